@@ -1,0 +1,7 @@
+//! A knowledge base of Markdown documents.
+use worker::*;
+
+#[event(fetch)]
+async fn fetch(_request: Request, _env: Env, _context: Context) -> Result<Response> {
+    Response::ok("skeleton")
+}

@@ -1,0 +1,1 @@
+//! A framework for MCP servers at the edge.
