@@ -1,0 +1,185 @@
+//! Tokens that the configuration lists.
+//!
+//! For a server whose callers can be counted. Each token has a subject and scopes of its own; only digests are kept.
+
+use futures::future::{LocalBoxFuture, ready};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+
+use super::bearer;
+use super::config::ConfigError;
+use super::principal::Principal;
+use super::validator::{TokenRefusal, TokenValidator};
+
+type Sha256Digest = [u8; 32];
+
+/// Accepts the tokens of a list, and no other.
+pub struct StaticTokens {
+    entries: Vec<(Sha256Digest, Principal)>,
+}
+
+/// One entry of the list, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    token: Option<String>,
+    sha256: Option<String>,
+    subject: String,
+    client_id: Option<String>,
+    scopes: Vec<String>,
+    expires: Option<u64>,
+}
+
+impl StaticTokens {
+    /// Reads a JSON array of `{"token" or "sha256", "subject", "client_id"?, "scopes", "expires"?}`: `token` is the token
+    /// itself, `sha256` its digest in 64 hexadecimal digits; `expires` is in seconds since 1970-01-01T00:00:00Z.
+    ///
+    /// `variable` is where the text came from; errors name it.
+    ///
+    /// # Errors
+    /// No text, no array, an empty array, an entry that lacks a member, has one too many, or holds no usable token.
+    ///
+    /// ```
+    /// use edge_mcp::auth::StaticTokens;
+    ///
+    /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": ["kb:read"]}]"#;
+    /// assert!(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).is_ok());
+    /// assert!(StaticTokens::from_json("MCP_STATIC_TOKENS", None).is_err());
+    /// ```
+    pub fn from_json(variable: &'static str, text: Option<&str>) -> Result<Self, ConfigError> {
+        let wrong = |problem: String| ConfigError::new(variable, problem);
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        let text = text.ok_or_else(|| wrong("is not set: it lists the access tokens as a JSON array".into()))?;
+        // What serde says of the text may quote it, and the text holds secrets: only the place is told.
+        let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| {
+            wrong(format!(
+                "must be a JSON array of {{\"token\" or \"sha256\", \"subject\", \"client_id\"?, \"scopes\", \"expires\"?}}; \
+                 see line {}, column {}",
+                error.line(),
+                error.column()
+            ))
+        })?;
+        if entries.is_empty() {
+            return Err(wrong("lists no token".into()));
+        }
+        let entries = entries.into_iter().enumerate().map(|(index, entry)| {
+            let nth = index.saturating_add(1);
+            let digest = entry.digest().map_err(|problem| wrong(format!("has a mistake in entry {nth}: {problem}")))?;
+            let Entry { subject, client_id, scopes, expires, .. } = entry;
+            Ok((digest, Principal { subject, client_id, scopes, expires }))
+        });
+        Ok(Self { entries: entries.collect::<Result<_, _>>()? })
+    }
+
+    /// Compares with every entry, in a time that depends on their number alone.
+    fn find(&self, token: &str) -> Option<&Principal> {
+        let digest = digest_of(token);
+        let mut found = 0_u64;
+        for (nth, (known, _)) in (1_u64..).zip(&self.entries) {
+            found.conditional_assign(&nth, same(known, &digest));
+        }
+        let index = usize::try_from(found.checked_sub(1)?).ok()?;
+        self.entries.get(index).map(|(_, principal)| principal)
+    }
+}
+
+/// Takes digests by their type, so that no token can be compared in another way.
+fn same(one: &Sha256Digest, other: &Sha256Digest) -> Choice {
+    one.ct_eq(other)
+}
+
+fn digest_of(token: &str) -> Sha256Digest {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+impl Entry {
+    fn digest(&self) -> Result<Sha256Digest, &'static str> {
+        match (&self.token, &self.sha256) {
+            (Some(token), None) if bearer::is_token(token) => Ok(digest_of(token)),
+            (Some(_), None) => Err("`token` is empty or has characters that an Authorization header cannot carry"),
+            (None, Some(hex)) => from_hex(hex).ok_or("`sha256` must be 64 hexadecimal digits"),
+            (Some(_), Some(_)) => Err("it has both `token` and `sha256`"),
+            (None, None) => Err("it has neither `token` nor `sha256`"),
+        }
+    }
+}
+
+fn from_hex(hex: &str) -> Option<Sha256Digest> {
+    let mut digest = Sha256Digest::default();
+    if hex.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+        let digit = |index: usize| pair.get(index).and_then(|&digit| char::from(digit).to_digit(16));
+        *byte = u8::try_from((digit(0)? << 4) | digit(1)?).ok()?;
+    }
+    Some(digest)
+}
+
+impl TokenValidator for StaticTokens {
+    fn validate<'a>(&'a self, token: &'a str, now: u64) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>> {
+        Box::pin(ready(match self.find(token) {
+            Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),
+            Some(principal) => Ok(principal.clone()),
+            None => Err(TokenRefusal::Invalid),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    const TOKENS: &str = r#"[
+        {"token": "plain", "subject": "ada", "scopes": ["kb:read", "kb:write"]},
+        {"sha256": "2BB80D537B1DA3E38BD30361AA855686BDE0EACD7162FEF6A25FE97BF527A25B", "subject": "bob", "client_id": "cli", "scopes": []},
+        {"token": "old", "subject": "eve", "scopes": [], "expires": 1000}
+    ]"#;
+
+    fn validate(token: &str, now: u64) -> Result<Principal, TokenRefusal> {
+        let tokens = StaticTokens::from_json("T", Some(TOKENS)).expect("well-formed");
+        tokens.validate(token, now).now_or_never().expect("answers at once")
+    }
+
+    /// Rule 101: a token that is unknown or has expired is refused; each token has its own subject and scopes.
+    #[test]
+    fn each_token_speaks_for_its_own_principal() {
+        let ada = validate("plain", 0).expect("known");
+        assert_eq!((ada.subject.as_str(), ada.has_scope("kb:write"), ada.has_scope("kb:admin")), ("ada", true, false));
+        let bob = validate("secret", 0).expect("known by its digest");
+        assert_eq!((bob.subject.as_str(), bob.client_id.as_deref(), bob.scopes.len()), ("bob", Some("cli"), 0));
+        assert!(validate("old", 999).is_ok());
+        assert_eq!(validate("old", 1000), Err(TokenRefusal::Expired));
+        for unknown in ["", "Plain", "plain ", "2BB80D537B1DA3E38BD30361AA855686BDE0EACD7162FEF6A25FE97BF527A25B"] {
+            assert_eq!(validate(unknown, 0), Err(TokenRefusal::Invalid), "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_list_is_refused_and_not_quoted() {
+        for text in [
+            None,
+            Some(" "),
+            Some("s3cret"),
+            Some("{}"),
+            Some("[]"),
+            Some(r#"["s3cret"]"#),
+            Some(r#"[{"token":"s3cret","subject":"ada"}]"#),
+            Some(r#"[{"token":"s3cret","scopes":[]}]"#),
+            Some(r#"[{"subject":"ada","scopes":[]}]"#),
+            Some(r#"[{"token":"s3cret","sha256":"00","subject":"ada","scopes":[]}]"#),
+            Some(r#"[{"token":"s3cret","subject":"ada","scopes":[],"scope":"s3cret"}]"#),
+            Some(r#"[{"token":"","subject":"ada","scopes":[]}]"#),
+            Some(r#"[{"token":"s3cret é","subject":"ada","scopes":[]}]"#),
+            Some(r#"[{"sha256":"s3cret","subject":"ada","scopes":[]}]"#),
+            Some(r#"[{"token":"s3cret","subject":"ada","scopes":"s3cret"}]"#),
+            Some(r#"[{"token":"s3cret","subject":"ada","scopes":[],"expires":"s3cret"}]"#),
+        ] {
+            let error = StaticTokens::from_json("MCP_STATIC_TOKENS", text).err().expect("refused");
+            assert_eq!(error.variable, "MCP_STATIC_TOKENS", "{text:?}");
+            assert!(!error.to_string().contains("s3cret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The head of a request: everything but its body.
+
+/// The head of an HTTP request, as the host holds it.
+///
+/// A host that keeps its headers elsewhere, as Workers do in JavaScript, fetches each one when it is asked for: a request
+/// has twenty headers, and answering it takes six.
+pub trait RequestHead {
+    /// The method, in the case it was sent in.
+    fn method(&self) -> String;
+
+    /// The whole URL, with scheme and host where the host knows them.
+    fn url(&self) -> String;
+
+    /// The header of that name, whatever its case. Several of one name are joined by `, `. A byte that is not ASCII may
+    /// come as any character that is not ASCII.
+    fn header(&self, name: &str) -> Option<String>;
+}
+
+/// The path of a URL: what is between its authority and its query. `/` if there is none.
+///
+/// ```
+/// use edge_mcp::host::path_of;
+///
+/// assert_eq!(path_of("https://example.com/mcp?x=1#y"), "/mcp");
+/// assert_eq!(path_of("https://example.com?x=/mcp"), "/");
+/// assert_eq!(path_of("/mcp"), "/mcp");
+/// ```
+pub fn path_of(url: &str) -> &str {
+    let before_query = url.split(['?', '#']).next().unwrap_or_default();
+    let after_scheme = before_query.split_once("://").map_or(before_query, |(_, rest)| rest);
+    after_scheme.find('/').and_then(|start| after_scheme.get(start..)).unwrap_or("/")
+}
+
+impl RequestHead for http::request::Parts {
+    fn method(&self) -> String {
+        self.method.as_str().to_owned()
+    }
+
+    fn url(&self) -> String {
+        self.uri.to_string()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        let values: Vec<_> =
+            self.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+}

@@ -1,0 +1,46 @@
+//! What the core asks of the machine it runs on.
+//!
+//! The core reads no clock and writes no log of its own; whoever embeds it hands both over in a [`Host`]. On Cloudflare
+//! Workers that is `edge_mcp::worker`; a test hands over a clock that stands still and a log that it reads afterwards.
+
+mod body;
+mod head;
+
+use std::rc::Rc;
+
+pub use body::{BodyError, RequestBody};
+pub use head::{RequestHead, path_of};
+
+/// Tells the time.
+pub trait Clock {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    ///
+    /// On Workers the clock advances only when the request waits for something outside.
+    fn now_ms(&self) -> u64;
+}
+
+/// How much a log line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// What happened.
+    Info,
+    /// What is served, but not as it should be.
+    Warning,
+    /// What could not be served, and the operator has to mend.
+    Error,
+}
+
+/// Takes log lines.
+pub trait Log {
+    /// Takes one line of JSON, without a line break.
+    fn write(&self, level: Level, line: &str);
+}
+
+/// The machine the core runs on.
+#[derive(Clone)]
+pub struct Host {
+    /// Tells the time.
+    pub clock: Rc<dyn Clock>,
+    /// Takes log lines.
+    pub log: Rc<dyn Log>,
+}

@@ -1,0 +1,164 @@
+//! Which revision a message is written in, and whether it is well-formed there.
+//!
+//! The body decides: a request that claims a revision in its `_meta` is modern, all else is legacy, but for one that the
+//! version header calls modern and that lacks the envelope. The order of the checks is the specification's: a header
+//! that contradicts the body outranks a revision that is not served, which outranks a header that is missing.
+//!
+//! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
+
+use serde_json::json;
+
+use super::limits::Limits;
+use super::mirror;
+use super::refusal::Refusal;
+use crate::host::RequestHead;
+use crate::protocol::description::Implementation;
+use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::json::{Kind, Value};
+use crate::protocol::message::{Message, NotAMessage, Request};
+use crate::protocol::meta::{self, Envelope};
+use crate::protocol::revision::{Era, Feature, Revision};
+
+/// What a body turned out to be.
+#[derive(Debug)]
+pub(super) enum Classified<'d> {
+    /// Nothing that is answered.
+    Nothing(Era),
+    /// One request.
+    Request(Box<Opened<'d>>),
+    /// Requests of a revision that has batches; what else was in the batch needs no answer.
+    Batch(Vec<Request<'d>>, Revision),
+}
+
+/// A request whose revision is known.
+#[derive(Debug)]
+pub(super) struct Opened<'d> {
+    pub request: Request<'d>,
+    pub revision: Revision,
+    pub client: Option<Implementation>,
+}
+
+/// Says what the body `root`, sent under `head`, is.
+pub(super) fn classify<'d>(
+    root: Value<'d>,
+    head: &dyn RequestHead,
+    limits: &Limits,
+) -> Result<Classified<'d>, Refusal> {
+    let version = mirror::version(head);
+    let header_era = version.as_deref().map(Revision::era_of);
+    if root.kind() == Kind::Array {
+        return batch(root, version.as_deref(), limits.batch);
+    }
+    let request = match Message::read(root).map_err(not_a_message)? {
+        Message::Request(request) => request,
+        Message::Response if header_era == Some(Era::Modern) => {
+            return Err(invalid("A client sends no responses in this revision; nothing was asked."));
+        }
+        Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
+        Message::Notification { claims_revision } => {
+            let modern = claims_revision || header_era == Some(Era::Modern);
+            return Ok(Classified::Nothing(if modern { Era::Modern } else { Era::Legacy }));
+        }
+    };
+    let id = request.id.clone();
+    let opened = match era_of(&request, header_era) {
+        Ok(Era::Modern) => open_modern(request, head, version.as_deref()),
+        Ok(Era::Legacy) => open_legacy(request, version.as_deref()),
+        Err(error) => Err(error),
+    };
+    opened.map(Box::new).map(Classified::Request).map_err(|error| Refusal::message(Some(id), error))
+}
+
+fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
+    let claim = meta::claim(request.params);
+    if request.method == "initialize" {
+        // The handshake of older revisions, unless it claims to be of a revision that has none: it is then unknown there.
+        let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
+        return match (claims_modern, header_era) {
+            (true, _) => Ok(Era::Modern),
+            (false, Some(Era::Modern)) => Err(RpcError::new(
+                ErrorCode::HeaderMismatch,
+                "The header MCP-Protocol-Version names a revision without `initialize`. Leave the header out, or call \
+                 server/discover with the revision in `_meta`.",
+            )),
+            (false, _) => Ok(Era::Legacy),
+        };
+    }
+    Ok(if claim.is_some() || header_era == Some(Era::Modern) { Era::Modern } else { Era::Legacy })
+}
+
+fn open_modern<'d>(
+    request: Request<'d>,
+    head: &dyn RequestHead,
+    version: Option<&str>,
+) -> Result<Opened<'d>, RpcError> {
+    let Envelope { version: claim, client } = Envelope::read(request.params)?;
+    mirror::agrees(head, version, &claim, &request)?;
+    let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
+    let revision = revision.ok_or_else(|| {
+        let supported = Revision::names_of(Era::Modern);
+        RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
+            .with_data(json!({ "supported": supported, "requested": claim }))
+    })?;
+    mirror::is_complete(head, version, &request)?;
+    Ok(Opened { request, revision, client })
+}
+
+fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
+    // `initialize` agrees on a revision in its body; what the header says of it is not yet agreed.
+    let revision = if request.method == "initialize" { Revision::NEWEST_LEGACY } else { legacy_revision(version)? };
+    Ok(Opened { request, revision, client: None })
+}
+
+/// The revision that the version header names, or the one that clients without it are to be taken for.
+fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
+    let Some(version) = version else { return Ok(Revision::UNNAMED) };
+    Revision::named(version).filter(|revision| revision.era() == Era::Legacy).ok_or_else(|| {
+        let known = Revision::names_of(Era::Legacy).join(", ");
+        let version = shortened(version);
+        let message =
+            format!("The header MCP-Protocol-Version is {version:?}, which is not served. Served are {known}.");
+        RpcError::new(ErrorCode::InvalidRequest, message)
+    })
+}
+
+/// Source: 2025-03-26, basic, "Batching"; the revisions after it take it back.
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Refusal> {
+    let length = root.items().count();
+    if length == 0 {
+        return Err(invalid("The batch is empty."));
+    }
+    if length > limit {
+        return Err(invalid(format!("The batch has {length} messages; at most {limit} are taken at once.")));
+    }
+    let mut requests = Vec::with_capacity(length);
+    for item in root.items() {
+        match Message::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
+            Message::Request(request) if meta::claim(request.params).is_some() => return Err(no_batches()),
+            Message::Notification { claims_revision: true } => return Err(no_batches()),
+            Message::Request(request) if request.method == "initialize" => {
+                return Err(invalid("`initialize` must not be part of a batch. Send it alone."));
+            }
+            Message::Request(request) => requests.push(request),
+            Message::Notification { .. } | Message::Response => {}
+        }
+    }
+    let revision = legacy_revision(version).ok().filter(|revision| revision.knows(Feature::Batches));
+    match revision {
+        None => Err(no_batches()),
+        Some(_) if requests.is_empty() => Ok(Classified::Nothing(Era::Legacy)),
+        Some(revision) => Ok(Classified::Batch(requests, revision)),
+    }
+}
+
+fn no_batches() -> Refusal {
+    invalid("Only the revision 2025-03-26 has batches. Send each message as a POST of its own.")
+}
+
+fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Refusal {
+    Refusal::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
+}
+
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {
+    Refusal::message(None, RpcError::new(ErrorCode::InvalidRequest, message))
+}

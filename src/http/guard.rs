@@ -1,0 +1,129 @@
+//! What is checked of a request's head, before its body is read.
+
+use http::header::{ALLOW, HeaderValue};
+use http::{HeaderMap, StatusCode};
+
+use super::refusal::Refusal;
+use crate::host::RequestHead;
+
+/// Whether the request is a message at all.
+///
+/// GET and DELETE belong to sessions in older revisions, and there are none: 405 at once, without asking who calls
+/// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
+pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Refusal> {
+    if method != "POST" {
+        let mut refusal = Refusal::http(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Only POST is served: this server keeps no session, so there is no stream to open and none to end. \
+             Send each message as a POST of its own.",
+        );
+        allow_header(&mut refusal.headers);
+        return Err(refusal);
+    }
+    if !head.header("content-type").is_some_and(|value| is_json(&value)) {
+        return Err(Refusal::http(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Send the message as UTF-8 JSON, with the header `Content-Type: application/json`.",
+        ));
+    }
+    if head.header("accept").is_some_and(|accept| !accepts_json(&accept)) {
+        return Err(Refusal::http(
+            StatusCode::NOT_ACCEPTABLE,
+            "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
+        ));
+    }
+    let announced = head.header("content-length").and_then(|length| length.parse::<u64>().ok());
+    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > body_limit)) {
+        return Err(too_large(body_limit));
+    }
+    Ok(())
+}
+
+/// Says which methods are served.
+pub(super) fn allow_header(headers: &mut HeaderMap) {
+    headers.insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
+}
+
+/// 413.
+pub(super) fn too_large(body_limit: usize) -> Refusal {
+    Refusal::http(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("The body is longer than the {body_limit} bytes that are read."),
+    )
+}
+
+/// `application/json`, whose only parameter, if there is one, is `charset=utf-8`.
+fn is_json(content_type: &str) -> bool {
+    let mut parts = content_type.split(';').map(|part| part.trim_matches([' ', '\t']));
+    let is_type = parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json"));
+    is_type
+        && parts.all(|parameter| match parameter.split_once('=') {
+            Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+                value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+            }
+            Some(_) => true,
+            None => parameter.is_empty(),
+        })
+}
+
+/// Whether `accept` covers JSON (RFC 9110 §12.5.1): of the ranges that do, the most specific decides.
+///
+/// Clients are to name `text/event-stream` too, and many do not; it is no reason to turn them away.
+fn accepts_json(accept: &str) -> bool {
+    let ranges = accept.split(',').filter_map(|range| {
+        let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));
+        let specificity = match parts.next()?.to_ascii_lowercase().as_str() {
+            "*/*" => 1,
+            "application/*" => 2,
+            "application/json" => 3,
+            _ => return None,
+        };
+        let weight = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
+        let refused = weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0));
+        Some((specificity, !refused))
+    });
+    accept.trim_matches([' ', '\t']).is_empty() || ranges.max().is_some_and(|(_, accepted)| accepted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_json() {
+        for (value, passes) in [
+            ("application/json", true),
+            ("Application/JSON; charset=UTF-8", true),
+            ("application/json;charset=\"utf-8\"", true),
+            ("application/json; profile=x;", true),
+            ("application/json; charset=latin1", false),
+            ("application/json-patch+json", false),
+            ("application/json, application/json", false),
+            ("text/plain; a=application/json", false),
+            ("application/json x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(value), passes, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_covers_json_is_served_json() {
+        for (value, passes) in [
+            ("", true),
+            ("*/*", true),
+            ("application/json", true),
+            ("application/json, text/event-stream", true),
+            ("text/html, application/*;q=0.1", true),
+            ("Application/Json;q=0.5", true),
+            ("text/event-stream", false),
+            ("text/html", false),
+            ("application/json;q=0", false),
+            ("*/*, application/json;q=0.0", false),
+            ("*/*;q=0, application/json", true),
+            ("application/xml", false),
+        ] {
+            assert_eq!(accepts_json(value), passes, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Values in headers that are not plain ASCII.
+//!
+//! A header that repeats a value of the body carries it as it is, if it is printable ASCII, and as
+//! `=?base64?…?=` otherwise. Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const PREFIX: &str = "=?base64?";
+const SUFFIX: &str = "?=";
+
+/// A value is marked as base64 and is none: wrong alphabet or padding, stray bits, or no UTF-8 inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadEncoding;
+
+/// What `value` stands for. Space and tabs around it do not count; a value without both marks is meant literally.
+///
+/// # Errors
+/// [`BadEncoding`]
+///
+/// ```
+/// use edge_mcp::http::header_value::{BadEncoding, decode};
+///
+/// assert_eq!(decode("get-weather").as_deref(), Ok("get-weather"));
+/// assert_eq!(decode("=?base64?Y2Fmw6k=?=").as_deref(), Ok("café"));
+/// assert_eq!(decode("=?base64?Y2Fmw6k?="), Err(BadEncoding));
+/// ```
+pub fn decode(value: &str) -> Result<Cow<'_, str>, BadEncoding> {
+    let value = value.trim_matches([' ', '\t']);
+    let Some(encoded) = value.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
+        return Ok(Cow::Borrowed(value));
+    };
+    let bytes = STANDARD.decode(encoded).map_err(|_| BadEncoding)?;
+    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| BadEncoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rule 34: what is marked is decoded before it is compared; half a mark is none; the mark is exact.
+    #[test]
+    fn marked_values_are_decoded() {
+        for (value, expected) in [
+            ("plain", Ok("plain")),
+            (" \tplain\t ", Ok("plain")),
+            ("", Ok("")),
+            ("=?base64??=", Ok("")),
+            ("=?base64?=", Ok("=?base64?=")),
+            ("=?base64?YQ==", Ok("=?base64?YQ==")),
+            ("YQ==?=", Ok("YQ==?=")),
+            ("=?BASE64?YQ==?=", Ok("=?BASE64?YQ==?=")),
+            ("=?base64?YQ==?=", Ok("a")),
+            ("=?base64?5pel5pys?=", Ok("日本")),
+            ("=?base64?YQ?=", Err(BadEncoding)),
+            ("=?base64?YQ=?=", Err(BadEncoding)),
+            ("=?base64?YR==?=", Err(BadEncoding)),
+            ("=?base64?Y*==?=", Err(BadEncoding)),
+            ("=?base64?_-==?=", Err(BadEncoding)),
+            ("=?base64?/w==?=", Err(BadEncoding)),
+            ("=?base64? YQ==?=", Err(BadEncoding)),
+        ] {
+            assert_eq!(decode(value).as_deref(), expected.as_ref().map(|text| *text), "{value:?}");
+        }
+    }
+}

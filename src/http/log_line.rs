@@ -1,0 +1,74 @@
+//! The one line per request: what was asked for and how it ended, and nothing of what was sent or who sent it.
+
+use serde::Serialize;
+
+use crate::host::{Host, Level};
+use crate::protocol::error::{ErrorCode, shortened};
+use crate::protocol::json::Value;
+use crate::protocol::message::Request;
+use crate::protocol::revision::Era;
+
+/// What is written of one request.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct LogLine {
+    event: &'static str,
+    /// The method of the protocol; `batch` for several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    /// A tool's name, or the scheme of a URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    era: Option<&'static str>,
+    status: u16,
+    /// The code of the error, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorCode>,
+    ms: u64,
+    /// The JSON-RPC id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// The id that Cloudflare gives to a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ray: Option<String>,
+}
+
+impl LogLine {
+    pub(super) fn new(ray: Option<String>) -> Self {
+        Self { event: "request", ray, ..Self::default() }
+    }
+
+    pub(super) fn request(&mut self, request: &Request<'_>) {
+        let param = |name: &str| request.param(name).and_then(Value::as_str);
+        self.method = Some(shortened(&request.method).into_owned());
+        self.id = Some(shortened(request.id.as_json()).into_owned());
+        self.target = match &*request.method {
+            "tools/call" => param("name").map(|name| shortened(&name).into_owned()),
+            "resources/read" => {
+                param("uri").and_then(|uri| uri.split_once(':').map(|(scheme, _)| shortened(scheme).into_owned()))
+            }
+            _ => None,
+        };
+    }
+
+    pub(super) fn batch(&mut self) {
+        self.method = Some("batch".to_owned());
+    }
+
+    pub(super) fn era(&mut self, era: Era) {
+        self.era = Some(era.name());
+    }
+
+    pub(super) fn error(&mut self, code: ErrorCode) {
+        self.error = Some(code);
+    }
+
+    /// Writes the line.
+    pub(super) fn write(mut self, status: u16, started: u64, host: &Host) {
+        self.status = status;
+        self.ms = host.clock.now_ms().saturating_sub(started);
+        let level = if status < 500 { Level::Info } else { Level::Error };
+        // Strings and numbers: a line that cannot fail to be JSON.
+        host.log.write(level, &serde_json::to_string(&self).unwrap_or_default());
+    }
+}

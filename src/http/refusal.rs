@@ -1,0 +1,47 @@
+//! What is refused before a method is reached, and the HTTP status of every error.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, StatusCode};
+
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::protocol::message::RequestId;
+use crate::protocol::revision::Era;
+
+/// A request that is refused before a method is reached.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub id: Option<RequestId>,
+    pub error: RpcError,
+}
+
+impl Refusal {
+    /// A refusal by HTTP itself. The message is all that tells a client more than the status does.
+    pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))
+    }
+
+    /// A message that is refused: 400.
+    pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Self {
+        Self::rpc(StatusCode::BAD_REQUEST, id, error)
+    }
+
+    /// A refusal with all its parts.
+    pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Self {
+        Self { status, headers: HeaderMap::new(), id, error }
+    }
+}
+
+/// The status of an error that a method gives.
+///
+/// Source: 2026-07-28, basic, "Error Codes", and basic/transports/streamable-http; older revisions answer every request
+/// that they could read with 200.
+pub(super) fn status_of(era: Era, code: ErrorCode) -> StatusCode {
+    match (era, code) {
+        (Era::Modern, ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
+        (Era::Modern, ErrorCode::HeaderMismatch | ErrorCode::UnsupportedVersion) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

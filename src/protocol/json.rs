@@ -1,0 +1,548 @@
+//! A JSON text, read once and strictly.
+//!
+//! One pass over the bytes checks what JSON readers usually let through (duplicate keys, lone surrogates, any depth, any
+//! number of values) and notes where each value begins and ends. Everything after works on those notes: a message is
+//! classified, its arguments are checked against a schema, and only then is the one part that matters handed to serde, as
+//! the slice of text that it was. Numbers stay the text they were sent as, so that none is rounded on the way.
+//!
+//! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
+//! reads the text once per layer.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// How much a text may hold. What exceeds it is refused before anything is done with it.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonLimits {
+    /// Arrays and objects inside one another. At most 120: serde_json refuses to go deeper than 127.
+    pub depth: usize,
+    /// Values of every kind, keys included.
+    pub values: usize,
+}
+
+impl Default for JsonLimits {
+    fn default() -> Self {
+        Self { depth: 100, values: 500_000 }
+    }
+}
+
+/// Why a text was refused, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// `"\xff"`: the bytes are not UTF-8.
+    NotUtf8,
+    /// `{"a":}`: not JSON, from this byte on.
+    Syntax {
+        /// Bytes before the mistake.
+        at: usize,
+    },
+    /// `{"a":1,"a":2}`: which of the two counts depends on the reader.
+    DuplicateKey {
+        /// The key, shortened to 64 characters.
+        key: String,
+    },
+    /// `[[[[…`: deeper than [`JsonLimits::depth`].
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// `[0,0,0,…`: more than [`JsonLimits::values`].
+    TooManyValues {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUtf8 => write!(f, "the body is not UTF-8"),
+            Self::Syntax { at } => write!(f, "the body is not valid JSON at byte {at}"),
+            Self::DuplicateKey { key } => write!(f, "the key {key:?} occurs twice in one object; send it once"),
+            Self::TooDeep { limit } => write!(f, "values are nested deeper than {limit} levels"),
+            Self::TooManyValues { limit } => write!(f, "the body holds more than {limit} values"),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Boolean,
+    /// A number, integer or not.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// A value's place in the text, and in the list of values: its children follow it, `after` is what follows them.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    start: u32,
+    end: u32,
+    after: u32,
+    kind: Kind,
+    /// A string with escapes: its text is not its content.
+    escaped: bool,
+}
+
+/// A text that was read, with every value's place in it.
+#[derive(Debug)]
+pub struct Document<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+}
+
+impl<'a> Document<'a> {
+    /// Reads `bytes`: one JSON value, within `limits`.
+    ///
+    /// # Errors
+    /// Everything that [`JsonError`] lists; a byte-order mark is a syntax error.
+    pub fn parse(bytes: &'a [u8], limits: JsonLimits) -> Result<Self, JsonError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| JsonError::NotUtf8)?;
+        if u32::try_from(text.len()).is_err() {
+            return Err(JsonError::TooManyValues { limit: limits.values });
+        }
+        let mut reader = Reader { text, bytes, at: 0, nodes: Vec::with_capacity(32), limits };
+        reader.document()?;
+        Ok(Self { text, nodes: reader.nodes })
+    }
+
+    /// `{}`, for what may be left out.
+    pub fn empty_object() -> Document<'static> {
+        let node = Node { start: 0, end: 2, after: 1, kind: Kind::Object, escaped: false };
+        Document { text: "{}", nodes: vec![node] }
+    }
+
+    /// The value that the whole text is.
+    pub fn root(&self) -> Value<'_> {
+        Value { document: self, index: 0 }
+    }
+}
+
+/// One value of a [`Document`].
+#[derive(Clone, Copy)]
+pub struct Value<'d> {
+    document: &'d Document<'d>,
+    index: u32,
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl<'d> Value<'d> {
+    fn node(self) -> Node {
+        // The index comes from the reader; a value that is not there reads as an empty null.
+        const NOTHING: Node = Node { start: 0, end: 0, after: 0, kind: Kind::Null, escaped: false };
+        self.document.nodes.get(self.index as usize).copied().unwrap_or(NOTHING)
+    }
+
+    /// What the value is.
+    pub fn kind(self) -> Kind {
+        self.node().kind
+    }
+
+    /// The value as it was written: what serde reads it from.
+    pub fn text(self) -> &'d str {
+        let Node { start, end, .. } = self.node();
+        self.document.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The content of a string; `None` for what is no string.
+    pub fn as_str(self) -> Option<Cow<'d, str>> {
+        (self.kind() == Kind::String).then(|| content(self.text(), self.node().escaped))
+    }
+
+    /// The members of an object in their order, or nothing.
+    pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
+        let mut children = self.children(Kind::Object);
+        std::iter::from_fn(move || Some((children.next()?.as_str()?, children.next()?)))
+    }
+
+    /// The items of an array in their order, or nothing.
+    pub fn items(self) -> impl Iterator<Item = Self> {
+        self.children(Kind::Array)
+    }
+
+    /// The member of that name, of an object that has it.
+    pub fn get(self, name: &str) -> Option<Self> {
+        self.members().find_map(|(key, value)| (key == name).then_some(value))
+    }
+
+    fn children(self, kind: Kind) -> impl Iterator<Item = Self> {
+        let node = self.node();
+        let end = if node.kind == kind { node.after } else { 0 };
+        let mut next = self.index.saturating_add(1);
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = Value { document: self.document, index: next };
+                next = child.node().after.max(next.saturating_add(1));
+                child
+            })
+        })
+    }
+}
+
+/// What a string literal says, quotes stripped and escapes undone.
+fn content(literal: &str, escaped: bool) -> Cow<'_, str> {
+    let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
+    if !escaped {
+        return Cow::Borrowed(inner);
+    }
+    // The reader has checked every escape, so that serde_json has nothing left to refuse.
+    serde_json::from_str(literal).map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
+/// What the reader expects next.
+enum Expect {
+    Value,
+    FirstItem,
+    FirstKey,
+    Key,
+    AfterValue,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    nodes: Vec<Node>,
+    limits: JsonLimits,
+}
+
+impl Reader<'_> {
+    /// Reads the whole text. Open arrays and objects are on a list of their own, not on the call stack: no input can
+    /// exhaust it.
+    fn document(&mut self) -> Result<(), JsonError> {
+        let mut open: Vec<usize> = Vec::with_capacity(8);
+        let mut expect = Expect::Value;
+        loop {
+            self.skip_space();
+            expect = match (expect, self.peek()) {
+                (Expect::FirstItem, Some(b']')) | (Expect::FirstKey, Some(b'}')) => self.close(&mut open)?,
+                (Expect::Value | Expect::FirstItem, Some(byte)) => match byte {
+                    b'{' => self.open(Kind::Object, &mut open)?,
+                    b'[' => self.open(Kind::Array, &mut open)?,
+                    _ => {
+                        self.scalar(byte)?;
+                        Expect::AfterValue
+                    }
+                },
+                (Expect::Key | Expect::FirstKey, Some(b'"')) => {
+                    self.string()?;
+                    self.skip_space();
+                    self.expect(b":")?;
+                    Expect::Value
+                }
+                (Expect::AfterValue, None) if open.is_empty() => return Ok(()),
+                (Expect::AfterValue, Some(byte)) => {
+                    let container = open.last().and_then(|&index| self.nodes.get(index)).map(|node| node.kind);
+                    match (container, byte) {
+                        (Some(Kind::Array), b',') => self.advance(Expect::Value),
+                        (Some(Kind::Object), b',') => self.advance(Expect::Key),
+                        (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open)?,
+                        _ => return Err(self.syntax()),
+                    }
+                }
+                _ => return Err(self.syntax()),
+            };
+        }
+    }
+
+    fn advance(&mut self, next: Expect) -> Expect {
+        self.at = self.at.saturating_add(1);
+        next
+    }
+
+    fn open(&mut self, kind: Kind, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
+        if open.len() >= self.limits.depth {
+            return Err(JsonError::TooDeep { limit: self.limits.depth });
+        }
+        open.push(self.nodes.len());
+        self.push(self.at, kind, false)?;
+        Ok(self.advance(if kind == Kind::Object { Expect::FirstKey } else { Expect::FirstItem }))
+    }
+
+    fn close(&mut self, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
+        let next = self.advance(Expect::AfterValue);
+        let (end, after) = (position(self.at), position(self.nodes.len()));
+        let index = open.pop().unwrap_or_default();
+        if let Some(node) = self.nodes.get_mut(index) {
+            node.end = end;
+            node.after = after;
+            if node.kind == Kind::Object {
+                self.refuse_duplicates(index)?;
+            }
+        }
+        Ok(next)
+    }
+
+    fn refuse_duplicates(&self, object: usize) -> Result<(), JsonError> {
+        let key_of = |index: usize| {
+            let node = self.nodes.get(index)?;
+            Some((content(self.text.get(node.start as usize..node.end as usize)?, node.escaped), index.checked_add(1)?))
+        };
+        let mut keys = Vec::new();
+        let mut next = object.saturating_add(1);
+        while let Some((key, value)) = key_of(next) {
+            keys.push(key);
+            match self.nodes.get(value) {
+                Some(node) => next = node.after as usize,
+                None => break,
+            }
+        }
+        keys.sort_unstable();
+        match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
+            Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
+            None => Ok(()),
+        }
+    }
+
+    fn scalar(&mut self, first: u8) -> Result<(), JsonError> {
+        let start = self.at;
+        let kind = match first {
+            b'"' => return self.string(),
+            b't' => self.expect(b"true").map(|()| Kind::Boolean)?,
+            b'f' => self.expect(b"false").map(|()| Kind::Boolean)?,
+            b'n' => self.expect(b"null").map(|()| Kind::Null)?,
+            _ => self.number().map(|()| Kind::Number)?,
+        };
+        self.push(start, kind, false)
+    }
+
+    /// A string, RFC 8259 §7. A `\u` escape must name a character, alone or as a pair of surrogates.
+    fn string(&mut self) -> Result<(), JsonError> {
+        let start = self.at;
+        let mut escaped = false;
+        self.expect(b"\"")?;
+        loop {
+            match self.next() {
+                Some(b'"') => return self.push(start, Kind::String, escaped),
+                Some(b'\\') => {
+                    escaped = true;
+                    match self.next() {
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                        Some(b'u') => self.unicode_escape()?,
+                        _ => return Err(self.syntax()),
+                    }
+                }
+                Some(0..=0x1f) | None => return Err(self.syntax()),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn unicode_escape(&mut self) -> Result<(), JsonError> {
+        match self.hex4()? {
+            0xd800..=0xdbff => {
+                self.expect(b"\\u")?;
+                match self.hex4()? {
+                    0xdc00..=0xdfff => Ok(()),
+                    _ => Err(self.syntax()),
+                }
+            }
+            0xdc00..=0xdfff => Err(self.syntax()),
+            _ => Ok(()),
+        }
+    }
+
+    fn hex4(&mut self) -> Result<u32, JsonError> {
+        let mut unit = 0_u32;
+        for _ in 0..4 {
+            let digit = self.next().and_then(|byte| char::from(byte).to_digit(16)).ok_or_else(|| self.syntax())?;
+            unit = (unit << 4) | digit;
+        }
+        Ok(unit)
+    }
+
+    /// A number, RFC 8259 §6: no leading zero, no `+`, digits on both sides of the point.
+    fn number(&mut self) -> Result<(), JsonError> {
+        self.take(|byte| byte == b'-');
+        if !self.take(|byte| byte == b'0') {
+            self.digits()?;
+        }
+        if self.take(|byte| byte == b'.') {
+            self.digits()?;
+        }
+        if self.take(|byte| matches!(byte, b'e' | b'E')) {
+            self.take(|byte| matches!(byte, b'+' | b'-'));
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), JsonError> {
+        if !self.take(|byte| byte.is_ascii_digit()) {
+            return Err(self.syntax());
+        }
+        while self.take(|byte| byte.is_ascii_digit()) {}
+        Ok(())
+    }
+
+    fn push(&mut self, start: usize, kind: Kind, escaped: bool) -> Result<(), JsonError> {
+        if self.nodes.len() >= self.limits.values {
+            return Err(JsonError::TooManyValues { limit: self.limits.values });
+        }
+        let after = position(self.nodes.len().saturating_add(1));
+        self.nodes.push(Node { start: position(start), end: position(self.at), after, kind, escaped });
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at = self.at.saturating_add(1);
+        Some(byte)
+    }
+
+    fn take(&mut self, wanted: impl Fn(u8) -> bool) -> bool {
+        let found = self.peek().is_some_and(wanted);
+        self.at = self.at.saturating_add(usize::from(found));
+        found
+    }
+
+    fn expect(&mut self, literal: &[u8]) -> Result<(), JsonError> {
+        match self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(literal)) {
+            true => self.at = self.at.saturating_add(literal.len()),
+            false => return Err(self.syntax()),
+        }
+        Ok(())
+    }
+
+    fn skip_space(&mut self) {
+        while self.take(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {}
+    }
+
+    fn syntax(&self) -> JsonError {
+        JsonError::Syntax { at: self.at }
+    }
+}
+
+/// An offset or an index as it is kept. [`Document::parse`] refuses texts that 32 bits cannot address.
+fn position(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<String, JsonError> {
+        let document = Document::parse(text.as_bytes(), JsonLimits { depth: 4, values: 12 })?;
+        Ok(document.root().text().to_owned())
+    }
+
+    #[test]
+    fn reads_what_json_is() {
+        for text in [
+            "null",
+            "true",
+            "-0.5e+7",
+            "1e400",
+            "18446744073709551616",
+            r#""a\u00e9\ud83d\ude00\n""#,
+            "[]",
+            "{}",
+            "[[[[]]]]",
+        ] {
+            assert_eq!(parse(text), Ok(text.to_owned()));
+        }
+        assert_eq!(parse(" [1 , 2]\n"), Ok("[1 , 2]".to_owned()));
+    }
+
+    /// Rule 7: what cannot be parsed is refused.
+    #[test]
+    fn refuses_what_json_is_not() {
+        for text in [
+            "",
+            " ",
+            "{",
+            "[",
+            "[1",
+            "[1,",
+            "[1,]",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{1:1}",
+            "[1 2]",
+            "1 2",
+            "]",
+            "}",
+            "[}",
+            "{]",
+            "01",
+            "+1",
+            ".5",
+            "1.",
+            "1e",
+            "-",
+            "0x1",
+            "NaN",
+            "tru",
+            "nulll",
+            "'a'",
+            "\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\t\"",
+            "\u{feff}1",
+            r#""\ud800""#,
+            r#""\udc00""#,
+            r#""\ud800\u0041""#,
+            r#""\ud800x""#,
+        ] {
+            assert!(matches!(parse(text), Err(JsonError::Syntax { .. })), "{text:?} gave {:?}", parse(text));
+        }
+        assert_eq!(Document::parse(b"\"\xff\"", JsonLimits::default()).err(), Some(JsonError::NotUtf8));
+    }
+
+    #[test]
+    fn refuses_one_key_twice_however_it_is_written() {
+        for text in [r#"{"a":1,"a":1}"#, r#"{"a":1,"b":{},"\u0061":2}"#, r#"[{"x":{"k":1,"l":[],"k":2}}]"#] {
+            assert!(matches!(parse(text), Err(JsonError::DuplicateKey { .. })), "{text}");
+        }
+        assert!(parse(r#"{"a":1,"A":1,"b":{"a":1}}"#).is_ok(), "keys differ by case and by object");
+    }
+
+    #[test]
+    fn holds_its_limits_exactly() {
+        assert_eq!(parse("[[[[[]]]]]"), Err(JsonError::TooDeep { limit: 4 }));
+        assert!(parse("[1,2,3,4,5,6,7,8,9,10,11]").is_ok());
+        assert_eq!(parse("[1,2,3,4,5,6,7,8,9,10,11,12]"), Err(JsonError::TooManyValues { limit: 12 }));
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(parse(&deep), Err(JsonError::TooDeep { limit: 4 }));
+    }
+
+    #[test]
+    fn finds_its_way_through_the_values() {
+        let text = r#"{"n":[1,{"x":2},"s"],"a\"b":"c\u0064","last":null}"#;
+        let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("valid");
+        let root = document.root();
+        let keys: Vec<_> = root.members().map(|(key, _)| key.into_owned()).collect();
+        assert_eq!(keys, ["n", "a\"b", "last"]);
+        let items: Vec<_> = root.get("n").expect("there").items().map(Value::text).collect();
+        assert_eq!(items, ["1", r#"{"x":2}"#, "\"s\""]);
+        assert_eq!(root.get("a\"b").and_then(Value::as_str), Some(Cow::Borrowed("cd")));
+        assert_eq!(root.get("last").map(Value::kind), Some(Kind::Null));
+        assert!(root.get("absent").is_none() && root.items().next().is_none());
+        assert!(root.get("n").and_then(|n| n.get("x")).is_none(), "an array has no members");
+    }
+}

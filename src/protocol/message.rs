@@ -1,0 +1,169 @@
+//! JSON-RPC 2.0, as the protocol uses it: one object per message, ids that are strings or integers.
+//!
+//! Source: every revision, basic, "Messages".
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::error::RpcError;
+use super::json::{Document, JsonLimits, Kind, Value};
+use super::meta;
+
+/// The id of a request, kept as the text that it was sent as, and given back as that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(Box<str>);
+
+impl RequestId {
+    /// A string or an integer; anything else is no id.
+    fn read(value: Value<'_>) -> Option<Self> {
+        let text = value.text();
+        let is_id = match value.kind() {
+            Kind::String => true,
+            Kind::Number => !text.contains(['.', 'e', 'E']),
+            _ => false,
+        };
+        is_id.then(|| Self(text.into()))
+    }
+
+    /// The id of a message that was refused as a whole for something in another place, if it can be read.
+    pub fn of_refused(body: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Envelope<'a> {
+            #[serde(borrow)]
+            id: Option<&'a RawValue>,
+        }
+        // serde_json skips what it does not keep without recursion, so that depth is no danger here.
+        let id = serde_json::from_slice::<Envelope<'_>>(body).ok()?.id?.get();
+        let document = Document::parse(id.as_bytes(), JsonLimits::default()).ok()?;
+        Self::read(document.root())
+    }
+
+    /// The id as JSON: `7`, `"a"`.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One message from a client.
+#[derive(Debug)]
+pub enum Message<'d> {
+    /// Expects an answer.
+    Request(Request<'d>),
+    /// Expects none, and gets none.
+    Notification {
+        /// Whether `params._meta` claims a revision: it then comes from a modern client.
+        claims_revision: bool,
+    },
+    /// An answer to something that this server never asks.
+    Response,
+}
+
+/// A message that expects an answer.
+#[derive(Debug)]
+pub struct Request<'d> {
+    /// What the answer is to repeat.
+    pub id: RequestId,
+    /// What is asked for.
+    pub method: Cow<'d, str>,
+    /// An object, if there.
+    pub params: Option<Value<'d>>,
+}
+
+impl<'d> Request<'d> {
+    /// The member `name` of the parameters.
+    pub fn param(&self, name: &str) -> Option<Value<'d>> {
+        self.params?.get(name)
+    }
+}
+
+/// JSON that is no message.
+#[derive(Debug)]
+pub struct NotAMessage {
+    /// What is wrong with it.
+    pub why: &'static str,
+    /// Its id, if it has one that can be repeated.
+    pub id: Option<RequestId>,
+}
+
+impl<'d> Message<'d> {
+    /// Reads one message. Members that JSON-RPC does not know are ignored.
+    ///
+    /// # Errors
+    /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is no string, parameters that are no object,
+    /// an id that is null, a fraction or a boolean.
+    pub fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
+        let [mut jsonrpc, mut id, mut method, mut params, mut outcome] = [None; 5];
+        for (key, member) in value.members() {
+            let slot = match &*key {
+                "jsonrpc" => &mut jsonrpc,
+                "id" => &mut id,
+                "method" => &mut method,
+                "params" => &mut params,
+                "result" | "error" => &mut outcome,
+                _ => continue,
+            };
+            *slot = Some(member);
+        }
+        let read_id = id.and_then(RequestId::read);
+        let refused = |why| Err(NotAMessage { why, id: read_id.clone() });
+        if value.kind() != Kind::Object {
+            return refused("a message is a JSON object");
+        }
+        if jsonrpc.and_then(Value::as_str).as_deref() != Some("2.0") {
+            return refused("`jsonrpc` must be \"2.0\"");
+        }
+        let Some(method) = method else {
+            return if outcome.is_some() { Ok(Self::Response) } else { refused("`method` is missing") };
+        };
+        let Some(method) = method.as_str() else { return refused("`method` must be a string") };
+        if params.is_some_and(|params| params.kind() != Kind::Object) {
+            return refused("`params` must be an object");
+        }
+        match (id, read_id.clone()) {
+            (Some(_), Some(id)) => Ok(Self::Request(Request { id, method, params })),
+            (Some(_), None) => refused("`id` must be a string or an integer"),
+            (None, _) => Ok(Self::Notification { claims_revision: meta::claim(params).is_some() }),
+        }
+    }
+}
+
+/// The response to `id` with a result.
+///
+/// # Errors
+/// The result's own, where it cannot be serialized.
+pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut body = Vec::with_capacity(512);
+    body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    body.extend_from_slice(id.as_json().as_bytes());
+    body.extend_from_slice(b",\"result\":");
+    serde_json::to_writer(&mut body, result)?;
+    body.push(b'}');
+    Ok(body)
+}
+
+/// The response that reports `error`, to `id` if the request had one that could be read.
+///
+/// Source: 2026-07-28, basic, "Responses": without a readable id the member is left out.
+pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
+    let mut body = Vec::with_capacity(256);
+    body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
+    if let Some(id) = id {
+        body.extend_from_slice(b"\"id\":");
+        body.extend_from_slice(id.as_json().as_bytes());
+        body.push(b',');
+    }
+    body.extend_from_slice(b"\"error\":");
+    // An error holds an integer, a string and a JSON value: there is nothing in it that could fail.
+    body.extend(serde_json::to_vec(error).unwrap_or_default());
+    body.push(b'}');
+    body
+}

@@ -1,0 +1,137 @@
+//! Revisions of the protocol, and what each of them knows.
+//!
+//! A revision differs from the one before it by fields and rules that came or went. Clients ignore members they do not
+//! know, so most additions can be sent to all; the rows of [`Revision::knows`] are what an older client would reject or
+//! misread. Code that builds an answer asks here and never compares dates of its own.
+
+use std::fmt;
+
+/// How a client opens: with a handshake it believes in for the rest of a session, or with each request on its own.
+///
+/// Source: 2026-07-28, basic/versioning, "Terminology".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// `initialize` first: revisions up to 2025-11-25.
+    Legacy,
+    /// Revision and capabilities in the `_meta` of every request: 2026-07-28 and later.
+    Modern,
+}
+
+impl Era {
+    /// `legacy` or `modern`, as log lines name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
+/// A revision this server speaks, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Revision {
+    V2024_11_05,
+    V2025_03_26,
+    V2025_06_18,
+    V2025_11_25,
+    V2026_07_28,
+}
+
+/// Something that must not be sent to, or accepted from, a revision that does not know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// Several messages in one body. Source: the changelogs of 2025-03-26 and 2025-06-18.
+    Batches,
+    /// `resultType`, caching hints and `serverInfo` in every result. Source: the changelog of 2026-07-28.
+    ResultEnvelope,
+    /// The error code -32002 for a resource that is not there. Source: the changelog of 2026-07-28, which retires it.
+    ResourceNotFoundCode,
+}
+
+impl Revision {
+    /// Every revision, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+    /// What a legacy request without an `MCP-Protocol-Version` header speaks (2025-06-18, basic/transports).
+    pub const UNNAMED: Self = Self::V2025_03_26;
+    /// What `initialize` is offered when it asks for something else.
+    pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
+
+    /// The date that names the revision on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|revision| revision.name() == name)
+    }
+
+    /// The era that a version belongs to, also one that nobody has written yet: names are dates, and sort like them.
+    pub fn era_of(name: &str) -> Era {
+        if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
+    }
+
+    /// The era of this revision.
+    pub fn era(self) -> Era {
+        Self::era_of(self.name())
+    }
+
+    /// The names of an era's revisions, newest first.
+    pub fn names_of(era: Era) -> Vec<&'static str> {
+        Self::ALL.into_iter().rev().filter(|revision| revision.era() == era).map(Self::name).collect()
+    }
+
+    /// Whether this revision knows `feature`.
+    pub fn knows(self, feature: Feature) -> bool {
+        use Revision::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28};
+        let (since, until) = match feature {
+            Feature::Batches => (V2025_03_26, V2025_03_26),
+            Feature::ResultEnvelope => (V2026_07_28, V2026_07_28),
+            Feature::ResourceNotFoundCode => (V2024_11_05, V2025_11_25),
+        };
+        (since..=until).contains(&self)
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_back_to_its_revision() {
+        for revision in Revision::ALL {
+            assert_eq!(Revision::named(revision.name()), Some(revision));
+        }
+        assert_eq!(Revision::named("2024-10-07"), None);
+    }
+
+    #[test]
+    fn every_version_has_an_era() {
+        for (name, era) in [
+            ("2024-11-05", Era::Legacy),
+            ("2025-11-25", Era::Legacy),
+            ("1999-01-01", Era::Legacy),
+            ("2026-07-28", Era::Modern),
+            ("2031-01-01", Era::Modern),
+            ("v999.0.0", Era::Modern),
+        ] {
+            assert_eq!(Revision::era_of(name), era, "{name}");
+        }
+        assert_eq!(Revision::names_of(Era::Modern), ["2026-07-28"]);
+        assert_eq!(Revision::names_of(Era::Legacy), ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
+    }
+}

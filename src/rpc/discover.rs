@@ -1,0 +1,40 @@
+//! `server/discover`: what a server can do, without a handshake.
+//!
+//! Source: 2026-07-28, server/discover.
+
+use serde::Serialize;
+
+use super::{Call, Outcome, envelope};
+use crate::protocol::capabilities::{Declared, ServerCapabilities};
+use crate::protocol::revision::{Era, Revision};
+use crate::server::McpServer;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiscoverResult<'a> {
+    supported_versions: Vec<&'static str>,
+    capabilities: ServerCapabilities,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+/// `server/discover`. Only modern revisions are named: a client that chose an older one would send it in `_meta`, where
+/// older revisions do not look.
+pub(super) fn discover(call: &Call<'_>) -> Outcome {
+    envelope::complete_cacheable(
+        call,
+        DiscoverResult {
+            supported_versions: Revision::names_of(Era::Modern),
+            capabilities: capabilities(call.server),
+            instructions: call.server.instructions.as_deref(),
+        },
+    )
+}
+
+/// What `server` can do.
+pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
+    ServerCapabilities {
+        tools: server.offers_tools().then_some(Declared {}),
+        resources: server.offers_resources().then_some(Declared {}),
+    }
+}

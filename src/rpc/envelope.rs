@@ -1,0 +1,60 @@
+//! What stands around the members of every result: nothing in older revisions, much in 2026-07-28.
+//!
+//! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
+
+use serde::Serialize;
+
+use super::{Call, Outcome, fault};
+use crate::protocol::description::Implementation;
+use crate::protocol::message::result_response;
+use crate::protocol::revision::Feature;
+
+/// For how long a client may keep a result, and for whom.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CacheHint {
+    ttl_ms: u64,
+    cache_scope: &'static str,
+}
+
+/// Nothing may be kept: always true, whatever the answer depends on.
+const NOT_CACHED: CacheHint = CacheHint { ttl_ms: 0, cache_scope: "private" };
+
+#[derive(Serialize)]
+struct Complete<'a, T> {
+    #[serde(rename = "resultType")]
+    result_type: &'static str,
+    #[serde(flatten)]
+    result: T,
+    #[serde(flatten)]
+    cache: Option<CacheHint>,
+    #[serde(rename = "_meta")]
+    meta: ResultMeta<'a>,
+}
+
+#[derive(Serialize)]
+struct ResultMeta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    server_info: &'a Implementation,
+}
+
+/// The response with `result`.
+pub(super) fn complete(call: &Call<'_>, result: impl Serialize) -> Outcome {
+    respond(call, result, None)
+}
+
+/// The response with `result`, of one of the six methods whose results carry a caching hint.
+pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize) -> Outcome {
+    respond(call, result, Some(NOT_CACHED))
+}
+
+fn respond(call: &Call<'_>, result: impl Serialize, cache: Option<CacheHint>) -> Outcome {
+    let id = &call.request.id;
+    let response = if call.cx.revision().knows(Feature::ResultEnvelope) {
+        let meta = ResultMeta { server_info: &call.server.info };
+        result_response(id, &Complete { result_type: "complete", result, cache, meta })
+    } else {
+        result_response(id, &result)
+    };
+    response.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))
+}

@@ -1,0 +1,31 @@
+//! Failures that are the server's own: the cause goes to the log, the caller gets a fixed text.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::host::Level;
+use crate::protocol::error::{RpcError, shortened};
+use crate::server::Context;
+
+/// A log line about one failure.
+#[derive(Serialize)]
+struct Fault<'a> {
+    event: &'static str,
+    subject: &'a str,
+    cause: &'a str,
+}
+
+/// Writes down why `subject` (a tool, a scheme, a method) failed.
+pub(super) fn log(cx: &Context, subject: &str, cause: &str) {
+    let fault = Fault { event: "failure", subject: &shortened(subject), cause };
+    // A line of three strings cannot fail to be JSON.
+    let line = serde_json::to_string(&fault).unwrap_or_default();
+    cx.host().log.write(Level::Error, &line);
+}
+
+/// Writes down why `subject` failed, and gives the error that says nothing of it.
+pub(super) fn internal(cx: &Context, subject: &str, cause: &impl Display) -> RpcError {
+    log(cx, subject, &cause.to_string());
+    RpcError::internal()
+}

@@ -1,0 +1,51 @@
+//! `initialize` and `ping`: how clients up to 2025-11-25 open, and see whether anyone is there.
+//!
+//! Source: 2025-11-25, basic/lifecycle. Nothing is remembered of the handshake: every later request is answered on its
+//! own, whether or not there was one before it.
+
+use serde::Serialize;
+
+use super::discover::capabilities;
+use super::{Call, Outcome, envelope, params};
+use crate::protocol::capabilities::ServerCapabilities;
+use crate::protocol::description::Implementation;
+use crate::protocol::error::RpcError;
+use crate::protocol::meta;
+use crate::protocol::revision::{Era, Revision};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeResult<'a> {
+    protocol_version: &'static str,
+    capabilities: ServerCapabilities,
+    server_info: &'a Implementation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+/// `initialize`: the revision that was asked for if it is a legacy one, else the newest of these.
+pub(super) fn initialize(call: &Call<'_>) -> Outcome {
+    let requested = params::string(call.request, "protocolVersion")?;
+    params::optional_object(call.request, "capabilities")?;
+    let client = params::optional_object(call.request, "clientInfo")?;
+    if client.is_some_and(|client| meta::read_client(client).is_none()) {
+        return Err(RpcError::invalid_params("`params.clientInfo` must have the strings `name` and `version`"));
+    }
+    let agreed = Revision::named(&requested).filter(|revision| revision.era() == Era::Legacy);
+    envelope::complete(
+        call,
+        InitializeResult {
+            protocol_version: agreed.unwrap_or(Revision::NEWEST_LEGACY).name(),
+            capabilities: capabilities(call.server),
+            server_info: &call.server.info,
+            instructions: call.server.instructions.as_deref(),
+        },
+    )
+}
+
+/// `ping`: `{}`.
+pub(super) fn ping(call: &Call<'_>) -> Outcome {
+    #[derive(Serialize)]
+    struct Empty {}
+    envelope::complete(call, Empty {})
+}

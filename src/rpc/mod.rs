@@ -1,0 +1,62 @@
+//! One JSON-RPC request in, one response out: a function per method.
+//!
+//! | module | methods |
+//! |---|---|
+//! | `lifecycle` | `initialize`, `ping` |
+//! | `discover` | `server/discover` |
+//! | `tools` | `tools/list`, `tools/call` |
+//! | `resources` | `resources/list`, `resources/templates/list`, `resources/read` |
+//!
+//! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
+//! around its own members is in `envelope`; how parameters are read is in `params`.
+
+mod discover;
+mod envelope;
+mod fault;
+mod lifecycle;
+mod params;
+mod resources;
+mod tools;
+
+use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::message::Request;
+use crate::protocol::method::Method;
+use crate::server::{Context, McpServer};
+
+/// A request with all that is needed to answer it.
+pub(crate) struct Call<'a> {
+    pub server: &'a McpServer,
+    pub request: &'a Request<'a>,
+    pub cx: Context,
+}
+
+/// The bytes of the response that carries the result, or the error that it carries instead.
+pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
+
+/// Answers one request.
+pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
+    let method = Method::named(&call.request.method, call.cx.revision());
+    match method.filter(|method| is_offered(*method, call.server)) {
+        Some(Method::Initialize) => lifecycle::initialize(call),
+        Some(Method::Ping) => lifecycle::ping(call),
+        Some(Method::Discover) => discover::discover(call),
+        Some(Method::ListTools) => tools::list(call),
+        Some(Method::CallTool) => tools::call(call).await,
+        Some(Method::ListResources) => resources::list(call).await,
+        Some(Method::ListResourceTemplates) => resources::list_templates(call),
+        Some(Method::ReadResource) => resources::read(call).await,
+        None => Err(RpcError::new(
+            ErrorCode::MethodNotFound,
+            format!("The method {:?} is not served here.", shortened(&call.request.method)),
+        )),
+    }
+}
+
+/// What is not declared is not served either (2026-07-28, server/discover, "Capabilities").
+fn is_offered(method: Method, server: &McpServer) -> bool {
+    match method {
+        Method::Initialize | Method::Ping | Method::Discover => true,
+        Method::ListTools | Method::CallTool => server.offers_tools(),
+        Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => server.offers_resources(),
+    }
+}

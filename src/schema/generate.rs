@@ -1,0 +1,75 @@
+//! From a Rust type to a schema.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+/// The schema of `T`: what schemars makes of it, without what only Rust knows.
+pub(super) fn from_type<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        // 2020-12 is the dialect of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let generator = settings.with_transform(RecursiveTransform(replace_number_format)).into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    // The name of the Rust type is nobody's business.
+    schema.remove("title");
+    let mut schema = schema.to_value();
+    close_objects(&mut schema);
+    schema
+}
+
+/// Formats that only schemars knows make clients warn. Where one means a range, the range is published instead.
+fn replace_number_format(schema: &mut Schema) {
+    const RANGES: [(&str, Option<(i64, i64)>); 10] = [
+        ("int8", Some((i8::MIN as i64, i8::MAX as i64))),
+        ("int16", Some((i16::MIN as i64, i16::MAX as i64))),
+        ("int32", Some((i32::MIN as i64, i32::MAX as i64))),
+        ("uint8", Some((0, u8::MAX as i64))),
+        ("uint16", Some((0, u16::MAX as i64))),
+        ("uint32", Some((0, u32::MAX as i64))),
+        ("int64", None),
+        ("uint64", None),
+        ("float", None),
+        ("double", None),
+    ];
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let Some((_, range)) = RANGES.iter().find(|(name, _)| *name == format) else { return };
+    schema.remove("format");
+    if let Some((minimum, maximum)) = range {
+        let object = schema.ensure_object();
+        object.entry("minimum").or_insert_with(|| (*minimum).into());
+        object.entry("maximum").or_insert_with(|| (*maximum).into());
+    }
+}
+
+/// Objects made from structs take no further properties, unless the struct says what they are.
+///
+/// Where an object is put together from several schemas, one of them alone does not know the properties of the others:
+/// those stay open.
+fn close_objects(schema: &mut Value) {
+    const COMBINED: [&str; 6] = ["allOf", "anyOf", "oneOf", "$ref", "if", "not"];
+    let Value::Object(object) = schema else { return };
+    let combined = COMBINED.iter().any(|keyword| object.contains_key(*keyword));
+    let has_properties = object.contains_key("properties");
+    let is_object = object.get("type").and_then(Value::as_str) == Some("object");
+    if is_object && !combined && !object.contains_key("additionalProperties") {
+        object.insert("additionalProperties".into(), false.into());
+    }
+    for (keyword, value) in object.iter_mut() {
+        match keyword.as_str() {
+            "properties" | "$defs" | "patternProperties" => each_member(value),
+            "items" | "additionalProperties" => close_objects(value),
+            "anyOf" | "oneOf" | "prefixItems" if !has_properties => {
+                value.as_array_mut().into_iter().flatten().for_each(close_objects);
+            }
+            _ => {}
+        }
+    }
+
+    fn each_member(members: &mut Value) {
+        members.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(close_objects);
+    }
+}

@@ -1,0 +1,123 @@
+//! Tools.
+
+use std::rc::Rc;
+
+use super::handler::{AnyToolHandler, ToolHandler, Typed};
+use crate::protocol::description::{Text, ToolAnnotations};
+use crate::schema::{Schema, SchemaError};
+
+/// A tool: a name, what it is for, and the function that does it.
+///
+/// ```
+/// use edge_mcp::server::{Context, Json, Tool, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Numbers {
+///     /// The first number
+///     a: f64,
+///     /// The second number
+///     b: f64,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Sum {
+///     sum: f64,
+/// }
+///
+/// async fn add(numbers: Numbers) -> Json<Sum> {
+///     Json(Sum { sum: numbers.a + numbers.b })
+/// }
+///
+/// async fn whoami(cx: Context) -> Result<String, ToolError> {
+///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| ToolError::new("Nobody is signed in."))
+/// }
+///
+/// let add = Tool::new("add", add).title("Addition").description("Adds two numbers.").read_only();
+/// let whoami = Tool::new("whoami", whoami).description("Who is calling.").read_only();
+/// ```
+pub struct Tool {
+    pub(crate) name: Text,
+    pub(crate) title: Option<Text>,
+    pub(crate) description: Text,
+    pub(crate) annotations: ToolAnnotations,
+    pub(crate) handler: Box<dyn AnyToolHandler>,
+}
+
+impl Tool {
+    /// The tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. It needs a [description](Self::description) too.
+    pub fn new<Shape: 'static>(name: impl Into<Text>, handler: impl ToolHandler<Shape>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: "".into(),
+            annotations: ToolAnnotations::default(),
+            handler: Box::new(Typed::new(handler)),
+        }
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Text>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What the tool does and when to use it, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Text>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// It changes nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.annotations.read_only_hint = Some(true);
+        self
+    }
+
+    /// What it changes may be lost by it. Clients assume so of every tool that says nothing.
+    #[must_use]
+    pub fn destructive(mut self) -> Self {
+        self.annotations.destructive_hint = Some(true);
+        self
+    }
+
+    /// It changes things, but only adds to them.
+    #[must_use]
+    pub fn additive(mut self) -> Self {
+        self.annotations.destructive_hint = Some(false);
+        self
+    }
+
+    /// Calling it twice with the same arguments is calling it once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.annotations.idempotent_hint = Some(true);
+        self
+    }
+
+    /// It reaches beyond what the server holds. Clients assume so of every tool that says nothing.
+    #[must_use]
+    pub fn open_world(mut self) -> Self {
+        self.annotations.open_world_hint = Some(true);
+        self
+    }
+
+    /// It reaches nothing beyond what the server holds.
+    #[must_use]
+    pub fn closed_world(mut self) -> Self {
+        self.annotations.open_world_hint = Some(false);
+        self
+    }
+
+    pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        self.handler.input_schema()
+    }
+
+    pub(crate) fn output_schema(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
+        self.handler.output_schema().transpose()
+    }
+}

@@ -1,0 +1,164 @@
+//! What a tool's function may return.
+//!
+//! | returned | the caller gets |
+//! |---|---|
+//! | `String`, `&'static str` | a block of text |
+//! | [`Content`], `Vec<Content>` | these blocks |
+//! | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
+//! | `()` | no content |
+//! | `Result<one of them, E>` | an error is a result with `isError` |
+
+use std::error::Error;
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::protocol::content::Content;
+use crate::protocol::description::Text;
+use crate::schema::{Schema, SchemaError};
+
+/// The result of `tools/call`.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    pub(crate) content: Vec<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structured_content: Option<Box<RawValue>>,
+    pub(crate) is_error: bool,
+}
+
+impl ToolResult {
+    /// A failure that the model is told of, and may correct.
+    pub(crate) fn failure(message: impl Into<String>) -> Self {
+        Self { content: vec![Content::text(message)], structured_content: None, is_error: true }
+    }
+}
+
+/// A failure of a tool: one text for the model, another for the log.
+///
+/// Any error becomes one by `?`; what it says then goes to the log alone, since it may name things that are nobody's
+/// business. What the model is to know is said with [`ToolError::new`].
+///
+/// ```
+/// use edge_mcp::server::ToolError;
+///
+/// fn celsius(text: &str) -> Result<f64, ToolError> {
+///     text.parse().map_err(|error| ToolError::new("Give the temperature as a number, such as 21.5.").because(error))
+/// }
+/// assert!(celsius("warm").is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolError {
+    pub(crate) message: Text,
+    pub(crate) cause: Option<String>,
+}
+
+impl ToolError {
+    /// A failure that the model is told of: what happened, why, and what to do instead.
+    pub fn new(message: impl Into<Text>) -> Self {
+        Self { message: message.into(), cause: None }
+    }
+
+    /// What lies behind it, for the log. It never reaches the caller, and should hold no argument's value and no secret.
+    #[must_use]
+    pub fn because(mut self, cause: impl ToString) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+}
+
+impl<E: Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::new("The tool failed for a reason that is not yours. The server's log says why.").because(causes(&error))
+    }
+}
+
+/// An error with everything that led to it.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    text
+}
+
+/// Structured content: the tool's output schema is that of `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+/// What a tool's function may return.
+pub trait IntoToolResult {
+    /// Makes the result.
+    ///
+    /// # Errors
+    /// The function's own error, or that of serializing what it returned.
+    fn into_tool_result(self) -> Result<ToolResult, ToolError>;
+
+    /// The schema of the structured content, if there is any.
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        None
+    }
+}
+
+impl IntoToolResult for ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::default())
+    }
+}
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        Content::text(self).into_tool_result()
+    }
+}
+
+impl IntoToolResult for &'static str {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        Content::text(self).into_tool_result()
+    }
+}
+
+impl IntoToolResult for Content {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        vec![self].into_tool_result()
+    }
+}
+
+impl IntoToolResult for Vec<Content> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult { content: self, ..ToolResult::default() })
+    }
+}
+
+impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        let structured = serde_json::value::to_raw_value(&self.0)?;
+        let content = vec![Content::text(structured.get())];
+        Ok(ToolResult { content, structured_content: Some(structured), is_error: false })
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        Some(Schema::of::<T>())
+    }
+}
+
+impl<R: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<R, E> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        self.map_err(Into::into)?.into_tool_result()
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        R::output_schema()
+    }
+}
