@@ -8,3 +8,5 @@ pub mod protocol;
 mod rpc;
 pub mod schema;
 pub mod server;
+#[cfg(feature = "worker")]
+pub mod worker;

@@ -1,7 +1,11 @@
-//! A knowledge base of Markdown documents.
-use worker::*;
+//! A knowledge base of Markdown documents: tools to search, read and save them, and each document as a resource.
+#![forbid(unsafe_code)]
 
-#[event(fetch)]
-async fn fetch(_request: Request, _env: Env, _context: Context) -> Result<Response> {
-    Response::ok("skeleton")
-}
+mod document;
+mod server;
+mod store;
+
+#[cfg(target_arch = "wasm32")]
+mod d1;
+#[cfg(target_arch = "wasm32")]
+mod entry;

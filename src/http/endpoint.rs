@@ -87,6 +87,13 @@ impl Endpoint {
         }
     }
 
+    /// An endpoint that serves nothing until `error` is mended: for a setting that the program itself finds wrong.
+    pub fn misconfigured(error: ConfigError) -> Self {
+        let problem = error.to_string();
+        let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
+        Self { authentication: Authentication::Misconfigured(error), ..Self::new(server) }
+    }
+
     /// Another path than `/mcp`.
     #[must_use]
     pub fn path(mut self, path: impl Into<Text>) -> Self {
@@ -108,13 +115,6 @@ impl Endpoint {
     #[must_use]
     pub fn without_auth(mut self) -> Self {
         self.authentication = Authentication::Open;
-        self
-    }
-
-    /// Nobody is served until the configuration is mended: for a setting that the program itself finds wrong.
-    #[must_use]
-    pub fn misconfigured(mut self, error: ConfigError) -> Self {
-        self.authentication = Authentication::Misconfigured(error);
         self
     }
 

@@ -1,0 +1,78 @@
+//! Documents in D1, with a full-text index (SQLite's FTS5) that triggers keep.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use worker::{D1Database, D1Type};
+
+use crate::document::{Document, Slug};
+use crate::store::{Hit, Outage, Store, StoreError};
+
+pub(crate) struct D1Store(D1Database);
+
+/// A title that fits counts for more than a text that does; equal ranks are in a fixed order.
+const SEARCH: &str = "SELECT d.slug AS slug, d.title AS title, snippet(documents_index, 1, '', '', ' … ', 32) AS snippet \
+     FROM documents_index JOIN documents d ON d.id = documents_index.rowid \
+     WHERE documents_index MATCH ?1 ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
+
+const READ: &str = "SELECT slug, title, text FROM documents WHERE slug = ?1";
+
+/// One statement, and the triggers that index it run within it: all of it is done or none.
+const SAVE: &str = "INSERT INTO documents (slug, title, text) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at";
+
+const LIST: &str = "SELECT slug, title FROM documents ORDER BY slug";
+
+impl D1Store {
+    pub(crate) fn new(database: D1Database) -> Self {
+        Self(database)
+    }
+
+    async fn rows<T: DeserializeOwned>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<T>, StoreError> {
+        let statement = self.0.prepare(sql).bind_refs(values).map_err(failed)?;
+        statement.all().await.and_then(|result| result.results()).map_err(failed)
+    }
+}
+
+fn failed(error: worker::Error) -> StoreError {
+    let cause = error.to_string();
+    let outage = if cause.contains("no such table") { Outage::NotMigrated } else { Outage::Unavailable };
+    StoreError { outage, cause }
+}
+
+/// Each word as a string of FTS5's query language, in which nothing but a quote has a meaning, and a doubled quote has
+/// none. One of the words is enough; the ranking puts the documents with most of them first.
+fn match_any(query: &str) -> String {
+    let words = query.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect::<Vec<_>>().join(" OR ")
+}
+
+impl Store for D1Store {
+    async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError> {
+        let expression = match_any(query);
+        if expression.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.rows(SEARCH, &[D1Type::Text(&expression), D1Type::Real(f64::from(limit))]).await
+    }
+
+    async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError> {
+        Ok(self.rows(READ, &[D1Type::Text(slug.as_str())]).await?.pop())
+    }
+
+    async fn save(&self, document: &Document) -> Result<(), StoreError> {
+        let Document { slug, title, text } = document;
+        let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text)];
+        let statement = self.0.prepare(SAVE).bind_refs(&values).map_err(failed)?;
+        statement.run().await.map(|_| ()).map_err(failed)
+    }
+
+    async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
+        #[derive(Deserialize)]
+        struct Row {
+            slug: Slug,
+            title: String,
+        }
+        let rows: Vec<Row> = self.rows(LIST, &[] as &[D1Type<'_>]).await?;
+        Ok(rows.into_iter().map(|row| (row.slug, row.title)).collect())
+    }
+}

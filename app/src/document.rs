@@ -1,0 +1,60 @@
+//! Documents, and what they are named by.
+
+use std::fmt;
+
+use edge_mcp::server::ToolError;
+use serde::{Deserialize, Serialize};
+
+/// Where the documents are, as resources.
+pub(crate) const URI_PREFIX: &str = "kb://documents/";
+
+/// The name of a document: `a-z`, `0-9` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Slug(String);
+
+/// A text that is no slug.
+#[derive(Debug)]
+pub(crate) struct NotASlug;
+
+impl fmt::Display for NotASlug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a slug is made of a-z, 0-9 and -, such as `getting-started`")
+    }
+}
+
+impl std::error::Error for NotASlug {}
+
+impl TryFrom<String> for Slug {
+    type Error = NotASlug;
+
+    fn try_from(text: String) -> Result<Self, NotASlug> {
+        let is_slug = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if is_slug && !text.is_empty() { Ok(Self(text)) } else { Err(NotASlug) }
+    }
+}
+
+impl Slug {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The document as a resource.
+    pub(crate) fn uri(&self) -> String {
+        format!("{URI_PREFIX}{}", self.0)
+    }
+
+    /// What is said of a document that is not there.
+    pub(crate) fn not_found(&self) -> ToolError {
+        ToolError::new(format!("There is no document `{}`. search-documents finds documents by what they say.", self.0))
+    }
+}
+
+/// A document.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) slug: Slug,
+    pub(crate) title: String,
+    /// Markdown.
+    pub(crate) text: String,
+}

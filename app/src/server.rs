@@ -1,0 +1,150 @@
+//! The knowledge base as a server: three tools, and each document as a resource.
+
+use std::rc::Rc;
+
+use edge_mcp::protocol::content::ResourceContents;
+use edge_mcp::protocol::description::ResourceDescription;
+use edge_mcp::server::{BuildError, Json, McpServer, ReadError, ResourceTemplate, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Document, Slug};
+use crate::store::{Hit, Store};
+
+const MARKDOWN: &str = "text/markdown";
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    /// What to look for: words, in any order
+    #[schemars(length(min = 1, max = 500))]
+    query: String,
+    /// How many documents to return at most
+    #[schemars(range(min = 1, max = 50))]
+    #[serde(default = "default_limit")]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    /// The documents that fit, best first
+    documents: Vec<Hit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Read {
+    /// The document's slug, as search-documents returns it
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    slug: Slug,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Save {
+    /// The document's name: a-z, 0-9 and -, such as `getting-started`
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    slug: Slug,
+    /// The title, as people read it
+    #[schemars(length(min = 1, max = 300))]
+    title: String,
+    /// The whole document in Markdown; it replaces what was there
+    // D1 stores rows of up to two million bytes, and a character has up to four.
+    #[schemars(length(min = 1, max = 400_000))]
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Saved {
+    /// The document's slug
+    slug: String,
+    /// The document as a resource
+    uri: String,
+}
+
+/// The variables of a document's URI.
+#[derive(Deserialize)]
+struct Address {
+    slug: Slug,
+}
+
+/// The server, with its documents in `store`.
+pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
+    McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
+        .title("Knowledge base")
+        .instructions(
+            "A knowledge base of Markdown documents. Search it before you answer, read the documents that fit, and name \
+             them. Save what is worth keeping as a document of its own.",
+        )
+        .tool(
+            Tool::new("search-documents", with(store, search))
+                .title("Search documents")
+                .description("Finds the documents in which the words of a query occur, best first, with a passage of each.")
+                .read_only()
+                .closed_world(),
+        )
+        .tool(
+            Tool::new("read-document", with(store, read))
+                .title("Read a document")
+                .description("Returns the whole text of one document, in Markdown.")
+                .read_only()
+                .closed_world(),
+        )
+        .tool(
+            Tool::new("save-document", with(store, save))
+                .title("Save a document")
+                .description("Creates a document, or replaces the one that has this slug.")
+                .destructive()
+                .idempotent()
+                .closed_world(),
+        )
+        .resource_template(
+            ResourceTemplate::new("kb://documents/{slug}", with(store, read_resource))
+                .name("document")
+                .title("Document")
+                .description("A document of the knowledge base, in Markdown.")
+                .mime_type(MARKDOWN)
+                .list({
+                    let store = store.clone();
+                    move |_| list(store.clone())
+                }),
+        )
+        .build()
+}
+
+/// A handler that works on `store`.
+fn with<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl Fn(A) -> F + use<S, A, F> {
+    let store = store.clone();
+    move |arguments| handler(store.clone(), arguments)
+}
+
+async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, ToolError> {
+    Ok(Json(Found { documents: store.search(&query, limit).await? }))
+}
+
+async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, ToolError> {
+    let document = store.read(&slug).await?;
+    document.map(|document| document.text).ok_or_else(|| slug.not_found())
+}
+
+async fn save<S: Store>(store: Rc<S>, Save { slug, title, text }: Save) -> Result<Json<Saved>, ToolError> {
+    let document = Document { slug, title, text };
+    store.save(&document).await?;
+    Ok(Json(Saved { uri: document.slug.uri(), slug: document.slug.as_str().to_owned() }))
+}
+
+async fn read_resource<S: Store>(
+    store: Rc<S>,
+    Address { slug }: Address,
+) -> Result<Option<ResourceContents>, ReadError> {
+    let document = store.read(&slug).await?;
+    Ok(document.map(|document| ResourceContents::text(slug.uri(), document.text)))
+}
+
+async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadError> {
+    let describe = |(slug, title): (Slug, String)| {
+        ResourceDescription::new(slug.uri(), slug.as_str().to_owned()).title(title).mime_type(MARKDOWN)
+    };
+    Ok(store.list().await?.into_iter().map(describe).collect())
+}

@@ -1,0 +1,14 @@
+//! Cloudflare Workers as a host: the traits of [`host`](crate::host) on it, and a request's way in and out.
+//!
+//! Nothing outside this module names the `worker` crate.
+//!
+//! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs a hook of its
+//! own when the module starts. It writes the panic to the log and marks the instance, so that the next request gets a
+//! fresh one; whoever replaces the hook after it takes that recovery away.
+
+mod body;
+mod head;
+mod secrets;
+mod serve;
+
+pub use serve::serve;
