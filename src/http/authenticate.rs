@@ -24,7 +24,11 @@ pub(super) enum Authentication {
 
 impl Authentication {
     /// Who calls, or `None` where everybody may.
-    pub(super) async fn authenticate(&self, head: &dyn RequestHead, host: &Host) -> Result<Option<Principal>, Refusal> {
+    pub(super) async fn authenticate(
+        &self,
+        head: &dyn RequestHead,
+        host: &Host,
+    ) -> Result<Option<Principal>, Box<Refusal>> {
         let validator = match self {
             Self::Open => return Ok(None),
             Self::Token(validator) => validator,
@@ -56,7 +60,7 @@ impl Authentication {
     }
 }
 
-fn challenge(status: StatusCode, error: Option<&'static str>, message: &'static str) -> Refusal {
+fn challenge(status: StatusCode, error: Option<&'static str>, message: &'static str) -> Box<Refusal> {
     let challenge = match error {
         None => HeaderValue::from_static("Bearer"),
         Some("invalid_request") => HeaderValue::from_static("Bearer error=\"invalid_request\""),
@@ -67,7 +71,7 @@ fn challenge(status: StatusCode, error: Option<&'static str>, message: &'static 
     refusal
 }
 
-fn misconfigured(host: &Host, problem: &str) -> Refusal {
+fn misconfigured(host: &Host, problem: &str) -> Box<Refusal> {
     let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
     host.log.write(Level::Error, &line);
     let message = format!("This server is not configured and serves nothing: {problem}.");

@@ -160,7 +160,7 @@ impl Endpoint {
         host: &Host,
         origin_passes: bool,
         line: &mut LogLine,
-    ) -> Result<Response<Vec<u8>>, Refusal> {
+    ) -> Result<Response<Vec<u8>>, Box<Refusal>> {
         if path_of(&head.url()) != self.path {
             return Err(Refusal::http(
                 StatusCode::NOT_FOUND,
@@ -186,7 +186,7 @@ impl Endpoint {
         self.respond(classified, request, host, line).await
     }
 
-    async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Refusal> {
+    async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Box<Refusal>> {
         body.read(self.limits.body).await.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
@@ -202,7 +202,7 @@ impl Endpoint {
         info: RequestInfo,
         host: &Host,
         line: &mut LogLine,
-    ) -> Result<Response<Vec<u8>>, Refusal> {
+    ) -> Result<Response<Vec<u8>>, Box<Refusal>> {
         match classified {
             Classified::Nothing(era) => {
                 line.era(era);
@@ -235,7 +235,7 @@ impl Endpoint {
         }
     }
 
-    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Refusal> {
+    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
         (self.server)(info).map_err(|error| {
             log_failure(host, "server", &error.to_string());
             let error =
@@ -262,7 +262,7 @@ async fn answer_one(
 }
 
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
-fn not_json(body: &[u8], error: &JsonError) -> Refusal {
+fn not_json(body: &[u8], error: &JsonError) -> Box<Refusal> {
     let id = RequestId::of_refused(body);
     let code = match error {
         JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,

@@ -43,7 +43,7 @@ pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &dyn RequestHead,
     limits: &Limits,
-) -> Result<Classified<'d>, Refusal> {
+) -> Result<Classified<'d>, Box<Refusal>> {
     let version = mirror::version(head);
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
@@ -123,7 +123,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 }
 
 /// Source: 2025-03-26, basic, "Batching"; the revisions after it take it back.
-fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Refusal> {
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<Refusal>> {
     let length = root.items().count();
     if length == 0 {
         return Err(invalid("The batch is empty."));
@@ -151,14 +151,14 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     }
 }
 
-fn no_batches() -> Refusal {
+fn no_batches() -> Box<Refusal> {
     invalid("Only the revision 2025-03-26 has batches. Send each message as a POST of its own.")
 }
 
-fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Refusal {
+fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<Refusal> {
     Refusal::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
 }
 
-fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<Refusal> {
     Refusal::message(None, RpcError::new(ErrorCode::InvalidRequest, message))
 }

@@ -10,7 +10,7 @@ use crate::host::RequestHead;
 ///
 /// GET and DELETE belong to sessions in older revisions, and there are none: 405 at once, without asking who calls
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
-pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Refusal> {
+pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Box<Refusal>> {
     if method != "POST" {
         let mut refusal = Refusal::http(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -45,7 +45,7 @@ pub(super) fn allow_header(headers: &mut HeaderMap) {
 }
 
 /// 413.
-pub(super) fn too_large(body_limit: usize) -> Refusal {
+pub(super) fn too_large(body_limit: usize) -> Box<Refusal> {
     Refusal::http(
         StatusCode::PAYLOAD_TOO_LARGE,
         format!("The body is longer than the {body_limit} bytes that are read."),

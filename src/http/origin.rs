@@ -47,7 +47,7 @@ impl AllowedOrigins {
 /// The host of `scheme://host[:port]`, with the brackets of an IPv6 address; `None` if `origin` has another form.
 fn host_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
-    let foreign = |byte: u8| !(byte.is_ascii_graphic() && !b"/?#@\\,".contains(&byte));
+    let foreign = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
     if scheme.is_empty() || authority.bytes().any(foreign) {
         return None;
     }

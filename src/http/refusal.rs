@@ -8,7 +8,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Era;
 
-/// A request that is refused before a method is reached.
+/// A request that is refused before a method is reached. Boxed, since most are not.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub status: StatusCode,
@@ -19,18 +19,18 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// A refusal by HTTP itself. The message is all that tells a client more than the status does.
-    pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Box<Self> {
         Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))
     }
 
     /// A message that is refused: 400.
-    pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Self {
+    pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Self::rpc(StatusCode::BAD_REQUEST, id, error)
     }
 
     /// A refusal with all its parts.
-    pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Self {
-        Self { status, headers: HeaderMap::new(), id, error }
+    pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Box<Self> {
+        Box::new(Self { status, headers: HeaderMap::new(), id, error })
     }
 }
 

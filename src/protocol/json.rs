@@ -418,10 +418,10 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, literal: &[u8]) -> Result<(), JsonError> {
-        match self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(literal)) {
-            true => self.at = self.at.saturating_add(literal.len()),
-            false => return Err(self.syntax()),
+        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(literal)) {
+            return Err(self.syntax());
         }
+        self.at = self.at.saturating_add(literal.len());
         Ok(())
     }
 

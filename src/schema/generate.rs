@@ -60,16 +60,14 @@ fn close_objects(schema: &mut Value) {
     }
     for (keyword, value) in object.iter_mut() {
         match keyword.as_str() {
-            "properties" | "$defs" | "patternProperties" => each_member(value),
+            "properties" | "$defs" | "patternProperties" => {
+                value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(close_objects);
+            }
             "items" | "additionalProperties" => close_objects(value),
             "anyOf" | "oneOf" | "prefixItems" if !has_properties => {
                 value.as_array_mut().into_iter().flatten().for_each(close_objects);
             }
             _ => {}
         }
-    }
-
-    fn each_member(members: &mut Value) {
-        members.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(close_objects);
     }
 }

@@ -17,7 +17,8 @@ use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
 use crate::schema::{Schema, SchemaError};
 
-/// The arguments of a tool that takes none.
+// The arguments of a tool that takes none. A doc comment would be published in the schema.
+#[allow(missing_docs)]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 

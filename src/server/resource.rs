@@ -116,6 +116,8 @@ impl<E: Into<ReadError>> IntoResourceList for Result<Vec<ResourceDescription>, E
 pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, ReadError>>;
 pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, ReadError>>;
 type Variables = BTreeMap<String, String>;
+type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
+type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 
 /// A resource at one URI.
 ///
@@ -260,8 +262,8 @@ pub struct ResourceTemplate {
     title: Option<Text>,
     description: Option<Text>,
     pub(crate) mime_type: Option<Text>,
-    pub(crate) read: Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>,
-    pub(crate) list: Option<Box<dyn Fn(Context) -> ListFuture>>,
+    pub(crate) read: ReadTemplate,
+    pub(crate) list: Option<ListTemplate>,
 }
 
 impl ResourceTemplate {

@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn a_template_stands_for_some_uris() {
-        let cases: &[(&str, &str, Option<&[(&str, &str)]>)] = &[
+        type Variables = Option<&'static [(&'static str, &'static str)]>;
+        let cases: &[(&str, &str, Variables)] = &[
             ("kb://documents/{slug}", "kb://documents/a", Some(&[("slug", "a")])),
             ("kb://documents/{slug}", "kb://documents/caf%C3%A9", Some(&[("slug", "café")])),
             ("kb://documents/{slug}", "kb://documents/a%252Fb", Some(&[("slug", "a%2Fb")])),

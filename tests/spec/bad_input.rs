@@ -1,0 +1,147 @@
+//! Whatever comes, the answer is a JSON-RPC message or nothing, never a 5xx, with the id where it can be read.
+//!
+//! What must hold of every answer is checked by `support` as the answer comes in.
+
+use serde_json::json;
+
+use crate::support::{Ask, legacy, modern, post};
+
+/// A call of `say` with these bytes as the arguments, in the old form and in the new.
+fn calls(arguments: &[u8]) -> [Ask; 2] {
+    let message = |meta: &str| {
+        let head =
+            format!(r#"{{"jsonrpc":"2.0","id":"n","method":"tools/call","params":{{{meta}"name":"say","arguments":"#);
+        [head.as_bytes(), arguments, b"}}"].concat()
+    };
+    let envelope = format!(r#""_meta":{},"#, crate::support::envelope());
+    [post(message("")), modern("tools/call", json!({ "name": "say" })).body(message(&envelope))]
+}
+
+impl Ask {
+    fn body(self, body: Vec<u8>) -> Self {
+        let ask = post(body);
+        ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"]
+            .iter()
+            .zip([crate::support::NEWEST, "tools/call", "say"])
+            .fold(ask, |ask, (name, value)| ask.header(name, value))
+    }
+}
+
+/// Arguments that no reader should take: refused with 400 where they are no JSON or ambiguous, else by the tool's schema.
+#[test]
+fn hostile_arguments() {
+    let deep = |levels: usize| [b"{\"text\":".as_slice(), &b"[".repeat(levels), &b"]".repeat(levels), b"}"].concat();
+    let wide = [b"{\"text\":[".as_slice(), &b"0,".repeat(99_999), b"0]}"].concat();
+    let too_wide = [b"{\"text\":[".as_slice(), &b"0,".repeat(600_000), b"0]}"].concat();
+    let cases: [(&str, Vec<u8>, u16); 19] = [
+        ("invalid UTF-8", b"{\"text\":\"\xff\xfe\"}".to_vec(), 400),
+        ("an overlong encoding", b"{\"text\":\"\xc0\xaf\"}".to_vec(), 400),
+        ("truncated", b"{\"text\":".to_vec(), 400),
+        ("128 levels", deep(128), 400),
+        ("1 000 000 levels", deep(1_000_000), 400),
+        ("90 levels", deep(90), 200),
+        ("100 000 elements", wide, 200),
+        ("600 000 elements", too_wide, 400),
+        ("1e400", b"{\"text\":1e400}".to_vec(), 200),
+        ("2^63", b"{\"text\":\"a\",\"times\":9223372036854775808}".to_vec(), 200),
+        ("a number of 1000 digits", [b"{\"times\":".as_slice(), &b"9".repeat(1000), b"}"].concat(), 200),
+        ("duplicate keys", b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(), 400),
+        ("duplicate keys, one escaped", b"{\"text\":\"a\",\"t\\u0065xt\":\"b\"}".to_vec(), 400),
+        ("__proto__", b"{\"text\":\"a\",\"__proto__\":{\"times\":2}}".to_vec(), 200),
+        ("constructor", b"{\"constructor\":{\"prototype\":{}}}".to_vec(), 200),
+        ("a lone surrogate", b"{\"text\":\"\\ud800\"}".to_vec(), 400),
+        ("NUL, escaped", b"{\"text\":\"a\\u0000b\"}".to_vec(), 200),
+        ("NUL, raw", b"{\"text\":\"a\0b\"}".to_vec(), 400),
+        ("a 100 KB string", [b"{\"text\":\"".as_slice(), &b"x".repeat(100_000), b"\"}"].concat(), 200),
+    ];
+    for (what, arguments, status) in &cases {
+        for ask in calls(arguments) {
+            let answer = ask.ask();
+            assert_eq!(answer.status, *status, "{what}");
+            let body = answer.body.as_ref().expect("an answer");
+            if *status == 200 {
+                assert!(body["result"]["isError"] == true || *what == "NUL, escaped", "{what}: {body}");
+            }
+            let says = body.to_string();
+            assert!(says.len() < 2000, "{what}: an answer is no echo of {} bytes", says.len());
+            assert!(!says.contains("serde") && !says.contains("src/"), "{what}: {says}");
+        }
+    }
+}
+
+/// Names, ids and URIs of any length and kind: answered, with the id to the letter.
+#[test]
+fn hostile_names() {
+    for name in [
+        "x".repeat(100_000),
+        "\0".into(),
+        "__proto__".into(),
+        "../../etc/passwd".into(),
+        "é\u{202e}".into(),
+        String::new(),
+    ] {
+        let id = json!(name);
+        for (method, params) in [
+            (name.as_str(), json!({})),
+            ("tools/call", json!({ "name": name })),
+            ("resources/read", json!({ "uri": name })),
+            ("resources/read", json!({ "uri": format!("test://nothing/{name}") })),
+            ("tools/list", json!({ "cursor": name })),
+        ] {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            let answer = post(message.to_string()).ask();
+            assert_eq!((answer.status, &answer.body.as_ref().expect("an answer")["id"]), (200, &id));
+            let length = answer.message().len();
+            assert!(length < 1000, "a message is no echo of {length} bytes");
+        }
+    }
+}
+
+/// Headers that no client should send: refused or ignored, with the id.
+#[test]
+fn hostile_headers() {
+    let huge = "x".repeat(100_000);
+    for (name, value, status) in [
+        ("MCP-Protocol-Version", b"\xff\xfe".as_slice(), 400),
+        ("MCP-Protocol-Version", b"".as_slice(), 400),
+        ("Mcp-Method", b"\xe9".as_slice(), 400),
+        ("Mcp-Method", b"".as_slice(), 400),
+        ("Mcp-Name", b"\xff".as_slice(), 400),
+        ("Mcp-Name", huge.as_bytes(), 400),
+        ("Mcp-Name", b"=?base64?\xff?=".as_slice(), 400),
+        ("Accept", b"\xff".as_slice(), 406),
+        ("Content-Type", b"\xff".as_slice(), 415),
+        ("Content-Length", b"\xff".as_slice(), 200),
+        ("Origin", b"\xff".as_slice(), 403),
+        ("Origin", b"http://localhost\xff".as_slice(), 403),
+        ("Mcp-Session-Id", b"\xff".as_slice(), 200),
+        ("Cookie", huge.as_bytes(), 200),
+    ] {
+        let answer = modern("tools/call", json!({ "name": "nothing" })).replace(name, value).ask();
+        assert_eq!(answer.status, status, "{name}: {:?}", String::from_utf8_lossy(value.get(..20).unwrap_or(value)));
+    }
+}
+
+/// Parameters of every wrong type, on every method: told by name, never a failure of the server.
+#[test]
+fn hostile_params() {
+    for value in [json!(null), json!(true), json!(-1), json!("x"), json!([]), json!({})] {
+        for (method, param) in [
+            ("initialize", "protocolVersion"),
+            ("initialize", "capabilities"),
+            ("initialize", "clientInfo"),
+            ("tools/list", "cursor"),
+            ("tools/call", "name"),
+            ("tools/call", "arguments"),
+            ("resources/list", "cursor"),
+            ("resources/templates/list", "cursor"),
+            ("resources/read", "uri"),
+            ("ping", "anything"),
+        ] {
+            let answer = legacy(method, json!({ param: value })).ask();
+            assert_eq!(answer.status, 200, "{method} {param} {value}");
+            let code = answer.body.as_ref().expect("an answer")["error"]["code"].as_i64();
+            assert!(matches!(code, None | Some(-32602 | -32002)), "{method} {param} {value}: {code:?}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Batches, which one revision has.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, NEWEST, envelope, post};
+
+fn batch(messages: &Value) -> Answer {
+    post(messages.to_string()).ask()
+}
+
+fn ping(id: impl Into<Value>) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": "ping" })
+}
+
+/// Rule 94: array in, array out; each request has its answer, also when ids repeat; nothing else has one.
+#[test]
+fn each_request_is_answered() {
+    let list = json!({ "jsonrpc": "2.0", "id": "b", "method": "tools/list" });
+    let unknown = json!({ "jsonrpc": "2.0", "id": 2, "method": "no/such" });
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let response = json!({ "jsonrpc": "2.0", "id": 9, "result": {} });
+    let answer = batch(&json!([ping(1), note, list, response, unknown, ping(1)]));
+    let answers = answer.body.as_ref().and_then(Value::as_array).expect("an array");
+    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].clone()).collect();
+    assert_eq!((answer.status, ids), (200, vec![json!(1), json!("b"), json!(2), json!(1)]));
+    assert_eq!(answers[2]["error"]["code"], -32601);
+    let one = batch(&json!([ping(1)]));
+    assert_eq!(one.body, Some(json!([{ "jsonrpc": "2.0", "id": 1, "result": {} }])), "one message is still an array");
+    let none = batch(&json!([note, response]));
+    assert_eq!((none.status, none.body), (202, None));
+}
+
+/// Rule 94: what a batch must not be.
+#[test]
+fn bad_batches_are_refused() {
+    let initialize =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-03-26" } });
+    let modern = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": envelope() } });
+    let modern_note = json!({ "jsonrpc": "2.0", "method": "x", "params": { "_meta": envelope() } });
+    for messages in [
+        json!([]),
+        json!([ping(1), 7]),
+        json!([[ping(1)]]),
+        json!([ping(1), {}]),
+        json!([ping(Value::Null)]),
+        json!([initialize]),
+        json!([ping(1), initialize]),
+        json!([ping(1), modern]),
+        json!([modern_note]),
+    ] {
+        assert_eq!(batch(&messages).refusal(), (400, -32600), "{messages}");
+    }
+}
+
+/// Rules 45 and 94: 2025-03-26 has batches, and so have clients that name no revision; no other has.
+#[test]
+fn one_revision_has_batches() {
+    for (version, status) in [
+        ("2025-03-26", 200),
+        ("2024-11-05", 400),
+        ("2025-06-18", 400),
+        ("2025-11-25", 400),
+        (NEWEST, 400),
+        ("nonsense", 400),
+    ] {
+        let answer = post(json!([ping(1)]).to_string()).header("MCP-Protocol-Version", version).ask();
+        assert_eq!(answer.status, status, "{version}");
+    }
+}
+
+#[test]
+fn a_batch_has_a_limit() {
+    let of = |length: i64| json!((0..length).map(ping).collect::<Vec<_>>());
+    let answer = batch(&of(100));
+    assert_eq!(answer.body.and_then(|body| body.as_array().map(Vec::len)), Some(100), "at the limit");
+    assert_eq!(batch(&of(101)).refusal(), (400, -32600), "one past it");
+}

@@ -1,0 +1,110 @@
+//! What is refused when a server is built, and what a caller gets then.
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::server::{BuildError, Json, McpServer, McpServerBuilder, Resource, ResourceTemplate, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::support::{Lines, modern};
+
+#[derive(Deserialize, JsonSchema)]
+struct Named {
+    #[schemars(regex(pattern = "^a+$"))]
+    #[allow(dead_code)]
+    name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    id: u8,
+}
+
+fn tool(name: &str) -> Tool {
+    Tool::new(name.to_owned(), || async {}).description("Does something.")
+}
+
+fn resource(uri: &'static str) -> Resource {
+    Resource::new(uri, |_| async { "text" })
+}
+
+fn template(uri_template: &'static str) -> ResourceTemplate {
+    ResourceTemplate::new(uri_template, |_: std::collections::BTreeMap<String, String>| async { "text" })
+}
+
+fn problem(build: impl Fn(McpServerBuilder) -> McpServerBuilder) -> String {
+    let error = build(McpServer::builder("s", "1")).build().err();
+    error.map(|error: BuildError| error.to_string()).unwrap_or_default()
+}
+
+/// Rules 53 and 57: a definition that would not hold is refused, by kind and name.
+#[test]
+fn bad_definitions_are_refused_by_name() {
+    let long = "n".repeat(65);
+    let cases = [
+        (problem(|s| s.tool(tool(""))), vec!["tool", "\"\"", "1 to 64"]),
+        (problem(|s| s.tool(tool(&long))), vec!["tool", "1 to 64"]),
+        (problem(|s| s.tool(tool("a b"))), vec!["tool", "a b", "1 to 64"]),
+        (problem(|s| s.tool(tool("a/b"))), vec!["tool", "a/b"]),
+        (problem(|s| s.tool(tool("é"))), vec!["tool", "é"]),
+        (problem(|s| s.tool(tool("twin")).tool(tool("twin"))), vec!["tool", "twin", "twice"]),
+        (problem(|s| s.tool(Tool::new("mute", || async {}))), vec!["tool", "mute", "description"]),
+        (problem(|s| s.tool(tool("blank").description(" \n"))), vec!["tool", "blank", "description"]),
+        (
+            problem(|s| s.tool(Tool::new("list", |_: Vec<u8>| async {}).description("d"))),
+            vec!["tool", "list", "input schema", "object"],
+        ),
+        (
+            problem(|s| s.tool(Tool::new("listing", || async { Json(vec![Item { id: 1 }]) }).description("d"))),
+            vec!["tool", "listing", "output schema", "object"],
+        ),
+        (
+            problem(|s| s.tool(Tool::new("regex", |_: Named| async {}).description("d"))),
+            vec!["tool", "regex", "`pattern`", "/properties/name/pattern"],
+        ),
+        (problem(|s| s.resource(resource("no-scheme"))), vec!["resource", "no-scheme", "scheme"]),
+        (problem(|s| s.resource(resource("a://b").name(""))), vec!["resource", "a://b", "name"]),
+        (problem(|s| s.resource(resource("a://b")).resource(resource("a://b"))), vec!["resource", "a://b", "twice"]),
+        (problem(|s| s.resource_template(template("a://{x"))), vec!["resource template", "a://{x", "brace"]),
+        (problem(|s| s.resource_template(template("a://{x}").name(" "))), vec!["resource template", "name"]),
+        (
+            problem(|s| s.resource_template(template("a://{x}")).resource_template(template("a://{x}"))),
+            vec!["resource template", "a://{x}", "twice"],
+        ),
+        (
+            McpServer::builder("", "1").build().err().map(|error| error.to_string()).unwrap_or_default(),
+            vec!["server", "name"],
+        ),
+        (
+            McpServer::builder("s", " ").build().err().map(|error| error.to_string()).unwrap_or_default(),
+            vec!["server", "version"],
+        ),
+    ];
+    for (problem, expected) in cases {
+        assert!(expected.iter().all(|part| problem.contains(part)), "{problem:?} lacks one of {expected:?}");
+    }
+    assert_eq!(problem(|s| s.tool(tool(&"n".repeat(64))).tool(tool("A.z_0-9"))), "", "these are good names");
+}
+
+/// A server that cannot be built answers 503 with a fixed text; the cause is in the log.
+#[test]
+fn a_server_that_cannot_be_built_is_503() {
+    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool("a b")).build()).without_auth();
+    let lines = Lines::default();
+    let answer = modern("tools/list", json!({})).ask_logging(&endpoint, &lines);
+    assert_eq!(answer.refusal(), (503, -32603));
+    assert!(!answer.message().contains("a b"), "{}", answer.message());
+    assert!(lines.text().contains("a b"), "{}", lines.text());
+}
+
+/// Rules 18 and 52: what a server has none of is not declared and not served.
+#[test]
+fn an_empty_server_offers_nothing() {
+    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).without_auth();
+    let answer = modern("server/discover", json!({})).ask_at(&endpoint);
+    assert_eq!(answer.result()["capabilities"], json!({}));
+    for method in ["tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"] {
+        let answer = modern(method, json!({ "name": "x", "uri": "x" })).replace("Mcp-Name", "x").ask_at(&endpoint);
+        assert_eq!(answer.refusal(), (404, -32601), "{method}");
+    }
+}

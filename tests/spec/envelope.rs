@@ -1,0 +1,157 @@
+//! 2026-07-28: the envelope, versions, discovery, and what stands around every result.
+
+use serde_json::{Value, json};
+
+use crate::support::{LEGACY, NEWEST, envelope, legacy, modern, post};
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// `tools/list` with this `_meta`, and the headers that would be right.
+fn with_meta(meta: &Value) -> crate::support::Ask {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+    post(message.to_string()).header("MCP-Protocol-Version", NEWEST).header("Mcp-Method", "tools/list")
+}
+
+/// Rule 13: what the envelope must hold is asked for by name, with 400 and -32602.
+#[test]
+fn a_bad_envelope_is_refused() {
+    let without_params = post(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string());
+    for (ask, key) in [
+        (without_params.header("MCP-Protocol-Version", NEWEST), VERSION),
+        (with_meta(&json!({})), VERSION),
+        (with_meta(&json!(7)), VERSION),
+        (with_meta(&json!({ CAPABILITIES: {} })), VERSION),
+        (with_meta(&json!({ VERSION: 20260728, CAPABILITIES: {} })), VERSION),
+        (with_meta(&json!({ VERSION: null, CAPABILITIES: {} })), VERSION),
+        (with_meta(&json!({ VERSION: NEWEST })), CAPABILITIES),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: [] })), CAPABILITIES),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: null })), CAPABILITIES),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: {}, CLIENT: "me" })), CLIENT),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: {}, CLIENT: { "name": "me" } })), CLIENT),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: {}, CLIENT: { "name": 1, "version": "1" } })), CLIENT),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: {}, LOG_LEVEL: "loud" })), LOG_LEVEL),
+        (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: {}, LOG_LEVEL: 3 })), LOG_LEVEL),
+    ] {
+        let answer = ask.clone().ask();
+        assert_eq!(answer.refusal(), (400, -32602), "{ask:?}");
+        assert!(answer.message().contains(key), "{} for {ask:?}", answer.message());
+    }
+}
+
+/// Rule 14: the client need not say who it is; it may, and handlers then know.
+#[test]
+fn client_info_is_optional() {
+    let ask = |client: Option<Value>| {
+        let mut meta = envelope();
+        meta.as_object_mut().expect("an object").extend(client.map(|client| (CLIENT.to_owned(), client)));
+        let params = json!({ "_meta": meta, "name": "client" });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let ask = post(message.to_string()).header("MCP-Protocol-Version", NEWEST);
+        ask.header("Mcp-Method", "tools/call").header("Mcp-Name", "client").ask()
+    };
+    assert_eq!(ask(None).tool_text(), ("unnamed", false));
+    assert_eq!(ask(Some(json!({ "name": "me", "version": "1", "icons": [] }))).tool_text(), ("me", false));
+}
+
+/// Rules 15, 16 and 46: a version that is not served is 400 with -32022, unless a header contradicts it first.
+#[test]
+fn a_version_that_is_not_served_is_refused() {
+    let discovered = modern("server/discover", json!({})).ask();
+    for version in ["v999.0.0", "2027-01-01", "1999-01-01", "", LEGACY[0], LEGACY[3]] {
+        let meta = json!({ VERSION: version, CAPABILITIES: {} });
+        for header in [Some(version), None] {
+            let ask = with_meta(&meta).without("MCP-Protocol-Version");
+            let ask = header.into_iter().fold(ask, |ask, version| ask.header("MCP-Protocol-Version", version));
+            let answer = ask.ask();
+            assert_eq!(answer.refusal(), (400, -32022), "{version:?} {header:?}");
+            assert_eq!(answer.error()["data"]["requested"], version);
+            assert_eq!(answer.error()["data"]["supported"], discovered.result()["supportedVersions"]);
+        }
+        assert_eq!(with_meta(&meta).ask().refusal(), (400, -32020), "{version:?} with the header {NEWEST}");
+    }
+}
+
+/// Rules 17, 18 and 52: discovery is served without anything before it, and tells what there is.
+#[test]
+fn discovery_tells_what_there_is() {
+    let answer = modern("server/discover", json!({})).ask();
+    let result = answer.result();
+    assert_eq!(result["supportedVersions"], json!([NEWEST]));
+    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+    assert_eq!(result["instructions"], "Say it once.");
+    assert!(result.get("serverInfo").is_none(), "it is in `_meta`");
+    for method in ["tools/list", "resources/list", "resources/templates/list"] {
+        assert_eq!(modern(method, json!({})).ask().status, 200, "{method} is declared");
+    }
+    for method in ["prompts/list", "prompts/get", "completion/complete"] {
+        assert_eq!(modern(method, json!({})).ask().refusal(), (404, -32601), "{method} is not");
+    }
+}
+
+/// Rules 10, 11 and 47: what stands around a result, and on which results a caching hint stands.
+#[test]
+fn results_have_their_envelope() {
+    for (method, params, cacheable) in [
+        ("server/discover", json!({}), true),
+        ("tools/list", json!({}), true),
+        ("tools/call", json!({ "name": "nothing" }), false),
+        ("tools/call", json!({ "name": "refuse" }), false),
+        ("resources/list", json!({}), true),
+        ("resources/templates/list", json!({}), true),
+        ("resources/read", json!({ "uri": "test://text" }), true),
+    ] {
+        let answer = modern(method, params).ask();
+        let result = answer.result();
+        assert_eq!(result["resultType"], "complete", "{method}");
+        let info = &result["_meta"]["io.modelcontextprotocol/serverInfo"];
+        assert_eq!(info, &json!({ "name": "specimen", "version": "1.2.3", "title": "Specimen" }), "{method}");
+        assert_eq!(result["ttlMs"].is_u64(), cacheable, "{method}");
+        assert_eq!(result["cacheScope"] == "private", cacheable, "{method}");
+    }
+}
+
+/// Rule 12: older clients are sent none of it; some take `{}` to the letter.
+#[test]
+fn older_results_have_no_envelope() {
+    assert_eq!(legacy("ping", json!({})).ask().result(), &json!({}));
+    for (method, params) in [
+        ("initialize", json!({ "protocolVersion": "2025-11-25" })),
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "nothing" })),
+        ("resources/list", json!({})),
+        ("resources/read", json!({ "uri": "test://text" })),
+    ] {
+        let answer = legacy(method, params).ask();
+        for member in ["resultType", "ttlMs", "cacheScope", "_meta"] {
+            assert!(answer.result().get(member).is_none(), "{member} of {method}");
+        }
+    }
+}
+
+/// Rule 38: what 2026-07-28 does not have is 404 with -32601, also when older revisions have it.
+#[test]
+fn methods_that_are_not_there_are_404() {
+    for method in [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "tasks/get",
+        "unknown/method",
+        "",
+    ] {
+        assert_eq!(modern(method, json!({})).ask().refusal(), (404, -32601), "{method}");
+    }
+}
+
+/// Rule 26: the keys of `_meta` that are sent are the specification's own.
+#[test]
+fn meta_keys_are_the_specifications() {
+    let answer = modern("tools/list", json!({})).ask();
+    let keys: Vec<_> = answer.result()["_meta"].as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["io.modelcontextprotocol/serverInfo"]);
+}

@@ -1,0 +1,19 @@
+//! The rules of the protocol, chapter by chapter: requests to an endpoint that runs here, without Workers.
+//!
+//! Each test names the rules that it holds by their numbers in the checklist that the project keeps.
+
+#![allow(unreachable_pub)]
+
+mod authorization;
+mod bad_input;
+mod batches;
+mod building;
+mod envelope;
+mod json_rpc;
+mod legacy;
+mod lists;
+mod one_request;
+mod resources;
+mod streamable_http;
+mod support;
+mod tools;

@@ -1,0 +1,117 @@
+//! One request, one server, nothing left behind.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use edge_mcp::auth::StaticTokens;
+use edge_mcp::http::Endpoint;
+use edge_mcp::server::{Context, McpServer, RequestInfo, Tool};
+use futures::executor::block_on;
+use futures::future::join;
+use serde_json::json;
+
+use crate::support::{Lines, modern};
+
+const TOKENS: &str = r#"[
+    {"token": "ada-token", "subject": "ada", "scopes": []},
+    {"token": "bob-token", "subject": "bob", "scopes": []}
+]"#;
+
+/// Gives way once, so that another request runs in between.
+async fn give_way() {
+    let mut gave = false;
+    std::future::poll_fn(move |cx| {
+        if std::mem::replace(&mut gave, true) {
+            return std::task::Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}
+
+/// CVE-2026-25536, rule 107: two requests with one id, at the same time, from two callers: each gets its own answer.
+#[test]
+fn concurrent_requests_with_one_id_keep_apart() {
+    let running = Rc::new(Cell::new(0));
+    let together = Rc::new(Cell::new(0));
+    let (counts, most) = (running.clone(), together.clone());
+    let server = move |_: &RequestInfo| {
+        let (running, together) = (counts.clone(), most.clone());
+        let whoami = move |cx: Context| {
+            let (running, together) = (running.clone(), together.clone());
+            async move {
+                running.set(running.get() + 1);
+                for _ in 0..3 {
+                    give_way().await;
+                    together.set(together.get().max(running.get()));
+                }
+                running.set(running.get() - 1);
+                cx.auth().map(|caller| caller.subject.clone()).unwrap_or_default()
+            }
+        };
+        McpServer::builder("s", "1").tool(Tool::new("whoami", whoami).description("Who calls.")).build()
+    };
+    let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let host = Lines::default().host();
+    let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
+    let (ada, bob) = block_on(join(ask("ada-token"), ask("bob-token")));
+    assert_eq!((ada.tool_text().0, bob.tool_text().0), ("ada", "bob"));
+    assert_eq!(together.get(), 2, "they did run at the same time");
+}
+
+/// The server is built for each request, from what that request brings, and is gone after it.
+#[test]
+fn a_server_lives_as_long_as_its_request() {
+    let built = Rc::new(RefCell::new(Vec::new()));
+    let alive = Rc::new(());
+    let (log, token) = (built.clone(), alive.clone());
+    let server = move |request: &RequestInfo| {
+        let tenant = request.header("X-Tenant").unwrap_or_default();
+        log.borrow_mut().push(tenant.clone());
+        let token = token.clone();
+        let name = format!("tool-of-{tenant}");
+        let tool = Tool::new(name, move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token))));
+        McpServer::builder("s", "1").tool(tool.description("One tenant's tool.")).build()
+    };
+    let endpoint = Endpoint::new(server).without_auth();
+    for tenant in ["a", "b", "a"] {
+        let list = modern("tools/list", json!({})).header("X-Tenant", tenant).ask_at(&endpoint);
+        let tools = list.result()["tools"].as_array().expect("tools").clone();
+        assert_eq!((tools.len(), &tools[0]["name"]), (1, &json!(format!("tool-of-{tenant}"))));
+    }
+    assert_eq!(*built.borrow(), ["a", "b", "a"]);
+    let foreign = modern("tools/call", json!({ "name": "tool-of-a" })).header("X-Tenant", "b").ask_at(&endpoint);
+    assert_eq!(foreign.refusal(), (200, -32602), "one tenant's tool is unknown to another");
+    assert_eq!(Rc::strong_count(&alive), 2, "nothing of a request's server is kept: the test and the endpoint hold it");
+}
+
+/// Rule 20: nothing is inferred from an earlier request: neither revision nor client.
+#[test]
+fn nothing_is_remembered() {
+    let endpoint = crate::support::endpoint();
+    let params = json!({ "protocolVersion": "2025-11-25", "clientInfo": { "name": "me", "version": "1" } });
+    crate::support::legacy("initialize", params).ask_at(&endpoint);
+    let answer = crate::support::legacy("tools/call", json!({ "name": "client" })).ask_at(&endpoint);
+    assert_eq!(answer.tool_text(), ("unnamed", false));
+}
+
+/// The one line per request says what was asked for, and nothing of what was sent or who sent it.
+#[test]
+fn one_line_is_logged() {
+    let endpoint = Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let secret = "sesame";
+    let lines = Lines::default();
+    let call = json!({ "name": "say", "arguments": { "text": secret } });
+    modern("tools/call", call).bearer("ada-token").header("CF-Ray", "8f3b-AMS").ask_logging(&endpoint, &lines);
+    let read = json!({ "uri": format!("test://items/{secret}") });
+    modern("resources/read", read).bearer("bob-token").ask_logging(&endpoint, &lines);
+    modern("tools/list", json!({})).bearer(secret).ask_logging(&endpoint, &lines);
+    let expected = [
+        json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "ray": "8f3b-AMS" }),
+        json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
+        json!({ "event": "request", "status": 401, "error": -32600, "ms": 0 }),
+    ];
+    assert_eq!(lines.read(), expected);
+    assert!(!lines.text().contains(secret) && !lines.text().contains("token"), "{}", lines.text());
+}

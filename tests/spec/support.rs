@@ -1,0 +1,322 @@
+//! An endpoint to ask, ways to ask it, and what must hold of every answer.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use edge_mcp::host::{Clock, Host, Level, Log};
+use edge_mcp::http::Endpoint;
+use edge_mcp::protocol::content::{Content, ResourceContents};
+use edge_mcp::protocol::description::ResourceDescription;
+use edge_mcp::server::{
+    BuildError, Context, Json, McpServer, ReadError, RequestInfo, Resource, ResourceTemplate, Tool, ToolError,
+};
+use futures::executor::block_on;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub const NEWEST: &str = "2026-07-28";
+pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Seconds since 1970 at which every test runs.
+pub const NOW: u64 = 1_800_000_000;
+
+struct StoppedClock;
+
+impl Clock for StoppedClock {
+    fn now_ms(&self) -> u64 {
+        NOW * 1000
+    }
+}
+
+/// The lines that were logged.
+#[derive(Clone, Default)]
+pub struct Lines(Rc<RefCell<Vec<String>>>);
+
+impl Log for Lines {
+    fn write(&self, _: Level, line: &str) {
+        self.0.borrow_mut().push(line.to_owned());
+    }
+}
+
+impl Lines {
+    /// All of them, each a JSON object.
+    pub fn read(&self) -> Vec<Value> {
+        self.0.borrow().iter().map(|line| serde_json::from_str(line).expect("a log line is JSON")).collect()
+    }
+
+    /// All of them, as they were written.
+    pub fn text(&self) -> String {
+        self.0.borrow().join("\n")
+    }
+
+    pub fn host(&self) -> Host {
+        Host { clock: Rc::new(StoppedClock), log: Rc::new(self.clone()) }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Words {
+    /// What to say
+    #[schemars(length(min = 1, max = 20))]
+    text: String,
+    /// How often
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 9))]
+    times: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Said {
+    said: String,
+}
+
+/// An error of the kind that libraries have, with things in it that are nobody's business.
+#[derive(Debug)]
+pub struct Internal;
+
+pub const SECRET: &str = "db-7.internal:5432";
+
+impl fmt::Display for Internal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot reach {SECRET}")
+    }
+}
+
+impl std::error::Error for Internal {}
+
+#[derive(Deserialize)]
+struct Item {
+    id: String,
+}
+
+/// One of everything.
+pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    let who = |cx: Context| async move { cx.auth().map_or("nobody".to_owned(), |caller| caller.subject.clone()) };
+    let client =
+        |cx: Context| async move { cx.client_info().map_or("unnamed".to_owned(), |info| info.name.to_string()) };
+    let refuse = || async { Err::<String, _>(ToolError::new("Not on Sundays.").because(SECRET)) };
+    McpServer::builder("specimen", "1.2.3")
+        .title("Specimen")
+        .instructions("Say it once.")
+        .tool(
+            Tool::new(
+                "say",
+                |words: Words| async move { Json(Said { said: words.text.repeat(words.times as usize) }) },
+            )
+            .title("Say")
+            .description("Says it.")
+            .read_only(),
+        )
+        .tool(Tool::new("whoami", who).description("Who calls."))
+        .tool(Tool::new("client", client).description("What the client calls itself."))
+        .tool(Tool::new("nothing", || async {}).description("Does nothing."))
+        .tool(Tool::new("refuse", refuse).description("Refuses."))
+        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(
+            Tool::new("show", || async { vec![Content::image(b"png", "image/png"), Content::text("a picture")] })
+                .description("Shows a picture."),
+        )
+        .resource(Resource::new("test://text", |_| async { "plain" }).name("text").mime_type("text/plain").size(5))
+        .resource(Resource::new("test://bytes", |_| async { vec![0_u8, 255] }).mime_type("image/png"))
+        .resource(Resource::new("test://broken", |_| async { Err::<String, ReadError>(Internal.into()) }))
+        .resource(Resource::new("test://empty", |_| async { Vec::<ResourceContents>::new() }))
+        .resource(Resource::new("test://gone", |_| async { None::<String> }))
+        .resource(Resource::new("test://several", |_| async {
+            vec![ResourceContents::text("test://several/1", "1"), ResourceContents::text("test://several/2", "2")]
+        }))
+        .resource_template(
+            ResourceTemplate::new("test://items/{id}", |Item { id }| async move {
+                (id != "0").then(|| ResourceContents::text(format!("test://items/{id}"), id).mime_type("text/x-item"))
+            })
+            .name("item")
+            .list(|_| async { vec![ResourceDescription::new("test://items/1", "item 1")] }),
+        )
+        .build()
+}
+
+/// The endpoint of [`server`], open to all.
+pub fn endpoint() -> Endpoint {
+    Endpoint::new(server).without_auth()
+}
+
+/// A request that is being put together.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    method: &'static str,
+    path: &'static str,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+/// A POST of these bytes, as JSON.
+pub fn post(body: impl Into<Vec<u8>>) -> Ask {
+    let ask = Ask { method: "POST", path: "/mcp", headers: Vec::new(), body: body.into() };
+    ask.header("Content-Type", "application/json")
+}
+
+/// The request `method` with id 1 as a client of 2025-11-25 sends it.
+pub fn legacy(method: &str, params: Value) -> Ask {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    post(message.to_string()).header("MCP-Protocol-Version", "2025-11-25")
+}
+
+/// The `_meta` of a 2026-07-28 request.
+pub fn envelope() -> Value {
+    json!({ "io.modelcontextprotocol/protocolVersion": NEWEST, "io.modelcontextprotocol/clientCapabilities": {} })
+}
+
+/// The request `method` with id 1 as a client of 2026-07-28 sends it, headers and all.
+pub fn modern(method: &str, params: Value) -> Ask {
+    modern_as(&json!(1), method, params)
+}
+
+/// The same with another id.
+pub fn modern_as(id: &Value, method: &str, mut params: Value) -> Ask {
+    let name = ["name", "uri"].iter().find_map(|key| params[key].as_str().map(str::to_owned));
+    params["_meta"] = envelope();
+    let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let ask = post(message.to_string()).header("MCP-Protocol-Version", NEWEST).header("Mcp-Method", method);
+    match name {
+        Some(name) if matches!(method, "tools/call" | "resources/read") => ask.header("Mcp-Name", &name),
+        _ => ask,
+    }
+}
+
+impl Ask {
+    /// With this header, besides those of the same name.
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Without headers of this name.
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// With this header only, of those of the same name.
+    pub fn replace(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.without(name).header(name, value)
+    }
+
+    pub fn verb(mut self, method: &'static str) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub fn at(mut self, path: &'static str) -> Self {
+        self.path = path;
+        self
+    }
+
+    pub fn bearer(self, token: &str) -> Self {
+        self.header("Authorization", format!("Bearer {token}"))
+    }
+
+    /// Asks the endpoint of [`server`].
+    pub fn ask(self) -> Answer {
+        self.ask_at(&endpoint())
+    }
+
+    pub fn ask_at(self, endpoint: &Endpoint) -> Answer {
+        self.ask_logging(endpoint, &Lines::default())
+    }
+
+    pub fn ask_logging(self, endpoint: &Endpoint, lines: &Lines) -> Answer {
+        block_on(self.send(endpoint, &lines.host()))
+    }
+
+    /// Asks, and checks what must hold of every answer, whatever was asked.
+    pub async fn send(self, endpoint: &Endpoint, host: &Host) -> Answer {
+        let mut request = http::Request::builder().method(self.method).uri(self.path);
+        for (name, value) in &self.headers {
+            request = request.header(name, value.as_slice());
+        }
+        let (head, ()) = request.body(()).expect("a request that http can hold").into_parts();
+        let response = endpoint.handle(Rc::new(head), self.body.clone(), host).await;
+        let (head, body) = response.into_parts();
+        let headers = head.headers.iter();
+        let headers =
+            headers.map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").to_owned())).collect();
+        let answer = Answer {
+            status: head.status.as_u16(),
+            headers,
+            body: (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("a body is JSON")),
+        };
+        answer.hold_invariants(serde_json::from_slice::<Value>(&self.body).ok().as_ref());
+        answer
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    pub body: Option<Value>,
+}
+
+impl Answer {
+    /// Rules 1, 2, 4, 41 and 5xx: a JSON-RPC message or nothing, the id that was sent, a result or an error, no session.
+    fn hold_invariants(&self, asked: Option<&Value>) {
+        assert!(self.header("mcp-session-id").is_none(), "no session is ever offered");
+        let Some(body) = &self.body else {
+            assert!(matches!(self.status, 202 | 204), "{} needs a body", self.status);
+            return;
+        };
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        let single = [body.clone()];
+        for message in body.as_array().map_or(&single[..], Vec::as_slice) {
+            assert_eq!(message["jsonrpc"], "2.0", "{message}");
+            assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
+            assert_ne!(message.get("id"), Some(&Value::Null), "an id that is not known is left out: {message}");
+            if let Some(error) = message.get("error") {
+                assert!(error["code"].is_i64() && error["message"].is_string(), "{error}");
+                assert!(!error["message"].as_str().is_some_and(str::is_empty), "{error}");
+            }
+        }
+        let asked_id =
+            asked.and_then(|asked| asked.get("id")).filter(|id| id.is_string() || id.is_i64() || id.is_u64());
+        if let (Some(id), Some(answered)) = (asked_id, body.get("id")) {
+            assert_eq!(id, answered, "the id comes back as it was sent");
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The result of a request that was served.
+    pub fn result(&self) -> &Value {
+        let result = self.body.as_ref().and_then(|body| body.get("result"));
+        assert_eq!(self.status, 200, "{self:?}");
+        result.unwrap_or_else(|| panic!("no result in {self:?}"))
+    }
+
+    /// Status and code of a refusal.
+    pub fn refusal(&self) -> (u16, i64) {
+        (self.status, self.error()["code"].as_i64().expect("a code"))
+    }
+
+    pub fn error(&self) -> &Value {
+        self.body.as_ref().and_then(|body| body.get("error")).unwrap_or_else(|| panic!("no error in {self:?}"))
+    }
+
+    /// What the error says.
+    pub fn message(&self) -> &str {
+        self.error()["message"].as_str().expect("a message")
+    }
+
+    /// The text of a tool's result, and whether it is an error.
+    pub fn tool_text(&self) -> (&str, bool) {
+        let result = self.result();
+        (result["content"][0]["text"].as_str().unwrap_or_default(), result["isError"] == true)
+    }
+}

@@ -1,0 +1,137 @@
+//! Tools: their descriptions, and calling them.
+
+use serde_json::json;
+
+use crate::support::{Lines, SECRET, endpoint, legacy, modern};
+
+/// Rules 53 and 57: what a client is told of each tool.
+#[test]
+fn tools_are_described() {
+    let answer = modern("tools/list", json!({})).ask();
+    let tools = answer.result()["tools"].as_array().expect("tools");
+    assert_eq!(
+        tools[0],
+        json!({
+            "name": "say",
+            "title": "Say",
+            "description": "Says it.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "text": { "type": "string", "description": "What to say", "minLength": 1, "maxLength": 20 },
+                    "times": { "type": "integer", "description": "How often", "default": 1, "minimum": 1, "maximum": 9 },
+                },
+                "required": ["text"],
+                "additionalProperties": false,
+            },
+            "outputSchema": {
+                "type": "object",
+                "properties": { "said": { "type": "string" } },
+                "required": ["said"],
+                "additionalProperties": false,
+            },
+            "annotations": { "readOnlyHint": true },
+        })
+    );
+    assert_eq!(
+        tools[3],
+        json!({
+            "name": "nothing",
+            "description": "Does nothing.",
+            "inputSchema": { "type": "object", "additionalProperties": false },
+        })
+    );
+}
+
+/// Rule 60: structured content comes with its text, for clients that know only text.
+#[test]
+fn structured_content_is_text_too() {
+    for ask in [modern, legacy] {
+        let answer = ask("tools/call", json!({ "name": "say", "arguments": { "text": "ho", "times": 2 } })).ask();
+        let result = answer.result();
+        assert_eq!(result["structuredContent"], json!({ "said": "hoho" }));
+        assert_eq!(result["content"], json!([{ "type": "text", "text": "{\"said\":\"hoho\"}" }]));
+        assert_eq!(result["isError"], false);
+    }
+}
+
+/// Rule 63: content blocks come as they were given.
+#[test]
+fn content_keeps_its_kind() {
+    let answer = modern("tools/call", json!({ "name": "show" })).ask();
+    let expected = json!([
+        { "type": "image", "data": "cG5n", "mimeType": "image/png" },
+        { "type": "text", "text": "a picture" },
+    ]);
+    assert_eq!(answer.result()["content"], expected);
+    assert_eq!(modern("tools/call", json!({ "name": "nothing" })).ask().result()["content"], json!([]));
+}
+
+/// Rule 58: a tool that is not there, and parameters of the wrong type, are errors of the protocol.
+#[test]
+fn a_malformed_call_is_an_error() {
+    for (params, field) in [
+        (json!({ "name": "no-such" }), "no-such"),
+        (json!({ "name": "__proto__" }), "__proto__"),
+        (json!({ "name": "say ", "arguments": {} }), "say "),
+        (json!({}), "params.name"),
+        (json!({ "name": 7 }), "params.name"),
+        (json!({ "name": "nothing", "arguments": [] }), "params.arguments"),
+        (json!({ "name": "nothing", "arguments": "{}" }), "params.arguments"),
+        (json!({ "name": "nothing", "arguments": null }), "params.arguments"),
+    ] {
+        let answer = legacy("tools/call", params.clone()).ask();
+        assert_eq!(answer.refusal(), (200, -32602), "{params}");
+        assert!(answer.message().contains(field), "{} for {params}", answer.message());
+    }
+    assert_eq!(modern("tools/call", json!({ "name": "no-such" })).ask().refusal(), (200, -32602));
+}
+
+/// Rule 59: arguments that do not fit are a result that says what to mend, and the tool is not called.
+#[test]
+fn arguments_that_do_not_fit_are_told_apart() {
+    for (tool, arguments, lines) in [
+        ("say", json!({}), vec!["text: is required"]),
+        ("say", json!({ "text": 5 }), vec!["text: expected a string, got 5"]),
+        ("say", json!({ "text": "" }), vec!["text: has 0 characters, at least 1 are required"]),
+        ("say", json!({ "text": "é".repeat(21) }), vec!["text: has 21 characters, at most 20 are allowed"]),
+        ("say", json!({ "text": "a", "times": 0 }), vec!["times: 0 is below the minimum 1"]),
+        ("say", json!({ "text": "a", "times": 1.5 }), vec!["times: expected an integer, got 1.5"]),
+        ("say", json!({ "text": "a", "tmies": 2 }), vec!["unknown property \"tmies\""]),
+        ("say", json!({ "text": [], "times": "x" }), vec!["text: expected a string", "times: expected an integer"]),
+        ("nothing", json!({ "x": 1 }), vec!["unknown property \"x\""]),
+    ] {
+        for ask in [modern, legacy] {
+            let answer = ask("tools/call", json!({ "name": tool, "arguments": arguments })).ask();
+            let (text, is_error) = answer.tool_text();
+            assert!(is_error, "{arguments}");
+            assert!(lines.iter().all(|line| text.contains(line)), "{text} for {arguments}");
+        }
+    }
+    assert_eq!(
+        modern("tools/call", json!({ "name": "say", "arguments": { "text": "é".repeat(20) } })).ask().tool_text().1,
+        false
+    );
+}
+
+/// Rule 61: a failure is a result; what lies behind it is in the log and nowhere else.
+#[test]
+fn a_failing_tool_says_what_it_may() {
+    for (tool, says) in [("refuse", "Not on Sundays."), ("break", "The server's log says why.")] {
+        let lines = Lines::default();
+        let answer = modern("tools/call", json!({ "name": tool })).ask_logging(&endpoint(), &lines);
+        let (text, is_error) = answer.tool_text();
+        assert!(is_error && text.contains(says), "{text}");
+        assert!(!format!("{answer:?}").contains(SECRET), "{answer:?}");
+        let fault = &lines.read()[0];
+        assert_eq!((&fault["event"], &fault["subject"]), (&json!("failure"), &json!(tool)));
+        assert!(fault["cause"].as_str().is_some_and(|cause| cause.contains(SECRET)));
+    }
+}
+
+/// Rule 64: `task` means nothing where there are no tasks.
+#[test]
+fn a_task_parameter_is_ignored() {
+    let answer = legacy("tools/call", json!({ "name": "nothing", "task": { "ttl": 1 } })).ask();
+    assert_eq!(answer.result()["isError"], false);
+}
