@@ -39,11 +39,12 @@ fn failed(error: worker::Error) -> StoreError {
     StoreError { outage, cause }
 }
 
-/// Each word as a string of FTS5's query language, in which nothing but a quote has a meaning, and a doubled quote has
-/// none. One of the words is enough; the ranking puts the documents with most of them first.
+/// Each word as a string of FTS5's query language: between quotes nothing has a meaning, and signs, the quote among them,
+/// only separate words. One of the words is enough; the ranking puts the documents with most of them first.
 fn match_any(query: &str) -> String {
-    let words = query.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect::<Vec<_>>().join(" OR ")
+    let between_words = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
+    let words = query.split(between_words).filter(|word| !word.is_empty());
+    words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ")
 }
 
 impl Store for D1Store {

@@ -1,11 +1,11 @@
 //! A knowledge base of Markdown documents: tools to search, read and save them, and each document as a resource.
 #![forbid(unsafe_code)]
 
+mod d1;
 mod document;
+mod entry;
 mod server;
 mod store;
 
-#[cfg(target_arch = "wasm32")]
-mod d1;
-#[cfg(target_arch = "wasm32")]
-mod entry;
+#[cfg(test)]
+mod tests;

@@ -56,8 +56,7 @@ async fn run(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Resu
     }
     let answer = match tool.handler.call(arguments.text(), call.cx.clone()) {
         Ok(answer) => answer.await,
-        // The schema let through what the type does not take, such as a string with a form of its own.
-        Err(error) => return Ok(refused(tool, &error.to_string())),
+        Err(mistake) => return Ok(refused(tool, &mistake)),
     };
     Ok(answer.unwrap_or_else(|error| {
         if let Some(cause) = &error.cause {

@@ -109,7 +109,8 @@ where
 pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
-    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, serde_json::Error>;
+    /// Calls the function, or says what of the arguments its type does not take.
+    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String>;
 }
 
 pub(crate) type ToolFuture = LocalBoxFuture<'static, Result<ToolResult, ToolError>>;
@@ -134,8 +135,19 @@ impl<Shape, H: ToolHandler<Shape>> AnyToolHandler for Typed<H, Shape> {
         H::Output::output_schema()
     }
 
-    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, serde_json::Error> {
-        let arguments = serde_json::from_str(arguments)?;
+    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
+        let arguments = serde_json::from_str(arguments).map_err(|_| what_is_wrong::<H::Arguments>(arguments))?;
         Ok(self.handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
+    }
+}
+
+/// Reads the arguments once more, to learn which of them is wrong: a type may refuse what its schema lets through, such as
+/// a string with a form of its own. Reading them this way first would cost every good call.
+fn what_is_wrong<A: DeserializeOwned>(arguments: &str) -> String {
+    let mut text = serde_json::Deserializer::from_str(arguments);
+    let value = serde_json::Value::deserialize(&mut text).unwrap_or_default();
+    match serde_path_to_error::deserialize::<_, A>(value) {
+        Err(error) => format!("{}: {}", error.path(), error.inner()),
+        Ok(_) => "they hold a number that is out of range".to_owned(),
     }
 }

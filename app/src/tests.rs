@@ -1,0 +1,141 @@
+//! The knowledge base over documents in memory.
+
+use std::rc::Rc;
+
+use edge_mcp::host::{Clock, Host, Level, Log};
+use edge_mcp::http::Endpoint;
+use futures::executor::block_on;
+use serde_json::{Value, json};
+
+use crate::server::server;
+use crate::store::Outage;
+use crate::store::memory::MemoryStore;
+
+struct Silent;
+
+impl Clock for Silent {
+    fn now_ms(&self) -> u64 {
+        0
+    }
+}
+
+impl Log for Silent {
+    fn write(&self, _: Level, _: &str) {}
+}
+
+struct KnowledgeBase {
+    store: Rc<MemoryStore>,
+}
+
+impl KnowledgeBase {
+    /// With two documents in it.
+    fn new() -> Self {
+        let base = Self { store: Rc::default() };
+        for (slug, title, text) in [
+            ("deploying", "Deploying", "Run scripts/deploy."),
+            ("testing", "Testing", "Run scripts/test, then deploy."),
+        ] {
+            let saved = base.call("save-document", json!({ "slug": slug, "title": title, "text": text }));
+            assert_eq!(saved["isError"], false, "{saved}");
+        }
+        base
+    }
+
+    fn request(&self, method: &str, params: Value) -> Value {
+        let store = self.store.clone();
+        let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
+        let request = http::Request::post("/mcp").header("Content-Type", "application/json");
+        let (head, ()) = request.body(()).expect("a request").into_parts();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
+        let host = Host { clock: Rc::new(Silent), log: Rc::new(Silent) };
+        let response = block_on(endpoint.handle(Rc::new(head), body, &host));
+        serde_json::from_slice(response.body()).expect("JSON")
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].take()
+    }
+
+    fn text(&self, tool: &str, arguments: Value) -> (String, bool) {
+        let result = self.call(tool, arguments);
+        (result["content"][0]["text"].as_str().unwrap_or_default().to_owned(), result["isError"] == true)
+    }
+}
+
+#[test]
+fn documents_are_found_read_and_replaced() {
+    let base = KnowledgeBase::new();
+    let found = base.call("search-documents", json!({ "query": "deploy", "limit": 1 }));
+    assert_eq!(found["structuredContent"]["documents"].as_array().map(Vec::len), Some(1));
+    assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");
+    let again = json!({ "slug": "testing", "title": "Testing", "text": "Changed." });
+    for _ in 0..2 {
+        let saved = base.call("save-document", again.clone());
+        assert_eq!(saved["structuredContent"], json!({ "slug": "testing", "uri": "kb://documents/testing" }));
+    }
+    assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
+}
+
+#[test]
+fn a_document_is_a_resource() {
+    let base = KnowledgeBase::new();
+    let listed = base.request("resources/list", json!({}));
+    assert_eq!(
+        listed["result"]["resources"][0],
+        json!({ "uri": "kb://documents/deploying", "name": "deploying", "title": "Deploying", "mimeType": "text/markdown" })
+    );
+    let read = base.request("resources/read", json!({ "uri": "kb://documents/deploying" }));
+    let contents =
+        json!([{ "uri": "kb://documents/deploying", "mimeType": "text/markdown", "text": "Run scripts/deploy." }]);
+    assert_eq!(read["result"]["contents"], contents);
+    for uri in ["kb://documents/none", "kb://documents/Deploying", "kb://documents/a%20b", "kb://documents/"] {
+        let missing = base.request("resources/read", json!({ "uri": uri }));
+        assert_eq!((&missing["error"]["code"], &missing["error"]["data"]["uri"]), (&json!(-32002), &json!(uri)));
+    }
+}
+
+#[test]
+fn arguments_are_checked() {
+    let base = KnowledgeBase::new();
+    let document = |slug: &str, title: &str, text: &str| json!({ "slug": slug, "title": title, "text": text });
+    for (tool, arguments, says) in [
+        ("search-documents", json!({}), "query: is required"),
+        ("search-documents", json!({ "query": "" }), "query: has 0 characters"),
+        ("search-documents", json!({ "query": "x".repeat(501) }), "query: has 501 characters"),
+        ("search-documents", json!({ "query": "x", "limit": 0 }), "limit: 0 is below"),
+        ("search-documents", json!({ "query": "x", "limit": 51 }), "limit: 51 is above"),
+        ("read-document", json!({ "slug": "No Slug" }), "slug: a slug is made of a-z, 0-9 and -, such as `getting-started`"),
+        ("read-document", json!({ "slug": "none" }), "There is no document `none`"),
+        ("save-document", document("", "t", "x"), "slug: has 0 characters"),
+        ("save-document", document("../etc", "t", "x"), "a slug is made of"),
+        ("save-document", document("a", "", "x"), "title: has 0 characters"),
+        ("save-document", document("a", "t", ""), "text: has 0 characters"),
+        ("save-document", document("a", "t", &"x".repeat(400_001)), "text: has 400001 characters"),
+    ] {
+        let (text, is_error) = base.text(tool, arguments);
+        assert!(is_error && text.contains(says), "{tool}: {text}");
+    }
+    assert!(!base.text("search-documents", json!({ "query": "é".repeat(500), "limit": 50 })).1, "at the limits");
+}
+
+/// An outage says what to do, and nothing of its cause.
+#[test]
+fn an_outage_is_told() {
+    let base = KnowledgeBase::new();
+    for (outage, says) in [(Outage::NotMigrated, "migrations apply"), (Outage::Unavailable, "Try again later")] {
+        base.store.outage.set(Some(outage));
+        for (tool, arguments) in [
+            ("search-documents", json!({ "query": "x" })),
+            ("read-document", json!({ "slug": "testing" })),
+            ("save-document", json!({ "slug": "a", "title": "t", "text": "x" })),
+        ] {
+            let (text, is_error) = base.text(tool, arguments);
+            assert!(is_error && text.contains(says) && !text.contains("the test says so"), "{tool}: {text}");
+        }
+        for (method, params) in
+            [("resources/list", json!({})), ("resources/read", json!({ "uri": "kb://documents/testing" }))]
+        {
+            assert_eq!(base.request(method, params)["error"]["code"], -32603, "{method}");
+        }
+    }
+}

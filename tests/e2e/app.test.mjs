@@ -1,0 +1,202 @@
+// The knowledge base in workerd, over real HTTP.
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+
+import { NEWEST, call, legacy, modern, post } from './ask.mjs'
+import { startWorker } from './worker.mjs'
+
+let worker
+before(async () => { worker = await startWorker() })
+after(() => worker?.stop())
+
+const save = (slug, title, text) => call(worker, 'save-document', { slug, title, text })
+const search = async (query, limit = 10) => {
+  const result = await call(worker, 'search-documents', { query, limit })
+  assert.equal(result.isError, false, JSON.stringify(result))
+  return result.structuredContent.documents
+}
+
+describe('documents', () => {
+  test('are saved, found by what they say, read, and replaced', async () => {
+    await save('rivers', 'Rivers', 'Water runs downhill. Beavers build dams in it.')
+    await save('mountains', 'Mountains', 'Rock, and now and then a river.')
+    const found = await search('river')
+    assert.deepEqual(found.map((document) => document.slug), ['rivers', 'mountains'], 'a title counts for more than a text')
+    assert.match(found[1].snippet, /now and then a river/)
+    assert.equal((await search('river', 1)).length, 1)
+    assert.equal((await search('beaver')).length, 1, 'words are found in their other forms')
+
+    const again = { slug: 'rivers', title: 'Rivers', text: 'Dry.' }
+    for (let time = 0; time < 2; time++) {
+      const saved = await call(worker, 'save-document', again)
+      assert.deepEqual(saved.structuredContent, { slug: 'rivers', uri: 'kb://documents/rivers' })
+    }
+    assert.equal((await call(worker, 'read-document', { slug: 'rivers' })).content[0].text, 'Dry.')
+    assert.deepEqual(await search('beaver'), [], 'the index follows')
+    assert.equal((await search('dry')).length, 1)
+  })
+
+  test('are resources', async () => {
+    await save('notes', 'Notes', '# Notes\nÜber “quotes” & <tags>')
+    const { body: { result: { resources } } } = await modern(worker, 'resources/list')
+    assert.deepEqual(resources.find(({ name }) => name === 'notes'),
+      { uri: 'kb://documents/notes', name: 'notes', title: 'Notes', mimeType: 'text/markdown' })
+    const { body } = await modern(worker, 'resources/read', { uri: 'kb://documents/notes' })
+    assert.deepEqual(body.result.contents, [
+      { uri: 'kb://documents/notes', mimeType: 'text/markdown', text: '# Notes\nÜber “quotes” & <tags>' },
+    ])
+    const missing = { code: -32602, data: { uri: 'kb://documents/none' } }
+    assert.partialDeepStrictEqual((await modern(worker, 'resources/read', { uri: 'kb://documents/none' })).body.error, missing)
+    assert.equal((await legacy(worker, 'resources/read', { uri: 'kb://documents/none' })).body.error.code, -32002)
+  })
+
+  test('are searched for what was typed, whatever it means to the index', async () => {
+    await save('syntax', 'Query syntax', 'AND OR NOT NEAR are operators. say "hello" (or not) foo* title:bar')
+    for (const query of [
+      'operators AND', 'NOT operators', 'operators OR', '"operators', 'operators"', '""', '"', '(operators', 'operators)', 'NEAR(operators',
+      'operators*', '*', 'title:operators', 'text:', '^operators', '-operators', '{title text}: operators', "operators'; DROP TABLE documents; --",
+      '\\', '%', '_', '\u0000operators', 'operators\u0000', '\u0001', '😀', 'é', '..', ' operators ', 'x'.repeat(500), 'a '.repeat(250),
+    ]) {
+      const documents = await search(query)
+      assert.ok(!query.includes('operators') || documents.some(({ slug }) => slug === 'syntax'), JSON.stringify(query))
+    }
+    assert.deepEqual(await search('*** () ""'), [], 'signs alone find nothing')
+  })
+
+  test('are large or refused', async () => {
+    const text = 'ü'.repeat(400_000)
+    assert.equal((await save('large', 'Large', text)).isError, false)
+    assert.equal((await call(worker, 'read-document', { slug: 'large' })).content[0].text, text)
+    const refused = await save('large', 'Large', `${text}ü`)
+    assert.match(refused.content[0].text, /text: has 400001 characters, at most 400000/)
+  })
+})
+
+describe('both eras', () => {
+  test('the newest revision', async () => {
+    const { status, body, headers } = await modern(worker, 'server/discover')
+    assert.equal(status, 200)
+    assert.deepEqual(body.result.supportedVersions, [NEWEST])
+    assert.deepEqual(body.result.capabilities, { tools: {}, resources: {} })
+    assert.equal(headers.get('mcp-session-id'), null)
+    assert.equal((await modern(worker, 'initialize')).status, 404)
+    const tools = (await modern(worker, 'tools/list')).body.result.tools
+    assert.deepEqual(tools.map(({ name }) => name), ['search-documents', 'read-document', 'save-document'])
+    assert.deepEqual(Object.keys(tools[0].inputSchema.properties), ['query', 'limit'])
+  })
+
+  test('the older ones, without a handshake or with it', async () => {
+    for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
+      const { body } = await legacy(worker, 'initialize',
+        { protocolVersion: version, capabilities: {}, clientInfo: { name: 'curl', version: '8' } })
+      assert.equal(body.result.protocolVersion, version)
+    }
+    assert.equal((await post(worker, { jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
+    assert.deepEqual((await legacy(worker, 'ping')).body.result, {})
+    const batch = await post(worker, [{ jsonrpc: '2.0', id: 1, method: 'ping' }, { jsonrpc: '2.0', id: 1, method: 'ping' }])
+    assert.equal(batch.body.length, 2)
+  })
+})
+
+describe('HTTP', () => {
+  test('other verbs, paths and pages', async () => {
+    for (const method of ['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD']) {
+      const response = await fetch(worker.url, { method })
+      assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS'], method)
+      await response.arrayBuffer()
+    }
+    assert.equal((await fetch(`${worker.origin}/mcp/`, { method: 'POST' })).status, 404)
+    const preflight = await fetch(worker.url, {
+      method: 'OPTIONS', headers: { Origin: 'http://localhost:6274', 'Access-Control-Request-Method': 'POST' },
+    })
+    assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [204, 'http://localhost:6274'])
+    assert.equal((await post(worker, {}, { Origin: 'https://evil.example' })).status, 403)
+    assert.equal((await post(worker, {}, { Authorization: 'Bearer wrong' })).headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+  })
+
+  test('a body is read to the limit, with a length or without one', async () => {
+    const limit = 4 * 1024 * 1024
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    const padded = (length) => ping + ' '.repeat(length - ping.length)
+    const chunked = (length) => new Blob([padded(length)]).stream()
+    assert.equal((await post(worker, padded(limit))).status, 200)
+    assert.equal((await post(worker, chunked(limit))).status, 200)
+    assert.equal((await post(worker, padded(limit + 1))).status, 413)
+    assert.equal((await post(worker, chunked(limit + 1))).status, 413)
+    assert.equal((await post(worker, ping)).status, 200, 'the next request is served')
+  })
+
+  test('a length that lies', async () => {
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    const raw = (length, body) => new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(worker.url)
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(`POST /mcp HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+          `Authorization: Bearer ${worker.token}\r\nContent-Length: ${length}\r\n\r\n${body}`)
+      })
+      socket.once('data', (data) => {
+        resolve(Number(String(data).split(' ')[1]))
+        socket.destroy()
+      })
+      // Whoever announced more than it sends is waited for, until it goes away.
+      if (body.length < length) setTimeout(() => socket.destroy(resolve('gone')), 300)
+      socket.on('error', reject)
+    })
+    assert.equal(await raw(ping.length, ping), 200)
+    assert.equal(await raw(ping.length - 1, ping), 400, 'what is past the length is not read')
+    assert.equal(await raw(ping.length + 1, ping), 'gone')
+    assert.equal((await post(worker, ping)).status, 200, 'the next request is served')
+  })
+
+  test('bad input is answered with the id and without a 5xx', async () => {
+    const request = (params) => `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":${params}}`
+    const bad = [
+      ['{', 400], ['', 400], ['[]', 400], ['null', 400],
+      [request('{"name":"read-document","name":"save-document"}'), 400],
+      [request('{"a":'.repeat(1_000_00) + '1' + '}'.repeat(1_000_00)), 400],
+      [request('{"name":"read-document","arguments":{"slug":1e400}}'), 200],
+      [request('{"name":"read-document","arguments":{"slug":"\\ud800"}}'), 400],
+      [request(`{"name":"${'x'.repeat(100_000)}"}`), 200],
+      [Buffer.from([0x7b, 0xff, 0x7d]), 400],
+    ]
+    for (const [body, status] of bad) {
+      const answer = await post(worker, body)
+      assert.equal(answer.status, status, String(body).slice(0, 80))
+      assert.ok(answer.body.error ?? answer.body.result.isError)
+      if (String(body).includes('"id":"x"')) assert.equal(answer.body.id, 'x', String(body).slice(0, 80))
+    }
+  })
+
+  test('requests side by side get their own answers', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => save(`side-${n}`, `Side ${n}`, `This is ${n}.`)))
+    const texts = await Promise.all(Array.from({ length: 100 }, (_, n) =>
+      legacy(worker, 'tools/call', { name: 'read-document', arguments: { slug: `side-${n % 20}` } }, 7)))
+    texts.forEach(({ body }, n) => assert.deepEqual([body.id, body.result.content[0].text], [7, `This is ${n % 20}.`]))
+  })
+
+  test('one log line for each request, without what was sent', async () => {
+    await call(worker, 'search-documents', { query: 'sesame' })
+    const lines = worker.logs().split('\n').filter((line) => line.includes('"event":"request"')).map((line) => JSON.parse(line))
+    const line = lines.findLast(({ target }) => target === 'search-documents')
+    assert.partialDeepStrictEqual(line, { method: 'tools/call', era: 'modern', status: 200, id: '1' })
+    assert.equal(typeof line.ms, 'number')
+    assert.ok(!worker.logs().includes('sesame') && !worker.logs().includes(worker.token))
+  })
+})
+
+test('a save that cannot be indexed is no save', async () => {
+  await save('whole', 'Whole', 'before')
+  await worker.sql('ALTER TABLE documents_index RENAME TO away')
+  try {
+    const failed = await save('whole', 'Whole', 'after')
+    assert.equal(failed.isError, true)
+    assert.equal((await call(worker, 'read-document', { slug: 'whole' })).content[0].text, 'before')
+    assert.equal((await save('fresh', 'Fresh', 'after')).isError, true)
+    assert.match((await call(worker, 'read-document', { slug: 'fresh' })).content[0].text, /There is no document/)
+  } finally {
+    await worker.sql('ALTER TABLE away RENAME TO documents_index')
+  }
+  assert.equal((await save('whole', 'Whole', 'after')).isError, false)
+})

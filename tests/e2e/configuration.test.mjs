@@ -1,0 +1,49 @@
+// A Worker that is not set up right: it says what is wrong, and serves nothing it should not.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { call, modern, post } from './ask.mjs'
+import { startWorker } from './worker.mjs'
+
+async function withWorker(options, check) {
+  const worker = await startWorker(options)
+  try {
+    await check(worker)
+  } finally {
+    await worker.stop()
+  }
+}
+
+for (const [what, options, variable] of [
+  ['no tokens', { secrets: { MCP_STATIC_TOKENS: undefined } }, 'MCP_STATIC_TOKENS'],
+  ['tokens that are no list', { secrets: { MCP_STATIC_TOKENS: 's3cret' } }, 'MCP_STATIC_TOKENS'],
+  ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
+  ['an unknown way to authenticate', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
+]) {
+  test(`${what}: 503 that names ${variable}`, () => withWorker(options, async (worker) => {
+    const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: 'Bearer s3cret' })
+    assert.equal(status, 503)
+    assert.match(body.error.message, new RegExp(variable))
+    assert.ok(!JSON.stringify(body).includes('s3cret') && !worker.logs().includes('s3cret'))
+    assert.equal((await fetch(worker.url)).status, 405)
+  }))
+}
+
+test('no tables: a result that says what to run, and the cause in the log', () => withWorker({ migrate: false }, async (worker) => {
+  for (const [tool, args] of [
+    ['search-documents', { query: 'x' }], ['read-document', { slug: 'x' }], ['save-document', { slug: 'x', title: 'x', text: 'x' }],
+  ]) {
+    const { isError, content: [{ text }] } = await call(worker, tool, args)
+    assert.ok(isError && text.includes('migrations apply') && !text.includes('no such table'), text)
+  }
+  assert.match(worker.logs(), /"event":"failure","subject":"read-document","cause":".*no such table/)
+  const { body: { error } } = await modern(worker, 'resources/list')
+  assert.deepEqual([error.code, error.message.includes('no such table')], [-32603, false])
+  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 3, 'what needs no table is served')
+}))
+
+test('the example serves its tool', () => withWorker({ name: 'weather' }, async (worker) => {
+  assert.deepEqual((await call(worker, 'get-weather', { location: 'Paris' })).structuredContent, { celsius: 21.5 })
+  assert.equal((await call(worker, 'get-weather', { location: 'Rome' })).isError, true)
+}))

@@ -1,0 +1,121 @@
+// scripts/dev, as a person runs it: one command, then the curl line that it prints.
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { ROOT } from './worker.mjs'
+
+const run = promisify(execFile)
+
+let state
+before(async () => { state = await mkdtemp(join(tmpdir(), 'dev-')) })
+after(() => rm(state, { recursive: true, force: true }))
+
+const freePort = () => new Promise((resolve) => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address()
+    server.close(() => resolve(port))
+  })
+})
+
+/** Starts scripts/dev for one test; gives it back when it has printed its curl line, or has ended. */
+async function dev(t, port, ...args) {
+  const child = spawn(join(ROOT, 'scripts/dev'), ['--port', String(port), ...args, '--', '--persist-to', state, '--inspector-port', '0'],
+    { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.output = ''
+  child.ended = new Promise((resolve) => child.once('close', resolve))
+  t.after(() => {
+    child.kill('SIGTERM')
+    return child.ended
+  })
+  const served = new Promise((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        child.output += text
+        child.curl = /^curl .*$/m.exec(child.output)?.[0]
+        if (child.curl) resolve()
+      })
+    }
+  })
+  await Promise.race([served, child.ended])
+  return child
+}
+
+/** The processes whose command line names this test's database: all that scripts/dev started. */
+async function left() {
+  const found = []
+  for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const line = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
+    if (line.includes(state)) found.push(line.replaceAll('\0', ' '))
+  }
+  return found
+}
+
+describe('the knowledge base', () => {
+  test('serves, has loaded the documents, and its curl line works as it stands', async (t) => {
+    const child = await dev(t, await freePort())
+    assert.ok(child.curl, child.output)
+    assert.match(child.output, / -> readme$/m)
+    const { stdout } = await run('bash', ['-c', child.curl])
+    const { result } = JSON.parse(stdout)
+    assert.ok(!result.isError, stdout)
+    assert.match(stdout, /readme/)
+    child.kill('SIGTERM')
+    assert.equal(await child.ended, 143)
+    assert.deepEqual(await left(), [])
+  })
+
+  test('the second time neither migrates nor loads, and takes seconds', async (t) => {
+    const begun = Date.now()
+    const child = await dev(t, await freePort())
+    assert.ok(child.curl, child.output)
+    assert.doesNotMatch(child.output, / -> readme|migrating/)
+    assert.ok(Date.now() - begun < 15_000, `${Date.now() - begun} ms`)
+    child.kill('SIGINT')
+    assert.equal(await child.ended, 130)
+    assert.deepEqual(await left(), [])
+  })
+})
+
+test('an example', async (t) => {
+  const child = await dev(t, await freePort(), '--example', 'weather')
+  assert.ok(child.curl, child.output)
+  const { result } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
+  assert.ok(result.tools.length > 0)
+  child.kill('SIGTERM')
+  await child.ended
+  assert.deepEqual(await left(), [])
+})
+
+test('when wrangler ends, so does it, with its status', async (t) => {
+  const child = await dev(t, await freePort(), '--example', 'weather')
+  const [wrangler] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ')
+  process.kill(Number(wrangler), 'SIGKILL')
+  assert.equal(await child.ended, 128 + 9)
+  assert.deepEqual(await left(), [])
+})
+
+test('a port that is taken is a clear error, at once', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const child = await dev(t, server.address().port)
+  assert.equal(await child.ended, 1)
+  assert.match(child.output, /port \d+ is taken/)
+  server.close()
+})
+
+for (const [args, message] of [
+  [['--port', 'x'], /a port is a number/],
+  [['--port', '0'], /a port is a number/],
+  [['--example', 'nope'], /there is no example "nope"/],
+  [['--bogus'], /unknown argument: --bogus/],
+]) {
+  test(`${args.join(' ')} is refused`, async () => {
+    await assert.rejects(run(join(ROOT, 'scripts/dev'), args), (error) => message.test(error.stderr))
+  })
+}
