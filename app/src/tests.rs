@@ -104,7 +104,11 @@ fn arguments_are_checked() {
         ("search-documents", json!({ "query": "x".repeat(501) }), "query: has 501 characters"),
         ("search-documents", json!({ "query": "x", "limit": 0 }), "limit: 0 is below"),
         ("search-documents", json!({ "query": "x", "limit": 51 }), "limit: 51 is above"),
-        ("read-document", json!({ "slug": "No Slug" }), "slug: a slug is made of a-z, 0-9 and -, such as `getting-started`"),
+        (
+            "read-document",
+            json!({ "slug": "No Slug" }),
+            "slug: a slug is made of a-z, 0-9 and -, such as `getting-started`",
+        ),
         ("read-document", json!({ "slug": "none" }), "There is no document `none`"),
         ("save-document", document("", "t", "x"), "slug: has 0 characters"),
         ("save-document", document("../etc", "t", "x"), "a slug is made of"),

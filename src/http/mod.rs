@@ -3,16 +3,16 @@
 //! | module | what it decides |
 //! |---|---|
 //! | [`endpoint`] | the way of a request: each check in its place |
-//! | [`guard`] | method, media types, announced length |
+//! | `guard` | method, media types, announced length |
 //! | [`origin`] | which web pages may call |
-//! | [`cors`] | what a browser is told of that |
-//! | [`authenticate`] | who calls |
-//! | [`era`] | which revision a message is written in |
-//! | [`mirror`] | whether the headers say what the body says |
+//! | `cors` | what a browser is told of that |
+//! | `authenticate` | who calls |
+//! | `era` | which revision a message is written in |
+//! | `mirror` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
-//! | [`refusal`] | what is refused before a method is reached, and the status of every error |
+//! | `refusal` | what is refused before a method is reached, and the status of every error |
 //! | [`limits`] | sizes |
-//! | [`log_line`] | the one line per request |
+//! | `log_line` | the one line per request |
 
 mod authenticate;
 mod cors;

@@ -2,9 +2,9 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`generate`] | from a Rust type to a schema |
-//! | [`compile`] | from a schema to what can be checked; refuses what could not be |
-//! | [`validate`] | from a value to the list of what is wrong with it |
+//! | `generate` | from a Rust type to a schema |
+//! | `compile` | from a schema to what can be checked; refuses what could not be |
+//! | `validate` | from a value to the list of what is wrong with it |
 //!
 //! A schema is what a *type* determines: it is made at the first use of the type and kept as long as the isolate lives.
 

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use crate::support::{Ask, legacy, modern, post};
+use crate::support::{Ask, NEWEST, legacy, modern, post};
 
 /// A call of `say` with these bytes as the arguments, in the old form and in the new.
 fn calls(arguments: &[u8]) -> [Ask; 2] {
@@ -14,17 +14,9 @@ fn calls(arguments: &[u8]) -> [Ask; 2] {
         [head.as_bytes(), arguments, b"}}"].concat()
     };
     let envelope = format!(r#""_meta":{},"#, crate::support::envelope());
-    [post(message("")), modern("tools/call", json!({ "name": "say" })).body(message(&envelope))]
-}
-
-impl Ask {
-    fn body(self, body: Vec<u8>) -> Self {
-        let ask = post(body);
-        ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"]
-            .iter()
-            .zip([crate::support::NEWEST, "tools/call", "say"])
-            .fold(ask, |ask, (name, value)| ask.header(name, value))
-    }
+    let modern = [("MCP-Protocol-Version", NEWEST), ("Mcp-Method", "tools/call"), ("Mcp-Name", "say")];
+    let modern = modern.into_iter().fold(post(message(&envelope)), |ask, (name, value)| ask.header(name, value));
+    [post(message("")), modern]
 }
 
 /// Arguments that no reader should take: refused with 400 where they are no JSON or ambiguous, else by the tool's schema.

@@ -26,8 +26,8 @@ fn each_request_is_answered() {
     assert_eq!(answers[2]["error"]["code"], -32601);
     let one = batch(&json!([ping(1)]));
     assert_eq!(one.body, Some(json!([{ "jsonrpc": "2.0", "id": 1, "result": {} }])), "one message is still an array");
-    let none = batch(&json!([note, response]));
-    assert_eq!((none.status, none.body), (202, None));
+    let unanswered = batch(&json!([note, response]));
+    assert_eq!((unanswered.status, unanswered.body), (202, None));
 }
 
 /// Rule 94: what a batch must not be.

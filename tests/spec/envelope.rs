@@ -24,7 +24,7 @@ fn a_bad_envelope_is_refused() {
         (with_meta(&json!({})), VERSION),
         (with_meta(&json!(7)), VERSION),
         (with_meta(&json!({ CAPABILITIES: {} })), VERSION),
-        (with_meta(&json!({ VERSION: 20260728, CAPABILITIES: {} })), VERSION),
+        (with_meta(&json!({ VERSION: 20_260_728, CAPABILITIES: {} })), VERSION),
         (with_meta(&json!({ VERSION: null, CAPABILITIES: {} })), VERSION),
         (with_meta(&json!({ VERSION: NEWEST })), CAPABILITIES),
         (with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: [] })), CAPABILITIES),

@@ -60,7 +60,7 @@ fn what_is_no_json_is_refused() {
 #[test]
 fn an_error_carries_the_id_that_can_be_read() {
     let bodies = [
-        format!(r#"{{"jsonrpc":"2.0","id":"x","method":"ping","params":{{"a":1,"a":2}}}}"#),
+        r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":{"a":1,"a":2}}"#.into(),
         format!(r#"{{"jsonrpc":"2.0","params":{}{},"id":"x","method":"ping"}}"#, "[".repeat(5000), "]".repeat(5000)),
         r#"{"jsonrpc":"2.0","method":"server/discover","id":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1}}}"#.into(),
     ];

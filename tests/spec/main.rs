@@ -2,7 +2,14 @@
 //!
 //! Each test names the rules that it holds by their numbers in the checklist that the project keeps.
 
-#![allow(unreachable_pub)]
+// A test may stop at the first surprise, and its helpers too.
+#![allow(
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::arithmetic_side_effects
+)]
 
 mod authorization;
 mod bad_input;

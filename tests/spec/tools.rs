@@ -108,10 +108,8 @@ fn arguments_that_do_not_fit_are_told_apart() {
             assert!(lines.iter().all(|line| text.contains(line)), "{text} for {arguments}");
         }
     }
-    assert_eq!(
-        modern("tools/call", json!({ "name": "say", "arguments": { "text": "é".repeat(20) } })).ask().tool_text().1,
-        false
-    );
+    let longest = json!({ "name": "say", "arguments": { "text": "é".repeat(20) } });
+    assert!(!modern("tools/call", longest).ask().tool_text().1, "characters are counted, not bytes");
 }
 
 /// Rule 61: a failure is a result; what lies behind it is in the log and nowhere else.

@@ -1,0 +1,53 @@
+// The README, word for word: each command gives what stands under it, and the code is the example's.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { ROOT, startWorker } from './worker.mjs'
+
+const run = promisify(execFile)
+const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+
+// What stands between ```language and ```.
+const blocks = (language) => [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block)
+
+test('its commands give what it shows, in a knowledge base that holds what scripts/dev loads', async () => {
+  const worker = await startWorker()
+  const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-readme-'))
+  try {
+    await cp(join(ROOT, 'README.md'), join(folder, 'README.md'))
+    await cp(join(ROOT, 'docs'), join(folder, 'docs'), { recursive: true })
+    await run(join(ROOT, 'scripts/load'), [folder, '--url', worker.url], { env: { ...process.env, MCP_TOKEN: worker.token } })
+    const commands = blocks('console').flatMap((block) => block.split(/^\$ /m).filter(Boolean))
+    assert.ok(commands.length >= 5)
+    for (const text of commands) {
+      const [command, ...output] = text.trimEnd().split('\n')
+      const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:8787', worker.origin)],
+        { env: { ...process.env, TOKEN: worker.token } })
+      assert.equal(stdout, output.join('\n'), command)
+    }
+  } finally {
+    await worker.stop()
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('its server is the example', async () => {
+  const [code] = blocks('rust')
+  assert.equal(code, await readFile(join(ROOT, 'examples/weather/src/lib.rs'), 'utf8'))
+  assert.ok(code.trimEnd().split('\n').length <= 30)
+})
+
+test('every file it and the other pages link to is there', async () => {
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'docs/your-own-server.md', 'docs/knowledge-base.md']) {
+    const text = await readFile(join(ROOT, page), 'utf8')
+    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) await readFile(join(ROOT, page, '..', link)).catch((error) => {
+      assert.equal(error.code, 'EISDIR', `${page} links to ${link}`)
+    })
+  }
+})
