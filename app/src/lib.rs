@@ -1,9 +1,11 @@
-//! A knowledge base of Markdown documents: tools to search, read and save them, and each document as a resource.
+//! A knowledge base of Markdown documents: tools to search, read and save them, and each document as a resource,
+//! and prompts that answer from them.
 #![forbid(unsafe_code)]
 
 mod d1;
 mod document;
 mod entry;
+mod prompts;
 mod server;
 mod store;
 

@@ -1,17 +1,20 @@
-//! The knowledge base as a server: three tools, and each document as a resource.
+//! The knowledge base as a server: three tools, each document as a resource, and two prompts.
 
 use std::rc::Rc;
 
 use edge_mcp::protocol::content::ResourceContents;
 use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::server::{BuildError, Json, McpServer, ReadError, ResourceTemplate, Tool, ToolError};
+use edge_mcp::server::{
+    BuildError, Completion, CompletionRequest, Json, McpServer, ReadError, ResourceTemplate, Tool, ToolError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
+use crate::prompts::{analyze_code, answer_from_documents};
 use crate::store::{Hit, Store};
 
-const MARKDOWN: &str = "text/markdown";
+pub(crate) const MARKDOWN: &str = "text/markdown";
 
 #[derive(Deserialize, JsonSchema)]
 struct Search {
@@ -71,6 +74,7 @@ struct Address {
 
 /// The server, with its documents in `store`.
 pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
+    let [analyze_first, analyze_second] = analyze_code();
     McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .instructions(
@@ -108,13 +112,20 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
                 .list({
                     let store = store.clone();
                     move |_| list(store.clone())
+                })
+                .complete("slug", {
+                    let store = store.clone();
+                    Completion::with(move |request, _| complete_slug(store.clone(), request))
                 }),
         )
+        .prompt(answer_from_documents(store))
+        .prompt(analyze_first)
+        .prompt(analyze_second)
         .build()
 }
 
 /// A handler that works on `store`.
-fn with<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl Fn(A) -> F + use<S, A, F> {
+pub(crate) fn with<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl Fn(A) -> F + use<S, A, F> {
     let store = store.clone();
     move |arguments| handler(store.clone(), arguments)
 }
@@ -147,4 +158,13 @@ async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadEr
         ResourceDescription::new(slug.uri(), slug.as_str().to_owned()).title(title).mime_type(MARKDOWN)
     };
     Ok(store.list().await?.into_iter().map(describe).collect())
+}
+
+/// The slugs that begin with what has been typed.
+async fn complete_slug<S: Store>(
+    store: Rc<S>,
+    CompletionRequest { value, .. }: CompletionRequest,
+) -> Result<Vec<String>, ReadError> {
+    let slugs = store.list().await?.into_iter().map(|(slug, _)| slug.as_str().to_owned());
+    Ok(slugs.filter(|slug| slug.starts_with(&value)).collect())
 }

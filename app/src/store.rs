@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use edge_mcp::server::{ReadError, ToolError};
+use edge_mcp::server::{PromptError, ReadError, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,12 @@ impl From<StoreError> for ToolError {
 }
 
 impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.cause)
+    }
+}
+
+impl From<StoreError> for PromptError {
     fn from(error: StoreError) -> Self {
         Self::Failed(error.cause)
     }

@@ -122,6 +122,45 @@ fn arguments_are_checked() {
     assert!(!base.text("search-documents", json!({ "query": "é".repeat(500), "limit": 50 })).1, "at the limits");
 }
 
+#[test]
+fn slugs_are_completed() {
+    let base = KnowledgeBase::new();
+    let complete = |value: &str| {
+        let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
+        let argument = json!({ "name": "slug", "value": value });
+        base.request("completion/complete", json!({ "ref": reference, "argument": argument }))
+    };
+    for (value, slugs) in [("", json!(["deploying", "testing"])), ("te", json!(["testing"])), ("x", json!([]))] {
+        assert_eq!(complete(value)["result"]["completion"]["values"], slugs, "{value}");
+    }
+    base.store.outage.set(Some(Outage::Unavailable));
+    assert_eq!(complete("")["error"]["code"], -32603);
+}
+
+#[test]
+fn prompts_bring_what_they_need() {
+    let base = KnowledgeBase::new();
+    let get =
+        |name: &str, arguments: Value| base.request("prompts/get", json!({ "name": name, "arguments": arguments }));
+    let answer = get("answer-from-documents", json!({ "question": "deploy" }));
+    let messages = answer["result"]["messages"].as_array().expect("messages");
+    assert_eq!(messages.len(), 3, "two documents and the question");
+    assert_eq!(messages[0]["content"]["resource"]["mimeType"], "text/markdown");
+    assert!(messages[2]["content"]["text"].as_str().is_some_and(|text| text.contains("deploy")));
+    let nothing = get("answer-from-documents", json!({ "question": "zebra" }));
+    let text = nothing["result"]["messages"][0]["content"]["text"].as_str().expect("a text");
+    assert!(text.contains("No document") && text.contains("zebra"), "{text}");
+    for (name, text) in [
+        ("analyze-code", "Analyze this code with the new logic: x"),
+        ("analyze-code@v1", "Analyze this code: x"),
+        ("analyze-code@v2", "Analyze this code with the new logic: x"),
+    ] {
+        assert_eq!(get(name, json!({ "code": "x" }))["result"]["messages"][0]["content"]["text"], text, "{name}");
+    }
+    base.store.outage.set(Some(Outage::NotMigrated));
+    assert_eq!(get("answer-from-documents", json!({ "question": "x" }))["error"]["code"], -32603);
+}
+
 /// An outage says what to do, and nothing of its cause.
 #[test]
 fn an_outage_is_told() {

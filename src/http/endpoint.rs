@@ -182,7 +182,7 @@ impl Endpoint {
         let body = self.read(body, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
-        let request = RequestInfo { head: head.clone(), principal: principal.map(Rc::new) };
+        let request = RequestInfo::new(head.clone(), principal);
         self.respond(classified, request, host, line).await
     }
 
@@ -236,7 +236,7 @@ impl Endpoint {
     }
 
     fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
-        (self.server)(info).map_err(|error| {
+        (self.server)(info).map(|server| server.for_caller(info)).map_err(|error| {
             log_failure(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");

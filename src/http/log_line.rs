@@ -15,7 +15,7 @@ pub(super) struct LogLine {
     /// The method of the protocol; `batch` for several.
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<String>,
-    /// A tool's name, or the scheme of a URI.
+    /// A tool's or a prompt's name, or the scheme of a URI.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ impl LogLine {
         self.method = Some(shortened(&request.method).into_owned());
         self.id = Some(shortened(request.id.as_json()).into_owned());
         self.target = match &*request.method {
-            "tools/call" => param("name").map(|name| shortened(&name).into_owned()),
+            "tools/call" | "prompts/get" => param("name").map(|name| shortened(&name).into_owned()),
             "resources/read" => {
                 param("uri").and_then(|uri| uri.split_once(':').map(|(scheme, _)| shortened(scheme).into_owned()))
             }

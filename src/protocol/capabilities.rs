@@ -16,4 +16,8 @@ pub(crate) struct ServerCapabilities {
     pub tools: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<Declared>,
 }

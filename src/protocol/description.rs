@@ -1,18 +1,20 @@
-//! How things are described to a client: the server itself, its tools, its resources.
+//! How things are described to a client: the server itself, its tools, resources and prompts.
 //!
-//! Source: 2025-11-25 and 2026-07-28, schema: `Implementation`, `Tool`, `ToolAnnotations`, `Resource`,
-//! `ResourceTemplate`. Older revisions ignore the members they do not know.
+//! Source: 2025-11-25 and 2026-07-28, schema: `Implementation`, `Icon`, `Annotations`, `Tool`, `ToolAnnotations`,
+//! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Older revisions ignore the members they do not know.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// A text that is usually known when the program is compiled.
 pub type Text = Cow<'static, str>;
 
 /// The name and version of a program that speaks the protocol.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
     /// For programs.
@@ -22,21 +24,142 @@ pub struct Implementation {
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Text>,
+    /// Pictures of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Where to read about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<Text>,
 }
 
 impl Implementation {
     /// A name and a version.
     pub fn new(name: impl Into<Text>, version: impl Into<Text>) -> Self {
-        Self { name: name.into(), version: version.into(), title: None }
+        let (name, version) = (name.into(), version.into());
+        Self { name, version, title: None, description: None, icons: Vec::new(), website_url: None }
     }
 }
 
-/// What a tool does to the world, as a hint to whoever decides whether it may run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// A picture of something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(clippy::struct_field_names)]
+pub struct Icon {
+    src: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<Text>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sizes: Vec<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theme: Option<Theme>,
+}
+
+/// The background that an icon is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Theme {
+    Light,
+    Dark,
+}
+
+impl Icon {
+    /// The picture at `src`: an `https:` or a `data:` URL.
+    pub fn new(src: impl Into<Text>) -> Self {
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+
+    /// Its media type, where the URL does not tell.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// A size that it can be shown in: `48x48`, or `any` for one that scales.
+    #[must_use]
+    pub fn size(mut self, size: impl Into<Text>) -> Self {
+        self.sizes.push(size.into());
+        self
+    }
+
+    /// The background that it is made for.
+    #[must_use]
+    pub fn theme(mut self, theme: Theme) -> Self {
+        self.theme = Some(theme);
+        self
+    }
+}
+
+/// What tools, resources, templates and prompts have in common in their lists.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Face {
+    pub name: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Text>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    // Most have none, and a list of tools is put together for every request: a pointer is small.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Box<Map<String, Value>>>,
+}
+
+impl Face {
+    pub(crate) fn new(name: impl Into<Text>) -> Self {
+        Self { name: name.into(), title: None, description: None, icons: Vec::new(), meta: None }
+    }
+
+    pub(crate) fn set_meta(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.meta.get_or_insert_default().insert(key.into(), value.into());
+    }
+}
+
+/// The builder methods that everything with a [`Face`] has.
+macro_rules! face_methods {
+    ($($face:ident).+) => {
+        /// The name for people.
+        #[must_use]
+        pub fn title(mut self, title: impl Into<$crate::protocol::description::Text>) -> Self {
+            self.$($face).+.title = Some(title.into());
+            self
+        }
+
+        /// What it is and when to use it, for the model.
+        #[must_use]
+        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
+            self.$($face).+.description = Some(description.into());
+            self
+        }
+
+        /// A picture of it.
+        #[must_use]
+        pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
+            self.$($face).+.icons.push(icon);
+            self
+        }
+
+        /// A member of its `_meta`, for clients that know it. Keys of one's own have a prefix, such as `example.com/key`.
+        #[must_use]
+        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            self.$($face).+.set_meta(key, value);
+            self
+        }
+    };
+}
+pub(crate) use face_methods;
+
+/// What a tool does to the world, as a hint to whoever decides whether it may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
+    /// The name for people, for clients that look for it here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
     /// It changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
@@ -55,59 +178,87 @@ pub struct ToolAnnotations {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolDescription<'a> {
-    pub name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<&'a str>,
-    pub description: &'a str,
+    #[serde(flatten)]
+    pub face: &'a Face,
     pub input_schema: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<ToolAnnotations>,
+    pub annotations: Option<Cow<'a, ToolAnnotations>>,
 }
 
-/// A resource, as `resources/list` shows it.
+/// For whom a piece of content is meant, and how much it matters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    audience: Vec<Role>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<Text>,
+}
+
+/// Who speaks, or is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Annotations {
+    /// Nothing said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Meant for `role`, besides those named before.
+    #[must_use]
+    pub fn audience(mut self, role: Role) -> Self {
+        self.audience.push(role);
+        self
+    }
+
+    /// From 0, which can be left out, to 1, which is needed. What is outside is taken for the nearer end.
+    #[must_use]
+    pub fn priority(mut self, priority: f64) -> Self {
+        self.priority = Some(priority.clamp(0.0, 1.0));
+        self
+    }
+
+    /// When it last changed, in ISO 8601: `2026-07-28T12:00:00Z`.
+    #[must_use]
+    pub fn last_modified(mut self, time: impl Into<Text>) -> Self {
+        self.last_modified = Some(time.into());
+        self
+    }
+}
+
+/// A resource, as `resources/list` and links in results show it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ResourceDescription {
-    /// What `resources/read` asks for.
-    pub uri: Text,
-    /// For programs, and for people where there is no title.
-    pub name: Text,
-    /// For people.
+    pub(crate) uri: Text,
+    #[serde(flatten)]
+    pub(crate) face: Face,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Text>,
-    /// For the model.
+    pub(crate) mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Text>,
-    /// The media type of the content, if all of it has one.
+    size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<Text>,
-    /// Bytes of the content before any encoding.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
+    pub(crate) annotations: Option<Annotations>,
 }
 
 impl ResourceDescription {
     /// A resource at `uri`, called `name`.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
-        Self { uri: uri.into(), name: name.into(), title: None, description: None, mime_type: None, size: None }
+        Self { uri: uri.into(), face: Face::new(name), mime_type: None, size: None, annotations: None }
     }
 
-    /// For people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<Text>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// For the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<Text>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
+    face_methods!(face);
 
     /// The media type of the content.
     #[must_use]
@@ -122,18 +273,80 @@ impl ResourceDescription {
         self.size = Some(bytes);
         self
     }
+
+    /// For whom it is meant, and how much it matters.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
 }
 
 /// A family of resources, as `resources/templates/list` shows it.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ResourceTemplateDescription<'a> {
-    pub uri_template: &'a str,
-    pub name: &'a str,
+pub(crate) struct ResourceTemplateDescription {
+    pub uri_template: Text,
+    #[serde(flatten)]
+    pub face: Face,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<&'a str>,
+    pub mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<&'a str>,
+    pub annotations: Option<Annotations>,
+}
+
+/// An argument of a prompt.
+#[derive(Clone, Debug, Serialize)]
+pub struct PromptArgument {
+    pub(crate) name: Text,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<&'a str>,
+    title: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<Text>,
+    pub(crate) required: bool,
+}
+
+impl PromptArgument {
+    /// The argument `name`, which may be left out.
+    pub fn new(name: impl Into<Text>) -> Self {
+        Self { name: name.into(), title: None, description: None, required: false }
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Text>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What to put there.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Text>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// It may not be left out.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Takes over what `other` says of the same argument.
+    pub(crate) fn adopt(&mut self, other: &Self) {
+        let Self { name: _, title, description, required } = other.clone();
+        self.title = title.or(self.title.take());
+        self.description = description.or(self.description.take());
+        self.required |= required;
+    }
+}
+
+/// A prompt, as `prompts/list` shows it.
+#[derive(Serialize)]
+pub(crate) struct PromptDescription<'a> {
+    #[serde(flatten)]
+    pub face: Cow<'a, Face>,
+    #[serde(skip_serializing_if = "<[PromptArgument]>::is_empty")]
+    pub arguments: &'a [PromptArgument],
 }

@@ -16,6 +16,9 @@ pub enum Method {
     ListResources,
     ListResourceTemplates,
     ReadResource,
+    ListPrompts,
+    GetPrompt,
+    Complete,
 }
 
 /// One row per method: its name, its first and its last revision, and the parameter that `Mcp-Name` repeats.
@@ -40,7 +43,7 @@ impl Row {
 
 use Revision::{V2024_11_05 as FIRST, V2025_11_25 as LEGACY, V2026_07_28 as NEWEST};
 
-const TABLE: [Row; 8] = [
+const TABLE: [Row; 11] = [
     row(Method::Initialize, "initialize", FIRST, LEGACY),
     row(Method::Ping, "ping", FIRST, LEGACY),
     row(Method::Discover, "server/discover", NEWEST, NEWEST),
@@ -49,6 +52,9 @@ const TABLE: [Row; 8] = [
     row(Method::ListResources, "resources/list", FIRST, NEWEST),
     row(Method::ListResourceTemplates, "resources/templates/list", FIRST, NEWEST),
     row(Method::ReadResource, "resources/read", FIRST, NEWEST).mirrors("uri"),
+    row(Method::ListPrompts, "prompts/list", FIRST, NEWEST),
+    row(Method::GetPrompt, "prompts/get", FIRST, NEWEST).mirrors("name"),
+    row(Method::Complete, "completion/complete", FIRST, NEWEST),
 ];
 
 impl Method {
@@ -84,11 +90,12 @@ mod tests {
         }
     }
 
-    /// Rule 32: three methods are named in a header, others are not; prompts come with prompts.
+    /// Rule 32: three methods are named in a header, others are not.
     #[test]
     fn some_methods_have_a_name_to_mirror() {
         assert_eq!(Method::mirrored_param("tools/call"), Some("name"));
         assert_eq!(Method::mirrored_param("resources/read"), Some("uri"));
+        assert_eq!(Method::mirrored_param("prompts/get"), Some("name"));
         assert_eq!(Method::mirrored_param("tools/list"), None);
         assert_eq!(Method::mirrored_param("no/such"), None);
     }

@@ -43,6 +43,14 @@ pub enum Revision {
 pub enum Feature {
     /// Several messages in one body. Source: the changelogs of 2025-03-26 and 2025-06-18.
     Batches,
+    /// Sound as a block of content. Source: the changelog of 2025-03-26.
+    AudioContent,
+    /// Links to resources as blocks of content. Source: the changelog of 2025-06-18.
+    ResourceLinks,
+    /// A tool's `title`; before it, people read the one among its annotations. Source: the changelog of 2025-06-18.
+    ToolTitle,
+    /// Structured content that is no object, and output schemas to match. Source: the changelog of 2026-07-28.
+    AnyStructuredContent,
     /// `resultType`, caching hints and `serverInfo` in every result. Source: the changelog of 2026-07-28.
     ResultEnvelope,
     /// The error code -32002 for a resource that is not there. Source: the changelog of 2026-07-28, which retires it.
@@ -91,13 +99,15 @@ impl Revision {
 
     /// Whether this revision knows `feature`.
     pub fn knows(self, feature: Feature) -> bool {
-        use Revision::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28};
+        use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
         let (since, until) = match feature {
-            Feature::Batches => (V2025_03_26, V2025_03_26),
-            Feature::ResultEnvelope => (V2026_07_28, V2026_07_28),
-            Feature::ResourceNotFoundCode => (V2024_11_05, V2025_11_25),
+            Feature::Batches => (V2025_03_26, Some(V2025_03_26)),
+            Feature::AudioContent => (V2025_03_26, None),
+            Feature::ResourceLinks | Feature::ToolTitle => (V2025_06_18, None),
+            Feature::AnyStructuredContent | Feature::ResultEnvelope => (V2026_07_28, None),
+            Feature::ResourceNotFoundCode => (V2024_11_05, Some(V2025_11_25)),
         };
-        (since..=until).contains(&self)
+        since <= self && until.is_none_or(|last| self <= last)
     }
 }
 

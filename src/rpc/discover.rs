@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Call, Outcome, envelope};
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
 use crate::protocol::revision::{Era, Revision};
-use crate::server::McpServer;
+use crate::server::{Cacheable, McpServer};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,6 +28,7 @@ pub(super) fn discover(call: &Call<'_>) -> Outcome {
             capabilities: capabilities(call.server),
             instructions: call.server.instructions.as_deref(),
         },
+        call.server.cache_of(Cacheable::Discover),
     )
 }
 
@@ -36,5 +37,7 @@ pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
     ServerCapabilities {
         tools: server.offers_tools().then_some(Declared {}),
         resources: server.offers_resources().then_some(Declared {}),
+        prompts: server.offers_prompts().then_some(Declared {}),
+        completions: server.offers_completions().then_some(Declared {}),
     }
 }

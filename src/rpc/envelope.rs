@@ -8,17 +8,7 @@ use super::{Call, Outcome, fault};
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
-
-/// For how long a client may keep a result, and for whom.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CacheHint {
-    ttl_ms: u64,
-    cache_scope: &'static str,
-}
-
-/// Nothing may be kept: always true, whatever the answer depends on.
-const NOT_CACHED: CacheHint = CacheHint { ttl_ms: 0, cache_scope: "private" };
+use crate::server::CacheHint;
 
 #[derive(Serialize)]
 struct Complete<'a, T> {
@@ -44,8 +34,9 @@ pub(super) fn complete(call: &Call<'_>, result: impl Serialize) -> Outcome {
 }
 
 /// The response with `result`, of one of the six methods whose results carry a caching hint.
-pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize) -> Outcome {
-    respond(call, result, Some(NOT_CACHED))
+pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize, hint: CacheHint) -> Outcome {
+    let hint = if call.cx.depends_on_caller() { hint.for_this_caller() } else { hint };
+    respond(call, result, Some(hint))
 }
 
 fn respond(call: &Call<'_>, result: impl Serialize, cache: Option<CacheHint>) -> Outcome {

@@ -6,15 +6,20 @@
 //! | `discover` | `server/discover` |
 //! | `tools` | `tools/list`, `tools/call` |
 //! | `resources` | `resources/list`, `resources/templates/list`, `resources/read` |
+//! | `prompts` | `prompts/list`, `prompts/get` |
+//! | `completion` | `completion/complete` |
 //!
 //! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
-//! around its own members is in `envelope`; how parameters are read is in `params`.
+//! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `page`.
 
+mod completion;
 mod discover;
 mod envelope;
 mod fault;
 mod lifecycle;
+mod page;
 mod params;
+mod prompts;
 mod resources;
 mod tools;
 
@@ -45,6 +50,9 @@ pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
         Some(Method::ListResources) => resources::list(call).await,
         Some(Method::ListResourceTemplates) => resources::list_templates(call),
         Some(Method::ReadResource) => resources::read(call).await,
+        Some(Method::ListPrompts) => prompts::list(call),
+        Some(Method::GetPrompt) => prompts::get(call).await,
+        Some(Method::Complete) => completion::complete(call).await,
         None => Err(RpcError::new(
             ErrorCode::MethodNotFound,
             format!("The method {:?} is not served here.", shortened(&call.request.method)),
@@ -58,5 +66,7 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
         Method::Initialize | Method::Ping | Method::Discover => true,
         Method::ListTools | Method::CallTool => server.offers_tools(),
         Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => server.offers_resources(),
+        Method::ListPrompts | Method::GetPrompt => server.offers_prompts(),
+        Method::Complete => server.offers_completions(),
     }
 }

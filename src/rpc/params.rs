@@ -2,16 +2,23 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::error::RpcError;
+use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::Request;
 
 /// A string that must be there.
 pub(super) fn string<'d>(request: &Request<'d>, name: &str) -> Result<Cow<'d, str>, RpcError> {
-    match request.param(name) {
-        None => Err(RpcError::invalid_params(format!("`params.{name}` is missing; it must be a string"))),
-        Some(value) => value.as_str().ok_or_else(|| wrong_type(name, "a string", value)),
-    }
+    optional_string(request, name)?.ok_or_else(|| missing(name, "a string"))
+}
+
+/// A string, if it is there.
+pub(super) fn optional_string<'d>(request: &Request<'d>, name: &str) -> Result<Option<Cow<'d, str>>, RpcError> {
+    request.param(name).map(|value| value.as_str().ok_or_else(|| wrong_type(name, "a string", value))).transpose()
+}
+
+/// An object that must be there.
+pub(super) fn object<'d>(request: &Request<'d>, name: &str) -> Result<Value<'d>, RpcError> {
+    optional_object(request, name)?.ok_or_else(|| missing(name, "an object"))
 }
 
 /// An object, if it is there.
@@ -22,15 +29,35 @@ pub(super) fn optional_object<'d>(request: &Request<'d>, name: &str) -> Result<O
     }
 }
 
-/// The cursor of a list that has one page: there is none to give, and so none to take.
-pub(super) fn no_cursor(request: &Request<'_>) -> Result<(), RpcError> {
-    match request.param("cursor") {
-        None => Ok(()),
-        Some(value) if value.kind() != Kind::String => Err(wrong_type("cursor", "a string", value)),
-        Some(_) => Err(RpcError::invalid_params(
-            "`params.cursor` is not a cursor of this list; leave it out to read the list from its beginning",
-        )),
+/// A string that an object must have; the object is the parameter `name`.
+pub(super) fn member<'d>(object: Value<'d>, name: &str, member: &str) -> Result<Cow<'d, str>, RpcError> {
+    let name = format!("{name}.{member}");
+    let value = object.get(member).ok_or_else(|| missing(&name, "a string"))?;
+    value.as_str().ok_or_else(|| wrong_type(&name, "a string", value))
+}
+
+/// The members of an object of strings, by name.
+pub(super) type Strings<'d> = Vec<(Cow<'d, str>, Cow<'d, str>)>;
+
+/// An object of strings; empty, if it is not there.
+pub(super) fn strings<'d>(request: &Request<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
+    optional_object(request, name)?.map_or(Ok(Vec::new()), |object| strings_of(object, name))
+}
+
+/// What is to be an object of strings; it is the parameter `name`.
+pub(super) fn strings_of<'d>(object: Value<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
+    if object.kind() != Kind::Object {
+        return Err(wrong_type(name, "an object", object));
     }
+    let string = |(key, value): (Cow<'d, str>, Value<'d>)| match value.as_str() {
+        Some(text) => Ok((key, text)),
+        None => Err(wrong_type(&format!("{name}.{}", shortened(&key)), "a string", value)),
+    };
+    object.members().map(string).collect()
+}
+
+fn missing(name: &str, expected: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params.{name}` is missing; it must be {expected}"))
 }
 
 fn wrong_type(name: &str, expected: &str, value: Value<'_>) -> RpcError {

@@ -2,26 +2,34 @@
 //!
 //! Source: 2025-11-25 and 2026-07-28, server/resources.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::json;
 
+use super::page::page;
 use super::{Call, Outcome, envelope, fault, params};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::revision::Feature;
-use crate::server::ReadError;
 use crate::server::resource::ContentsFuture;
+use crate::server::{CacheHint, Cacheable, ReadError};
 
 #[derive(Serialize)]
-struct ListResourcesResult {
-    resources: Vec<ResourceDescription>,
+#[serde(rename_all = "camelCase")]
+struct ListResourcesResult<'a> {
+    resources: Vec<Cow<'a, ResourceDescription>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListResourceTemplatesResult<'a> {
-    resource_templates: Vec<ResourceTemplateDescription<'a>>,
+    resource_templates: Vec<&'a ResourceTemplateDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -31,28 +39,32 @@ struct ReadResourceResult {
 
 /// `resources/list`: the resources, then what each template lists.
 pub(super) async fn list(call: &Call<'_>) -> Outcome {
-    params::no_cursor(call.request)?;
-    let mut resources: Vec<_> = call.server.resources.iter().map(|resource| resource.description.clone()).collect();
+    let fixed = call.server.resources.iter().map(|resource| Cow::Borrowed(&resource.description));
+    let mut resources: Vec<_> = fixed.collect();
     for template in &call.server.templates {
         if let Some(list) = &template.list {
             let listed = list(call.cx.clone()).await;
-            resources.extend(listed.map_err(|error| failed(call, &template.uri_template, error))?);
+            let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;
+            resources.extend(listed.into_iter().map(Cow::Owned));
         }
     }
-    envelope::complete_cacheable(call, ListResourcesResult { resources })
+    let (resources, next_cursor) = page(call, resources)?;
+    let result = ListResourcesResult { resources, next_cursor };
+    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Resources))
 }
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
-    params::no_cursor(call.request)?;
-    let resource_templates = call.server.templates.iter().map(|template| template.describe()).collect();
-    envelope::complete_cacheable(call, ListResourceTemplatesResult { resource_templates })
+    let templates = call.server.templates.iter().map(|template| &template.description).collect();
+    let (resource_templates, next_cursor) = page(call, templates)?;
+    let result = ListResourceTemplatesResult { resource_templates, next_cursor };
+    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::ResourceTemplates))
 }
 
 /// `resources/read`.
 pub(super) async fn read(call: &Call<'_>) -> Outcome {
     let uri = params::string(call.request, "uri")?;
-    let Some((name, mime_type, contents)) = find(call, &uri) else { return Err(not_found(call, &uri)) };
+    let Some(Found { name, mime_type, cache, contents }) = find(call, &uri) else { return Err(not_found(call, &uri)) };
     let contents = match contents.await {
         Ok(contents) => contents,
         Err(ReadError::NotFound) => return Err(not_found(call, &uri)),
@@ -62,21 +74,32 @@ pub(super) async fn read(call: &Call<'_>) -> Outcome {
         return Err(fault::internal(&call.cx, name, &"the handler returned no contents; return `None` for not found"));
     }
     let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type)).collect();
-    envelope::complete_cacheable(call, ReadResourceResult { contents })
+    let cache = cache.unwrap_or_else(|| call.server.cache_of(Cacheable::ReadResource));
+    envelope::complete_cacheable(call, ReadResourceResult { contents }, cache)
 }
 
-/// What reads `uri`: the resource at it, else the first template that stands for it. With the name for the log and the
-/// media type of the definition.
-fn find<'s>(call: &Call<'s>, uri: &str) -> Option<(&'s str, Option<&'s Text>, ContentsFuture)> {
+/// What reads a URI.
+struct Found<'s> {
+    /// For the log.
+    name: &'s str,
+    mime_type: Option<&'s Text>,
+    cache: Option<CacheHint>,
+    contents: ContentsFuture,
+}
+
+/// The resource at `uri`, else the first template that stands for it.
+fn find<'s>(call: &Call<'s>, uri: &str) -> Option<Found<'s>> {
     let server = call.server;
     if let Some(resource) = server.resources.iter().find(|resource| resource.description.uri == uri) {
-        let description = &resource.description;
-        return Some((&description.uri, description.mime_type.as_ref(), (resource.read)(call.cx.clone())));
+        let ResourceDescription { uri: name, mime_type, .. } = &resource.description;
+        let contents = (resource.read)(call.cx.clone());
+        return Some(Found { name, mime_type: mime_type.as_ref(), cache: resource.cache, contents });
     }
     server.templates.iter().find_map(|template| {
         let variables = template.parsed.as_ref().ok()?.matches(uri)?;
         let contents = (template.read)(uri, variables, call.cx.clone());
-        Some((&*template.uri_template, template.mime_type.as_ref(), contents))
+        let ResourceTemplateDescription { uri_template: name, mime_type, .. } = &template.description;
+        Some(Found { name, mime_type: mime_type.as_ref(), cache: template.cache, contents })
     })
 }
 

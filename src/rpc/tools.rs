@@ -3,51 +3,91 @@
 //! Source: 2025-11-25 and 2026-07-28, server/tools. A tool that is not there is an error of the protocol; arguments that
 //! do not fit, and a tool that fails, are results with `isError`: a model can correct itself only from a result.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::page::page;
 use super::{Call, Outcome, envelope, fault, params};
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, Value};
-use crate::schema::{Schema, SchemaError};
-use crate::server::{Tool, ToolResult};
+use crate::protocol::revision::{Feature, Revision};
+use crate::schema::SchemaError;
+use crate::server::{Cacheable, Tool, ToolResult};
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ListToolsResult<'a> {
     tools: Vec<ToolDescription<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
-/// `tools/list`: all of them, in the order of registration.
+/// `tools/list`: in the order of registration.
 pub(super) fn list(call: &Call<'_>) -> Outcome {
-    params::no_cursor(call.request)?;
+    let (tools, next_cursor) = page(call, call.server.tools.iter().collect())?;
+    let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let internal = |error: SchemaError| fault::internal(&call.cx, &call.request.method, &error);
-    let schemas = call.server.tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
-    let tools = call.server.tools.iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
-        name: &tool.name,
-        title: tool.title.as_deref(),
-        description: &tool.description,
+    let revision = call.cx.revision();
+    let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
+        face: &tool.face,
         input_schema: input.json(),
-        output_schema: output.as_deref().map(Schema::json),
-        annotations: (tool.annotations != ToolAnnotations::default()).then_some(tool.annotations),
+        output_schema: output.as_deref().map(|schema| {
+            if revision.knows(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
+        }),
+        annotations: annotations(tool, revision),
     });
-    envelope::complete_cacheable(call, ListToolsResult { tools: tools.collect() })
+    let result = ListToolsResult { tools: tools.collect(), next_cursor };
+    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Tools))
+}
+
+/// The annotations, if there are any; with the tool's title, for clients that look for it there alone.
+fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
+    let mut annotations = Cow::Borrowed(&tool.annotations);
+    if annotations.title.is_none() && tool.face.title.is_some() && !revision.knows(Feature::ToolTitle) {
+        annotations.to_mut().title.clone_from(&tool.face.title);
+    }
+    (*annotations != ToolAnnotations::default()).then_some(annotations)
 }
 
 /// `tools/call`.
 pub(super) async fn call(call: &Call<'_>) -> Outcome {
     let name = params::string(call.request, "name")?;
     let arguments = params::optional_object(call.request, "arguments")?;
-    let Some(tool) = call.server.tools.iter().find(|tool| tool.name == name) else {
+    let Some(tool) = call.server.tools.iter().find(|tool| tool.face.name == name) else {
         let name = shortened(&name);
         return Err(RpcError::invalid_params(format!("Unknown tool: {name}. tools/list names those that exist.")));
     };
     let result = run(call, tool, arguments).await?;
-    envelope::complete(call, result)
+    envelope::complete(call, for_revision(call, tool, result)?)
+}
+
+/// The result in a form that the client does not reject.
+fn for_revision(call: &Call<'_>, tool: &Tool, mut result: ToolResult) -> Result<ToolResult, RpcError> {
+    let revision = call.cx.revision();
+    result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
+    if let Some(structured) = result.structured_content.take_if(|_| !revision.knows(Feature::AnyStructuredContent)) {
+        let internal = |error: &dyn std::fmt::Display| fault::internal(&call.cx, &tool.face.name, &error.to_string());
+        let schema = tool.output_schema().map_err(|error| internal(&error))?;
+        let is_object = schema.is_none_or(|schema| schema.is_of_objects());
+        let wrap = |structured| serde_json::value::to_raw_value(&Wrapped { result: structured });
+        result.structured_content =
+            Some(if is_object { structured } else { wrap(structured).map_err(|error| internal(&error))? });
+    }
+    Ok(result)
+}
+
+/// What is no object, as older revisions take it: see `json_of_object` of its schema.
+#[derive(Serialize)]
+struct Wrapped {
+    result: Box<RawValue>,
 }
 
 async fn run(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Result<ToolResult, RpcError> {
-    let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, &tool.name, &error))?;
+    let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, &tool.face.name, &error))?;
     let nothing = Document::empty_object();
     let arguments = arguments.unwrap_or(nothing.root());
     let mistakes = schema.validate(arguments);
@@ -60,12 +100,12 @@ async fn run(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Resu
     };
     Ok(answer.unwrap_or_else(|error| {
         if let Some(cause) = &error.cause {
-            fault::log(&call.cx, &tool.name, cause);
+            fault::log(&call.cx, &tool.face.name, cause);
         }
         ToolResult::failure(error.message)
     }))
 }
 
 fn refused(tool: &Tool, mistakes: &str) -> ToolResult {
-    ToolResult::failure(format!("The arguments of `{}` do not fit its input schema:\n- {mistakes}", tool.name))
+    ToolResult::failure(format!("The arguments of `{}` do not fit its input schema:\n- {mistakes}", tool.face.name))
 }

@@ -5,15 +5,19 @@
 //! | `generate` | from a Rust type to a schema |
 //! | `compile` | from a schema to what can be checked; refuses what could not be |
 //! | `validate` | from a value to the list of what is wrong with it |
+//! | `strings` | arguments that are strings on the wire, as values of a schema |
+//! | `wrap` | schemas for clients that know only objects |
 //!
 //! A schema is what a *type* determines: it is made at the first use of the type and kept as long as the isolate lives.
 
 mod compile;
 mod generate;
+mod strings;
 mod validate;
+mod wrap;
 
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -27,7 +31,9 @@ use crate::protocol::json::Value;
 
 /// A schema as it is published, with the program that enforces it.
 pub struct Schema {
+    value: serde_json::Value,
     json: Box<RawValue>,
+    wrapped: OnceCell<Box<RawValue>>,
     program: Program,
 }
 
@@ -36,26 +42,32 @@ thread_local! {
 }
 
 impl Schema {
-    /// The schema of `T`, whose values are objects.
+    /// The schema of `T`.
     ///
     /// # Errors
-    /// [`SchemaError`], if `T` is no object, or uses a keyword that is not enforced here.
+    /// [`SchemaError`], if `T` uses a keyword that is not enforced here.
     pub fn of<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
         let known = BY_TYPE.with_borrow(|schemas| schemas.get(&TypeId::of::<T>()).cloned());
         known.unwrap_or_else(|| {
-            let made = Self::compile(&generate::from_type::<T>()).map(Rc::new);
+            let made = Self::compile(generate::from_type::<T>()).map(Rc::new);
             BY_TYPE.with_borrow_mut(|schemas| schemas.insert(TypeId::of::<T>(), made.clone()));
             made
         })
     }
 
-    fn compile(schema: &serde_json::Value) -> Result<Self, SchemaError> {
-        if schema.get("type").and_then(serde_json::Value::as_str) != Some("object") {
-            return Err(SchemaError::not_an_object());
-        }
-        let program = Program::compile(schema)?;
-        let json = serde_json::value::to_raw_value(schema).map_err(|error| SchemaError::unreadable(&error))?;
-        Ok(Self { json, program })
+    /// The schema of `T`, whose values are objects.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of), and if they are not.
+    pub fn of_object<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
+        let schema = Self::of::<T>()?;
+        if schema.is_of_objects() { Ok(schema) } else { Err(SchemaError::not_an_object()) }
+    }
+
+    fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
+        let program = Program::compile(&value)?;
+        let json = serde_json::value::to_raw_value(&value).map_err(|error| SchemaError::unreadable(&error))?;
+        Ok(Self { value, json, wrapped: OnceCell::new(), program })
     }
 
     /// The schema as JSON.
@@ -66,5 +78,10 @@ impl Schema {
     /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
         validate::mistakes(&self.program, value)
+    }
+
+    /// Whether only objects fit it.
+    pub(crate) fn is_of_objects(&self) -> bool {
+        self.value.get("type").and_then(serde_json::Value::as_str) == Some("object")
     }
 }

@@ -1,12 +1,14 @@
 //! A server, and what is refused when it is built.
 
-use std::collections::HashSet;
-use std::fmt;
+use std::num::NonZeroUsize;
 
+use super::cache::{CacheHint, Cacheable};
+use super::context::RequestInfo;
+use super::definition::BuildError;
+use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
-use super::uri_template::has_scheme;
-use crate::protocol::description::{Implementation, Text};
+use crate::protocol::description::{Icon, Implementation, Text};
 
 /// A server: what one request is answered from.
 ///
@@ -27,6 +29,10 @@ pub struct McpServer {
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
     pub(crate) templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) page_size: Option<NonZeroUsize>,
+    cache: CacheHint,
+    caches: Vec<(Cacheable, CacheHint)>,
 }
 
 impl McpServer {
@@ -39,6 +45,10 @@ impl McpServer {
                 tools: Vec::new(),
                 resources: Vec::new(),
                 templates: Vec::new(),
+                prompts: Vec::new(),
+                page_size: None,
+                cache: CacheHint::NONE,
+                caches: Vec::new(),
             },
         }
     }
@@ -49,6 +59,31 @@ impl McpServer {
 
     pub(crate) fn offers_resources(&self) -> bool {
         !self.resources.is_empty() || !self.templates.is_empty()
+    }
+
+    pub(crate) fn offers_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    pub(crate) fn offers_completions(&self) -> bool {
+        let of_prompts = self.prompts.iter().any(|prompt| !prompt.completions.is_empty());
+        of_prompts || self.templates.iter().any(|template| !template.completions.is_empty())
+    }
+
+    /// The hint for a result.
+    pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
+        let own = self.caches.iter().rev().find(|(known, _)| *known == result);
+        own.map_or(self.cache, |(_, hint)| *hint)
+    }
+
+    /// The server without what this caller is not to see. What is not there can neither be listed nor used, nor told from
+    /// what never was.
+    pub(crate) fn for_caller(mut self, request: &RequestInfo) -> Self {
+        self.tools.retain(|tool| tool.visibility.shows_to(request));
+        self.resources.retain(|resource| resource.visibility.shows_to(request));
+        self.templates.retain(|template| template.visibility.shows_to(request));
+        self.prompts.retain(|prompt| prompt.visibility.shows_to(request));
+        self
     }
 }
 
@@ -62,6 +97,24 @@ impl McpServerBuilder {
     /// The server's name for people.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.server.info.title = Some(title.into());
+        self
+    }
+
+    /// What the server is for.
+    pub fn description(mut self, description: impl Into<Text>) -> Self {
+        self.server.info.description = Some(description.into());
+        self
+    }
+
+    /// A picture of the server.
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.server.info.icons.push(icon);
+        self
+    }
+
+    /// Where to read about the server.
+    pub fn website_url(mut self, url: impl Into<Text>) -> Self {
+        self.server.info.website_url = Some(url.into());
         self
     }
 
@@ -90,93 +143,36 @@ impl McpServerBuilder {
         self
     }
 
+    /// Adds a prompt, or a version of one.
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.server.prompts.push(prompt);
+        self
+    }
+
+    /// Gives lists in pages of this many. Without it a list is one page, which is all that some older clients read.
+    pub fn page_size(mut self, items: NonZeroUsize) -> Self {
+        self.server.page_size = Some(items);
+        self
+    }
+
+    /// For how long clients may keep what they are told, unless something else is said of it. Nothing, without it.
+    pub fn cache(mut self, hint: CacheHint) -> Self {
+        self.server.cache = hint;
+        self
+    }
+
+    /// For how long clients may keep one kind of result.
+    pub fn cache_of(mut self, result: Cacheable, hint: CacheHint) -> Self {
+        self.server.caches.push((result, hint));
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
     /// [`BuildError`], which names the first item that could not be served as it is defined.
     pub fn build(self) -> Result<McpServer, BuildError> {
-        let server = self.server;
-        check_info(&server.info)?;
-        let mut names = HashSet::with_capacity(server.tools.len());
-        for tool in &server.tools {
-            let problem = tool_problem(tool).or_else(|| (!names.insert(&*tool.name)).then(|| "is added twice".into()));
-            refuse("tool", &tool.name, problem)?;
-        }
-        let mut uris = HashSet::with_capacity(server.resources.len());
-        for resource in &server.resources {
-            let uri = &*resource.description.uri;
-            let problem = match () {
-                () if !has_scheme(uri) => Some("has no scheme such as `kb://`".to_owned()),
-                () if resource.description.name.trim().is_empty() => Some("has an empty name".to_owned()),
-                () => (!uris.insert(uri)).then(|| "is added twice".to_owned()),
-            };
-            refuse("resource", uri, problem)?;
-        }
-        let mut templates = HashSet::with_capacity(server.templates.len());
-        for template in &server.templates {
-            let problem = match &template.parsed {
-                Err(error) => Some(format!("is not a template that can be matched: {error}")),
-                Ok(_) if template.describe().name.trim().is_empty() => Some("has an empty name".to_owned()),
-                Ok(_) => (!templates.insert(&*template.uri_template)).then(|| "is added twice".to_owned()),
-            };
-            refuse("resource template", &template.uri_template, problem)?;
-        }
-        Ok(server)
+        self.server.check_definitions()?;
+        Ok(self.server)
     }
 }
-
-fn check_info(info: &Implementation) -> Result<(), BuildError> {
-    for (field, value) in [("name", &info.name), ("version", &info.version)] {
-        refuse("server", &info.name, value.trim().is_empty().then(|| format!("has an empty {field}")))?;
-    }
-    Ok(())
-}
-
-/// What is wrong with a tool taken alone.
-fn tool_problem(tool: &Tool) -> Option<String> {
-    if !is_tool_name(&tool.name) {
-        return Some("must be named with 1 to 64 of A-Z a-z 0-9 _ . -".into());
-    }
-    if tool.description.trim().is_empty() {
-        return Some("has an empty description; a model chooses tools by it".into());
-    }
-    let input = tool.input_schema().err().map(|error| ("input", error));
-    let output = || tool.output_schema().err().map(|error| ("output", error));
-    let (side, error) = input.or_else(output)?;
-    Some(format!("has an {side} schema that cannot be enforced: {error}"))
-}
-
-/// 2025-11-25, server/tools, "Tool Names", with the shorter length that clients hold on to.
-fn is_tool_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
-}
-
-fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
-    match problem {
-        Some(problem) => Err(BuildError { kind, name: name.to_owned(), problem }),
-        None => Ok(()),
-    }
-}
-
-/// A definition that cannot be served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
-    kind: &'static str,
-    name: String,
-    problem: String,
-}
-
-impl BuildError {
-    /// Anything else that a server function has to refuse: `kind` and `name` say what, `problem` says why.
-    pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), problem: problem.into() }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} {:?} {}", self.kind, self.name, self.problem)
-    }
-}
-
-impl std::error::Error for BuildError {}

@@ -1,5 +1,6 @@
 //! What a server function and a handler can learn of the request.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::auth::Principal;
@@ -13,11 +14,22 @@ use crate::protocol::revision::Revision;
 pub struct RequestInfo {
     pub(crate) head: Rc<dyn RequestHead>,
     pub(crate) principal: Option<Rc<Principal>>,
+    asked: Rc<Cell<bool>>,
 }
 
 impl RequestInfo {
+    pub(crate) fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
+        Self { head, principal: principal.map(Rc::new), asked: Rc::default() }
+    }
+
+    /// Whether anyone has looked at the caller or at a header: the answer may then be another for another caller.
+    pub(crate) fn depends_on_caller(&self) -> bool {
+        self.asked.get()
+    }
+
     /// The header of that name, whatever its case.
     pub fn header(&self, name: &str) -> Option<String> {
+        self.asked.set(true);
         self.head.header(name)
     }
 
@@ -28,6 +40,7 @@ impl RequestInfo {
 
     /// Who calls; `None` on an endpoint without authentication.
     pub fn principal(&self) -> Option<&Principal> {
+        self.asked.set(true);
         self.principal.as_deref()
     }
 }
@@ -64,6 +77,7 @@ impl Context {
     ///
     /// Clients of older revisions name themselves only when they open, so that this is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
+        self.0.request.asked.set(true);
         self.0.client.as_ref()
     }
 
@@ -85,6 +99,10 @@ impl Context {
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
     pub fn now_ms(&self) -> u64 {
         self.0.host.clock.now_ms()
+    }
+
+    pub(crate) fn depends_on_caller(&self) -> bool {
+        self.0.request.depends_on_caller()
     }
 
     pub(crate) fn host(&self) -> &Host {

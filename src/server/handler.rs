@@ -128,7 +128,7 @@ impl<H, Shape> Typed<H, Shape> {
 
 impl<Shape, H: ToolHandler<Shape>> AnyToolHandler for Typed<H, Shape> {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Schema::of::<H::Arguments>()
+        Schema::of_object::<H::Arguments>()
     }
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
@@ -143,7 +143,7 @@ impl<Shape, H: ToolHandler<Shape>> AnyToolHandler for Typed<H, Shape> {
 
 /// Reads the arguments once more, to learn which of them is wrong: a type may refuse what its schema lets through, such as
 /// a string with a form of its own. Reading them this way first would cost every good call.
-fn what_is_wrong<A: DeserializeOwned>(arguments: &str) -> String {
+pub(crate) fn what_is_wrong<A: DeserializeOwned>(arguments: &str) -> String {
     let mut text = serde_json::Deserializer::from_str(arguments);
     let value = serde_json::Value::deserialize(&mut text).unwrap_or_default();
     match serde_path_to_error::deserialize::<_, A>(value) {

@@ -1,4 +1,4 @@
-//! What a server is: its tools and resources, and the functions behind them.
+//! What a server is: its tools, resources and prompts, and the functions behind them.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -8,18 +8,31 @@
 //! | [`tool_result`] | what a tool's function may return |
 //! | [`resource`] | resources and resource templates |
 //! | [`uri_template`] | which URIs a template stands for |
+//! | [`prompt`] | prompts and their versions |
+//! | [`completion`] | suggestions for arguments and variables |
+//! | [`cache`] | for how long clients may keep what they are told |
 //! | [`context`] | what a handler can learn of the request |
 
 pub mod builder;
+pub mod cache;
+pub mod completion;
 pub mod context;
+mod definition;
 pub mod handler;
+pub mod prompt;
 pub mod resource;
 pub mod tool;
 pub mod tool_result;
 pub mod uri_template;
+mod variables;
+mod visibility;
 
-pub use builder::{BuildError, McpServer, McpServerBuilder};
+pub use builder::{McpServer, McpServerBuilder};
+pub use cache::{CacheHint, Cacheable};
+pub use completion::{Completion, CompletionRequest};
 pub use context::{Context, RequestInfo};
+pub use definition::BuildError;
+pub use prompt::{Prompt, PromptError, PromptResult};
 pub use resource::{ReadError, Resource, ResourceTemplate};
 pub use tool::Tool;
 pub use tool_result::{Json, ToolError, ToolResult};

@@ -8,15 +8,20 @@ use std::marker::PhantomData;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
-use serde::de::value::{Error as VariableError, MapDeserializer};
 
+use super::cache::CacheHint;
+use super::completion::{Completion, Completions};
 use super::context::Context;
 use super::tool_result::causes;
 use super::uri_template::{UriTemplate, UriTemplateError};
+use super::variables;
+use super::visibility::{Visibility, visibility_method};
 use crate::protocol::content::ResourceContents;
-use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
+use crate::protocol::description::{
+    Annotations, Face, ResourceDescription, ResourceTemplateDescription, Text, face_methods,
+};
 
-/// Why a resource could not be read or listed.
+/// Why a resource could not be read, listed or completed.
 ///
 /// Any error becomes [`ReadError::Failed`] by `?`.
 #[derive(Clone, Debug)]
@@ -119,6 +124,34 @@ type Variables = BTreeMap<String, String>;
 type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
 type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 
+/// The builder methods of resources and templates, whose descriptions differ in what they name.
+macro_rules! described_methods {
+    ($description:ident) => {
+        /// The name for programs; the URI or the template where there is none.
+        #[must_use]
+        pub fn name(mut self, name: impl Into<Text>) -> Self {
+            self.$description.face.name = name.into();
+            self
+        }
+
+        face_methods!($description.face);
+
+        /// For whom it is meant, and how much it matters.
+        #[must_use]
+        pub fn annotations(mut self, annotations: Annotations) -> Self {
+            self.$description.annotations = Some(annotations);
+            self
+        }
+
+        /// For how long a client may keep what it has read, and for whom.
+        #[must_use]
+        pub fn cache(mut self, hint: CacheHint) -> Self {
+            self.cache = Some(hint);
+            self
+        }
+    };
+}
+
 /// A resource at one URI.
 ///
 /// ```
@@ -132,6 +165,8 @@ type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 /// ```
 pub struct Resource {
     pub(crate) description: ResourceDescription,
+    pub(crate) visibility: Visibility,
+    pub(crate) cache: Option<CacheHint>,
     pub(crate) read: Box<dyn Fn(Context) -> ContentsFuture>,
 }
 
@@ -149,29 +184,16 @@ impl Resource {
             let uri = own_uri.clone();
             read(cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
         };
-        Self { description: ResourceDescription::new(uri.clone(), uri), read: Box::new(read) }
+        Self {
+            description: ResourceDescription::new(uri.clone(), uri),
+            visibility: Visibility::default(),
+            cache: None,
+            read: Box::new(read),
+        }
     }
 
-    /// The name for programs; the URI where there is none.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<Text>) -> Self {
-        self.description.name = name.into();
-        self
-    }
-
-    /// The name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<Text>) -> Self {
-        self.description.title = Some(title.into());
-        self
-    }
-
-    /// What it holds, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<Text>) -> Self {
-        self.description.description = Some(description.into());
-        self
-    }
+    described_methods!(description);
+    visibility_method!();
 
     /// The media type of its content, where the content itself names none.
     #[must_use]
@@ -183,7 +205,7 @@ impl Resource {
     /// Bytes of the content before any encoding.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
-        self.description.size = Some(bytes);
+        self.description = self.description.size(bytes);
         self
     }
 }
@@ -256,24 +278,23 @@ where
 ///     .list(|_| async { vec![ResourceDescription::new("weather://paris", "Paris")] });
 /// ```
 pub struct ResourceTemplate {
-    pub(crate) uri_template: Text,
+    pub(crate) description: ResourceTemplateDescription,
     pub(crate) parsed: Result<UriTemplate, UriTemplateError>,
-    name: Option<Text>,
-    title: Option<Text>,
-    description: Option<Text>,
-    pub(crate) mime_type: Option<Text>,
+    pub(crate) visibility: Visibility,
+    pub(crate) cache: Option<CacheHint>,
+    pub(crate) completions: Completions,
     pub(crate) read: ReadTemplate,
     pub(crate) list: Option<ListTemplate>,
 }
 
 impl ResourceTemplate {
-    /// The resources of `uri_template` (RFC 6570 level 1, such as `weather://{city}`), which `read` reads.
+    /// The resources of `uri_template` (RFC 6570 up to level 3, such as `weather://{city}`), which `read` reads.
     ///
     /// A URI whose variables cannot be read into the function's type is not found.
     pub fn new<Shape: 'static>(uri_template: impl Into<Text>, read: impl TemplateHandler<Shape>) -> Self {
-        let uri_template = uri_template.into();
+        let uri_template: Text = uri_template.into();
         let read = move |uri: &str, variables: Variables, cx| {
-            let Ok(variables) = from_variables(variables) else {
+            let Ok(variables) = variables::read(variables) else {
                 return std::future::ready(Err(ReadError::NotFound)).boxed_local();
             };
             let uri = uri.to_owned();
@@ -281,41 +302,34 @@ impl ResourceTemplate {
         };
         Self {
             parsed: UriTemplate::parse(&uri_template),
-            uri_template,
-            name: None,
-            title: None,
-            description: None,
-            mime_type: None,
+            description: ResourceTemplateDescription {
+                face: Face::new(uri_template.clone()),
+                uri_template,
+                mime_type: None,
+                annotations: None,
+            },
+            visibility: Visibility::default(),
+            cache: None,
+            completions: Completions::default(),
             read: Box::new(read),
             list: None,
         }
     }
 
-    /// The name for programs; the template where there is none.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<Text>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// The name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<Text>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// What these resources hold, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<Text>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
+    described_methods!(description);
+    visibility_method!();
 
     /// The media type of all their contents, where a content itself names none.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
-        self.mime_type = Some(mime_type.into());
+        self.description.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Suggests values for a variable.
+    #[must_use]
+    pub fn complete(mut self, variable: impl Into<Text>, completion: Completion) -> Self {
+        self.completions.add(variable.into(), completion);
         self
     }
 
@@ -331,18 +345,4 @@ impl ResourceTemplate {
         self.list = Some(Box::new(move |cx| list(cx).map(IntoResourceList::into_resource_list).boxed_local()));
         self
     }
-
-    pub(crate) fn describe(&self) -> ResourceTemplateDescription<'_> {
-        ResourceTemplateDescription {
-            uri_template: &self.uri_template,
-            name: self.name.as_deref().unwrap_or(&self.uri_template),
-            title: self.title.as_deref(),
-            description: self.description.as_deref(),
-            mime_type: self.mime_type.as_deref(),
-        }
-    }
-}
-
-fn from_variables<V: DeserializeOwned>(variables: Variables) -> Result<V, VariableError> {
-    V::deserialize(MapDeserializer::new(variables.into_iter()))
 }

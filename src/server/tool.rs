@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::handler::{AnyToolHandler, ToolHandler, Typed};
-use crate::protocol::description::{Text, ToolAnnotations};
+use super::visibility::{Visibility, visibility_method};
+use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
 
 /// A tool: a name, what it is for, and the function that does it.
@@ -35,13 +36,12 @@ use crate::schema::{Schema, SchemaError};
 /// }
 ///
 /// let add = Tool::new("add", add).title("Addition").description("Adds two numbers.").read_only();
-/// let whoami = Tool::new("whoami", whoami).description("Who is calling.").read_only();
+/// let whoami = Tool::new("whoami", whoami).description("Who is calling.").visible_if(|request| request.principal().is_some());
 /// ```
 pub struct Tool {
-    pub(crate) name: Text,
-    pub(crate) title: Option<Text>,
-    pub(crate) description: Text,
+    pub(crate) face: Face,
     pub(crate) annotations: ToolAnnotations,
+    pub(crate) visibility: Visibility,
     pub(crate) handler: Box<dyn AnyToolHandler>,
 }
 
@@ -49,25 +49,20 @@ impl Tool {
     /// The tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. It needs a [description](Self::description) too.
     pub fn new<Shape: 'static>(name: impl Into<Text>, handler: impl ToolHandler<Shape>) -> Self {
         Self {
-            name: name.into(),
-            title: None,
-            description: "".into(),
+            face: Face::new(name),
             annotations: ToolAnnotations::default(),
+            visibility: Visibility::default(),
             handler: Box::new(Typed::new(handler)),
         }
     }
 
-    /// The name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<Text>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
+    face_methods!(face);
+    visibility_method!();
 
-    /// What the tool does and when to use it, for the model.
+    /// The name for people among the annotations, where it is to differ from the [title](Self::title).
     #[must_use]
-    pub fn description(mut self, description: impl Into<Text>) -> Self {
-        self.description = description.into();
+    pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
+        self.annotations.title = Some(title.into());
         self
     }
 

@@ -1,9 +1,10 @@
 //! What is refused when a server is built, and what a caller gets then.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{BuildError, Json, McpServer, McpServerBuilder, Resource, ResourceTemplate, Tool};
+use edge_mcp::protocol::description::PromptArgument;
+use edge_mcp::server::{BuildError, Completion, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::support::{Lines, modern};
@@ -13,11 +14,6 @@ struct Named {
     #[schemars(regex(pattern = "^a+$"))]
     #[allow(dead_code)]
     name: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Item {
-    id: u8,
 }
 
 fn tool(name: &str) -> Tool {
@@ -30,6 +26,10 @@ fn resource(uri: &'static str) -> Resource {
 
 fn template(uri_template: &'static str) -> ResourceTemplate {
     ResourceTemplate::new(uri_template, |_: std::collections::BTreeMap<String, String>| async { "text" })
+}
+
+fn prompt(name: &'static str) -> Prompt {
+    Prompt::new(name, || async { "" })
 }
 
 fn problem(build: impl Fn(McpServerBuilder) -> McpServerBuilder) -> String {
@@ -55,10 +55,6 @@ fn bad_definitions_are_refused_by_name() {
             vec!["tool", "list", "input schema", "object"],
         ),
         (
-            problem(|s| s.tool(Tool::new("listing", || async { Json(vec![Item { id: 1 }]) }).description("d"))),
-            vec!["tool", "listing", "output schema", "object"],
-        ),
-        (
             problem(|s| s.tool(Tool::new("regex", |_: Named| async {}).description("d"))),
             vec!["tool", "regex", "`pattern`", "/properties/name/pattern"],
         ),
@@ -70,6 +66,31 @@ fn bad_definitions_are_refused_by_name() {
         (
             problem(|s| s.resource_template(template("a://{x}")).resource_template(template("a://{x}"))),
             vec!["resource template", "a://{x}", "twice"],
+        ),
+        (problem(|s| s.prompt(prompt(""))), vec!["prompt", "1 to 64"]),
+        (problem(|s| s.prompt(prompt("a@b"))), vec!["prompt", "a@b", "1 to 64"]),
+        (problem(|s| s.prompt(prompt("p").version("v 1"))), vec!["prompt", "p", "version", "1 to 64"]),
+        (problem(|s| s.prompt(prompt("p").description(" "))), vec!["prompt", "p", "description"]),
+        (problem(|s| s.prompt(prompt("p")).prompt(prompt("p"))), vec!["prompt", "p", "twice", "version"]),
+        (
+            problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p").version("v1"))),
+            vec!["prompt", "p", "twice"],
+        ),
+        (
+            problem(|s| s.prompt(prompt("p").argument(PromptArgument::new("x")).argument(PromptArgument::new("x")))),
+            vec!["prompt", "p", "`x`", "twice"],
+        ),
+        (
+            problem(|s| s.prompt(prompt("p").complete("x", Completion::fixed(["1"])))),
+            vec!["prompt", "p", "completes `x`"],
+        ),
+        (
+            problem(|s| s.prompt(Prompt::new("regex", |_: Named| async { "" }))),
+            vec!["prompt", "regex", "arguments", "`pattern`"],
+        ),
+        (
+            problem(|s| s.resource_template(template("a://{x}").complete("y", Completion::fixed(["1"])))),
+            vec!["resource template", "a://{x}", "completes `y`"],
         ),
         (
             McpServer::builder("", "1").build().err().map(|error| error.to_string()).unwrap_or_default(),
@@ -83,6 +104,7 @@ fn bad_definitions_are_refused_by_name() {
     for (problem, expected) in cases {
         assert!(expected.iter().all(|part| problem.contains(part)), "{problem:?} lacks one of {expected:?}");
     }
+    assert_eq!(problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p"))), "", "versions tell them apart");
     assert_eq!(problem(|s| s.tool(tool(&"n".repeat(64))).tool(tool("A.z_0-9"))), "", "these are good names");
 }
 
@@ -103,7 +125,16 @@ fn an_empty_server_offers_nothing() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).without_auth();
     let answer = modern("server/discover", json!({})).ask_at(&endpoint);
     assert_eq!(answer.result()["capabilities"], json!({}));
-    for method in ["tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"] {
+    for method in [
+        "tools/list",
+        "tools/call",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+    ] {
         let answer = modern(method, json!({ "name": "x", "uri": "x" })).replace("Mcp-Name", "x").ask_at(&endpoint);
         assert_eq!(answer.refusal(), (404, -32601), "{method}");
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{LEGACY, NEWEST, envelope, legacy, modern, post};
+use crate::support::{LEGACY, NEWEST, complete, envelope, legacy, modern, post};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -80,14 +80,11 @@ fn discovery_tells_what_there_is() {
     let answer = modern("server/discover", json!({})).ask();
     let result = answer.result();
     assert_eq!(result["supportedVersions"], json!([NEWEST]));
-    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }));
     assert_eq!(result["instructions"], "Say it once.");
     assert!(result.get("serverInfo").is_none(), "it is in `_meta`");
-    for method in ["tools/list", "resources/list", "resources/templates/list"] {
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         assert_eq!(modern(method, json!({})).ask().status, 200, "{method} is declared");
-    }
-    for method in ["prompts/list", "prompts/get", "completion/complete"] {
-        assert_eq!(modern(method, json!({})).ask().refusal(), (404, -32601), "{method} is not");
     }
 }
 
@@ -102,12 +99,20 @@ fn results_have_their_envelope() {
         ("resources/list", json!({}), true),
         ("resources/templates/list", json!({}), true),
         ("resources/read", json!({ "uri": "test://text" }), true),
+        ("prompts/list", json!({}), true),
+        ("prompts/get", json!({ "name": "greet" }), false),
+        ("completion/complete", complete("greet", "tone", ""), false),
     ] {
         let answer = modern(method, params).ask();
         let result = answer.result();
         assert_eq!(result["resultType"], "complete", "{method}");
         let info = &result["_meta"]["io.modelcontextprotocol/serverInfo"];
-        assert_eq!(info, &json!({ "name": "specimen", "version": "1.2.3", "title": "Specimen" }), "{method}");
+        assert_eq!(
+            info,
+            &json!({ "name": "specimen", "version": "1.2.3", "title": "Specimen", "description": "One of everything.",
+            "icons": [{ "src": "data:,", "sizes": ["any"], "theme": "dark" }], "websiteUrl": "https://example.com" }),
+            "{method}"
+        );
         assert_eq!(result["ttlMs"].is_u64(), cacheable, "{method}");
         assert_eq!(result["cacheScope"] == "private", cacheable, "{method}");
     }
@@ -123,6 +128,9 @@ fn older_results_have_no_envelope() {
         ("tools/call", json!({ "name": "nothing" })),
         ("resources/list", json!({})),
         ("resources/read", json!({ "uri": "test://text" })),
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "greet" })),
+        ("completion/complete", complete("greet", "tone", "")),
     ] {
         let answer = legacy(method, params).ask();
         for member in ["resultType", "ttlMs", "cacheScope", "_meta"] {

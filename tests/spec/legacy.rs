@@ -17,8 +17,15 @@ fn initialize_agrees_on_a_revision() {
             answer.result(),
             &json!({
                 "protocolVersion": agreed,
-                "capabilities": { "tools": {}, "resources": {} },
-                "serverInfo": { "name": "specimen", "version": "1.2.3", "title": "Specimen" },
+                "capabilities": { "tools": {}, "resources": {}, "prompts": {}, "completions": {} },
+                "serverInfo": {
+                    "name": "specimen",
+                    "version": "1.2.3",
+                    "title": "Specimen",
+                    "description": "One of everything.",
+                    "icons": [{ "src": "data:,", "sizes": ["any"], "theme": "dark" }],
+                    "websiteUrl": "https://example.com",
+                },
                 "instructions": "Say it once.",
             }),
             "{asked}"

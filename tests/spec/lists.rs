@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{legacy, modern};
 
-const LISTS: [&str; 3] = ["tools/list", "resources/list", "resources/templates/list"];
+const LISTS: [&str; 4] = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
 
 /// Rules 49 and 50: a list is the same each time, in the order of registration, whatever was called in between.
 #[test]
@@ -17,7 +17,7 @@ fn lists_keep_their_order() {
     let answer = modern("tools/list", json!({})).ask();
     let names: Vec<_> =
         answer.result()["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names, ["say", "whoami", "client", "nothing", "refuse", "break", "show"]);
+    assert_eq!(names, ["say", "whoami", "client", "nothing", "refuse", "break", "show", "count", "media"]);
 }
 
 /// Rule 51: a cursor that was never given is refused; the last page has none.

@@ -17,7 +17,14 @@ fn resources_are_described() {
     assert_eq!(resources[1], json!({ "uri": "test://bytes", "name": "test://bytes", "mimeType": "image/png" }));
     assert_eq!(resources.last(), Some(&json!({ "uri": "test://items/1", "name": "item 1" })));
     let answer = modern("resources/templates/list", json!({})).ask();
-    assert_eq!(answer.result()["resourceTemplates"], json!([{ "uriTemplate": "test://items/{id}", "name": "item" }]));
+    assert_eq!(
+        answer.result()["resourceTemplates"],
+        json!([{
+            "uriTemplate": "test://items/{id}",
+            "name": "item",
+            "annotations": { "priority": 1.0, "lastModified": "2026-07-28T00:00:00Z" },
+        }])
+    );
 }
 
 /// Rules 65 and 67: text or base64, with its URI and media type; several contents if there are several.

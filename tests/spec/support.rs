@@ -1,15 +1,17 @@
 //! An endpoint to ask, ways to ask it, and what must hold of every answer.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
 use edge_mcp::host::{Clock, Host, Level, Log};
 use edge_mcp::http::Endpoint;
-use edge_mcp::protocol::content::{Content, ResourceContents};
-use edge_mcp::protocol::description::ResourceDescription;
+use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
+use edge_mcp::protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 use edge_mcp::server::{
-    BuildError, Context, Json, McpServer, ReadError, RequestInfo, Resource, ResourceTemplate, Tool, ToolError,
+    BuildError, Completion, Context, Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo,
+    Resource, ResourceTemplate, Tool, ToolError,
 };
 use futures::executor::block_on;
 use schemars::JsonSchema;
@@ -103,6 +105,9 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let refuse = || async { Err::<String, _>(ToolError::new("Not on Sundays.").because(SECRET)) };
     McpServer::builder("specimen", "1.2.3")
         .title("Specimen")
+        .description("One of everything.")
+        .icon(Icon::new("data:,").size("any").theme(Theme::Dark))
+        .website_url("https://example.com")
         .instructions("Say it once.")
         .tool(
             Tool::new(
@@ -135,9 +140,73 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
                 (id != "0").then(|| ResourceContents::text(format!("test://items/{id}"), id).mime_type("text/x-item"))
             })
             .name("item")
-            .list(|_| async { vec![ResourceDescription::new("test://items/1", "item 1")] }),
+            .annotations(Annotations::new().priority(1.0).last_modified("2026-07-28T00:00:00Z"))
+            .list(|_| async { vec![ResourceDescription::new("test://items/1", "item 1")] })
+            .complete("id", Completion::fixed(["1", "2"])),
         )
+        .tool(Tool::new("count", || async { Json(vec![1, 2, 3]) }).title("Count").description("Counts."))
+        .tool(Tool::new("media", || async { media() }).description("Shows blocks that not every revision has."))
+        .prompt(
+            Prompt::new("analyze", |Code { code, .. }: Code| async move { format!("Analyze {code}") })
+                .version("v1")
+                .description("The first."),
+        )
+        .prompt(
+            Prompt::new("greet", |cx: Context| async move { greet(&cx) })
+                .argument(PromptArgument::new("tone"))
+                .complete("tone", Completion::prefix(["Formal", "friendly", "rude"])),
+        )
+        .prompt(
+            Prompt::new("analyze", |Code { code, lines, deep }: Code| async move {
+                PromptResult::new([
+                    PromptMessage::user(format!("{code}/{lines:?}/{deep:?}")),
+                    PromptMessage::assistant("Yes."),
+                ])
+            })
+            .version("v2")
+            .title("Analyze code")
+            .description("The second.")
+            .icon(Icon::new("https://example.com/i.png").mime_type("image/png"))
+            .meta("example.com/kind", "code")
+            .argument(PromptArgument::new("lines").title("Line count"))
+            .complete("code", Completion::with(|request, _| async move { vec![request.value; 101] })),
+        )
+        .prompt(
+            Prompt::new("pair", |given: BTreeMap<String, String>| async move { format!("{given:?}") })
+                .argument(PromptArgument::new("first").description("One.").required())
+                .argument(PromptArgument::new("second").required()),
+        )
+        .prompt(Prompt::new("refuse", || async { Err::<String, _>(PromptError::Invalid("Not that one.".into())) }))
+        .prompt(Prompt::new("break", || async { Err::<String, PromptError>(Internal.into()) }))
         .build()
+}
+
+/// The arguments of `analyze`.
+#[derive(Deserialize, JsonSchema)]
+pub struct Code {
+    /// The code
+    #[schemars(length(max = 10))]
+    code: String,
+    /// How many lines
+    lines: Option<u32>,
+    deep: Option<bool>,
+}
+
+fn greet(cx: &Context) -> Vec<PromptMessage> {
+    let picture =
+        Content::image(b"png", "image/png").annotations(Annotations::new().audience(Role::User).priority(0.5));
+    let note = ResourceContents::text("test://note", cx.revision().name()).mime_type("text/plain");
+    vec![PromptMessage::user(picture), PromptMessage::assistant(Content::resource(note))]
+}
+
+fn media() -> Vec<Content> {
+    let link = ResourceDescription::new("test://text", "text").title("Text").size(5);
+    vec![Content::audio(b"wav", "audio/wav"), Content::link(link)]
+}
+
+/// The parameters of `completion/complete` for an argument of a prompt.
+pub fn complete(prompt: &str, argument: &str, value: &str) -> Value {
+    json!({ "ref": { "type": "ref/prompt", "name": prompt }, "argument": { "name": argument, "value": value } })
 }
 
 /// The endpoint of [`server`], open to all.
@@ -183,7 +252,9 @@ pub fn modern_as(id: &Value, method: &str, mut params: Value) -> Ask {
     let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let ask = post(message.to_string()).header("MCP-Protocol-Version", NEWEST).header("Mcp-Method", method);
     match name {
-        Some(name) if matches!(method, "tools/call" | "resources/read") => ask.header("Mcp-Name", &name),
+        Some(name) if matches!(method, "tools/call" | "resources/read" | "prompts/get") => {
+            ask.header("Mcp-Name", &name)
+        }
         _ => ask,
     }
 }

@@ -1,0 +1,70 @@
+//! The prompts of the knowledge base.
+
+use std::rc::Rc;
+
+use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
+use edge_mcp::server::{Prompt, PromptError, PromptResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::{Document, Slug};
+use crate::server::{MARKDOWN, with};
+use crate::store::{Hit, Store};
+
+/// More documents would leave a model less room to think than they give it to think about.
+const MOST_DOCUMENTS: u32 = 3;
+
+#[derive(Deserialize, JsonSchema)]
+struct Question {
+    /// What is to be answered
+    #[schemars(length(min = 1, max = 500))]
+    question: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Code {
+    /// The code to analyze
+    code: String,
+}
+
+/// `answer-from-documents`: the question, with the documents that fit it best.
+pub(crate) fn answer_from_documents<S: Store>(store: &Rc<S>) -> Prompt {
+    Prompt::new("answer-from-documents", with(store, answer))
+        .title("Answer from documents")
+        .description("Answers a question from the documents that fit it best, and names them.")
+}
+
+/// `analyze-code`, in its two versions.
+pub(crate) fn analyze_code() -> [Prompt; 2] {
+    let first = |Code { code }: Code| async move { format!("Analyze this code: {code}") };
+    let second = |Code { code }: Code| async move { format!("Analyze this code with the new logic: {code}") };
+    [
+        Prompt::new("analyze-code", first).version("v1").description("Analyze code for improvements"),
+        Prompt::new("analyze-code", second).version("v2").description("Analyze code for improvements (new logic)"),
+    ]
+}
+
+async fn answer<S: Store>(store: Rc<S>, Question { question }: Question) -> Result<PromptResult, PromptError> {
+    let mut messages = Vec::new();
+    for Hit { slug, .. } in store.search(&question, MOST_DOCUMENTS).await? {
+        if let Some(document) = store.read(&Slug::try_from(slug)?).await? {
+            messages.push(PromptMessage::user(embedded(document)));
+        }
+    }
+    messages.push(PromptMessage::user(if messages.is_empty() {
+        format!(
+            "No document of the knowledge base has a word of this question: {question}\n\nSay so, and name other words \
+             that are worth searching for. Do not answer from what you know."
+        )
+    } else {
+        format!(
+            "Answer this question from the documents above, and name the ones you used by their titles: {question}\n\nIf \
+             they do not answer it, say so."
+        )
+    }));
+    Ok(PromptResult::new(messages))
+}
+
+fn embedded(Document { slug, text, .. }: Document) -> Content {
+    Content::resource(ResourceContents::text(slug.uri(), text).mime_type(MARKDOWN))
+}

@@ -1,0 +1,98 @@
+//! `completion/complete`.
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/utilities/completion.
+
+use serde::Serialize;
+
+use super::{Call, Outcome, envelope, fault, params, prompts};
+use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::json::Value;
+use crate::schema::SchemaError;
+use crate::server::{Completion, CompletionRequest, ReadError};
+
+/// More are not sent: the specification's own limit.
+const MOST_VALUES: usize = 100;
+
+#[derive(Serialize)]
+struct CompleteResult {
+    completion: Suggestions,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Suggestions {
+    values: Vec<String>,
+    total: usize,
+    has_more: bool,
+}
+
+/// `completion/complete`. An argument that exists and has no completion has no suggestions.
+pub(super) async fn complete(call: &Call<'_>) -> Outcome {
+    let reference = params::object(call.request, "ref")?;
+    let argument = params::object(call.request, "argument")?;
+    let name = params::member(argument, "argument", "name")?;
+    let value = params::member(argument, "argument", "value")?;
+    let context = params::optional_object(call.request, "context")?;
+    let arguments = match context.and_then(|context| context.get("arguments")) {
+        Some(arguments) => params::strings_of(arguments, "context.arguments")?,
+        None => Vec::new(),
+    };
+    let completion = match params::member(reference, "ref", "type")?.as_ref() {
+        "ref/prompt" => of_prompt(call, reference, &name)?,
+        "ref/resource" => of_template(call, reference, &name)?,
+        _ => return Err(RpcError::invalid_params("`params.ref.type` must be \"ref/prompt\" or \"ref/resource\"")),
+    };
+    let mut values = match completion {
+        Some(Completion(complete)) => {
+            let arguments =
+                arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+            let suggestions =
+                complete(CompletionRequest { value: value.into_owned(), arguments }, call.cx.clone()).await;
+            match suggestions {
+                Ok(values) => values,
+                Err(ReadError::NotFound) => Vec::new(),
+                Err(ReadError::Failed(cause)) => return Err(fault::internal(&call.cx, &name, &cause)),
+            }
+        }
+        None => Vec::new(),
+    };
+    let total = values.len();
+    values.truncate(MOST_VALUES);
+    envelope::complete(
+        call,
+        CompleteResult { completion: Suggestions { values, total, has_more: total > MOST_VALUES } },
+    )
+}
+
+fn of_prompt<'s>(call: &Call<'s>, reference: Value<'_>, argument: &str) -> Result<Option<&'s Completion>, RpcError> {
+    let prompt = prompts::find(call, &params::member(reference, "ref", "name")?, None)?;
+    let arguments =
+        prompt.arguments().map_err(|error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error))?;
+    if arguments.iter().any(|known| known.name == argument) {
+        return Ok(prompt.completions.of(argument));
+    }
+    Err(unknown(argument))
+}
+
+/// The template is named as it is listed, or by a URI that it stands for.
+fn of_template<'s>(call: &Call<'s>, reference: Value<'_>, variable: &str) -> Result<Option<&'s Completion>, RpcError> {
+    let uri = params::member(reference, "ref", "uri")?;
+    let templates =
+        || call.server.templates.iter().filter_map(|template| Some((template, template.parsed.as_ref().ok()?)));
+    let named = templates().find(|(template, _)| template.description.uri_template == uri);
+    let found = named.or_else(|| templates().find(|(_, parsed)| parsed.matches(&uri).is_some()));
+    let (template, parsed) = found.ok_or_else(|| {
+        let uri = shortened(&uri);
+        RpcError::invalid_params(format!(
+            "Unknown resource template: {uri}. resources/templates/list names those that exist."
+        ))
+    })?;
+    if parsed.variables().any(|known| known == variable) {
+        return Ok(template.completions.of(variable));
+    }
+    Err(unknown(variable))
+}
+
+fn unknown(argument: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params.argument.name`: there is no argument {:?}", shortened(argument)))
+}

@@ -1,0 +1,53 @@
+//! Lists in pages.
+//!
+//! A cursor says which list it belongs to and where it goes on, with a checksum over both: what was damaged on its way, or
+//! belongs to another list, is told from what was given out. It holds nothing that needs to be kept secret or remembered.
+//!
+//! Source: every revision, server/utilities/pagination.
+
+use std::num::NonZeroUsize;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use super::{Call, params};
+use crate::protocol::error::RpcError;
+
+/// The part of `items` that a request asks for, and the cursor of what follows. Without a page size it is all of them.
+pub(super) fn page<T>(call: &Call<'_>, mut items: Vec<T>) -> Result<(Vec<T>, Option<String>), RpcError> {
+    let list = &*call.request.method;
+    let cursor = params::optional_string(call.request, "cursor")?;
+    let start = match (&cursor, call.server.page_size) {
+        (None, _) => 0,
+        // A position at the end or past it was never given out, or the list has become shorter.
+        (Some(cursor), Some(_)) => position(list, cursor).filter(|start| *start < items.len()).ok_or_else(foreign)?,
+        (Some(_), None) => return Err(foreign()),
+    };
+    let end = call.server.page_size.map_or(items.len(), |size| start.saturating_add(NonZeroUsize::get(size)));
+    let next = (end < items.len()).then(|| cursor_at(list, end));
+    items.truncate(end);
+    Ok((items.split_off(start), next))
+}
+
+fn foreign() -> RpcError {
+    RpcError::invalid_params(
+        "`params.cursor` is not a cursor of this list; leave it out to read the list from its beginning",
+    )
+}
+
+fn cursor_at(list: &str, position: usize) -> String {
+    let position = u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes();
+    URL_SAFE_NO_PAD.encode([position, checksum(list, position)].concat())
+}
+
+fn position(list: &str, cursor: &str) -> Option<usize> {
+    let bytes: [u8; 8] = URL_SAFE_NO_PAD.decode(cursor).ok()?.try_into().ok()?;
+    let (position, sum) = bytes.split_first_chunk::<4>()?;
+    (sum == checksum(list, *position)).then(|| usize::try_from(u32::from_be_bytes(*position)).ok())?
+}
+
+fn checksum(list: &str, position: [u8; 4]) -> [u8; 4] {
+    let digest: [u8; 32] = Sha256::new().chain_update(list).chain_update(position).finalize().into();
+    digest.first_chunk().copied().unwrap_or_default()
+}

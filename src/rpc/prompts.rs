@@ -1,0 +1,149 @@
+//! `prompts/list` and `prompts/get`.
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/prompts. Versions are this server's own: the list shows each name once, and
+//! `prompts/get` takes `version`, or `name@version`.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::page::page;
+use super::{Call, Outcome, envelope, fault, params};
+use crate::protocol::content::PromptMessage;
+use crate::protocol::description::{Face, PromptArgument, PromptDescription};
+use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::json::{Document, JsonLimits};
+use crate::schema::SchemaError;
+use crate::server::{Cacheable, Prompt, PromptError};
+
+/// Where a prompt's versions are in its `_meta`.
+const VERSIONS: &str = "edge-mcp/versions";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListPromptsResult<'a> {
+    prompts: Vec<PromptDescription<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct GetPromptResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    messages: Vec<PromptMessage>,
+}
+
+/// `prompts/list`: each name once, where it was first added, as its last version describes it.
+pub(super) fn list(call: &Call<'_>) -> Outcome {
+    let mut names: Vec<&str> = Vec::new();
+    for prompt in &call.server.prompts {
+        if !names.contains(&&*prompt.face.name) {
+            names.push(&prompt.face.name);
+        }
+    }
+    let (names, next_cursor) = page(call, names)?;
+    let shown: Vec<_> =
+        names.into_iter().filter_map(|name| Some((versions(call, name), select(call, name, None)?))).collect();
+    let arguments = shown.iter().map(|(_, prompt)| prompt.arguments()).collect::<Result<Vec<_>, SchemaError>>();
+    let arguments = arguments.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))?;
+    let prompts =
+        shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
+    let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
+    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Prompts))
+}
+
+fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {
+    let mut face = Cow::Borrowed(&prompt.face);
+    if !versions.is_empty() {
+        Face::set_meta(face.to_mut(), VERSIONS, json!(versions));
+    }
+    PromptDescription { face, arguments }
+}
+
+/// The versions of a name, in the order in which they were added.
+fn versions<'s>(call: &Call<'s>, name: &str) -> Vec<&'s str> {
+    call.server
+        .prompts
+        .iter()
+        .filter(|prompt| prompt.face.name == name)
+        .filter_map(|prompt| prompt.version.as_deref())
+        .collect()
+}
+
+/// The prompt of that name: the version that is asked for, or the last that was added.
+fn select<'s>(call: &Call<'s>, name: &str, version: Option<&str>) -> Option<&'s Prompt> {
+    let fits = |prompt: &&Prompt| {
+        prompt.face.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
+    };
+    call.server.prompts.iter().rev().find(fits)
+}
+
+/// The prompt that `name`, which may be `name@version`, and `version` ask for.
+pub(super) fn find<'s>(call: &Call<'s>, name: &str, version: Option<&str>) -> Result<&'s Prompt, RpcError> {
+    let (name, suffix) = name.split_once('@').map_or((name, None), |(name, suffix)| (name, Some(suffix)));
+    if let (Some(version), Some(suffix)) = (version, suffix)
+        && version != suffix
+    {
+        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
+    }
+    let version = version.or(suffix);
+    if let Some(prompt) = select(call, name, version) {
+        return Ok(prompt);
+    }
+    let (name, known) = (shortened(name), versions(call, name));
+    match version {
+        Some(version) if select(call, &name, None).is_some() => {
+            let others =
+                if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) };
+            let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
+            Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
+        }
+        _ => Err(RpcError::invalid_params(format!("Unknown prompt: {name}. prompts/list names those that exist."))),
+    }
+}
+
+/// `prompts/get`.
+pub(super) async fn get(call: &Call<'_>) -> Outcome {
+    let name = params::string(call.request, "name")?;
+    let version = params::optional_string(call.request, "version")?;
+    let given = params::strings(call.request, "arguments")?;
+    let prompt = find(call, &name, version.as_deref())?;
+    let internal = |error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error);
+
+    let missing: Vec<_> =
+        prompt.arguments().map_err(internal)?.into_iter().filter(|argument| argument.required).collect();
+    let missing = missing.iter().filter(|argument| given.iter().all(|(name, _)| *name != argument.name));
+    let missing: Vec<_> = missing.map(|argument| format!("`{}`", argument.name)).collect();
+    if !missing.is_empty() {
+        let message = format!("The prompt `{}` needs the arguments {}.", prompt.face.name, missing.join(", "));
+        return Err(RpcError::invalid_params(message));
+    }
+
+    let schema = prompt.handler.schema().map_err(internal)?;
+    let arguments = schema.object_of_strings(given).to_string();
+    let mistakes = match Document::parse(arguments.as_bytes(), JsonLimits::default()) {
+        Ok(document) => schema.validate(document.root()),
+        Err(error) => vec![error.to_string()],
+    };
+    if !mistakes.is_empty() {
+        return Err(misfit(prompt, &mistakes.join("; ")));
+    }
+    let made = match prompt.handler.call(&arguments, call.cx.clone()) {
+        Ok(made) => made.await,
+        Err(mistake) => return Err(misfit(prompt, &mistake)),
+    };
+    let made = made.map_err(|error| match error {
+        PromptError::Invalid(message) => RpcError::invalid_params(message),
+        PromptError::Failed(cause) => fault::internal(&call.cx, &prompt.face.name, &cause),
+    })?;
+    let revision = call.cx.revision();
+    let description = made.description.as_deref().or(prompt.face.description.as_deref());
+    let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();
+    envelope::complete(call, GetPromptResult { description, messages })
+}
+
+fn misfit(prompt: &Prompt, mistakes: &str) -> RpcError {
+    RpcError::invalid_params(format!("The arguments of the prompt `{}` do not fit: {mistakes}", prompt.face.name))
+}

@@ -1,0 +1,120 @@
+//! Suggestions for the arguments of prompts and the variables of resource templates.
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/utilities/completion.
+
+use std::collections::BTreeMap;
+use std::future::{Future, ready};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::context::Context;
+use super::resource::ReadError;
+use crate::protocol::description::Text;
+
+/// What has been typed, and where.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CompletionRequest {
+    /// What has been typed so far.
+    pub value: String,
+    /// The other arguments, as far as they are known.
+    pub arguments: BTreeMap<String, String>,
+}
+
+/// What a completing function may return: values, those that fit best first, or a `Result` of them.
+pub trait IntoSuggestions {
+    /// Makes the values.
+    ///
+    /// # Errors
+    /// The function's own.
+    fn into_suggestions(self) -> Result<Vec<String>, ReadError>;
+}
+
+impl IntoSuggestions for Vec<String> {
+    fn into_suggestions(self) -> Result<Vec<String>, ReadError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<ReadError>> IntoSuggestions for Result<Vec<String>, E> {
+    fn into_suggestions(self) -> Result<Vec<String>, ReadError> {
+        self.map_err(Into::into)
+    }
+}
+
+type Suggestions = LocalBoxFuture<'static, Result<Vec<String>, ReadError>>;
+type Complete = Box<dyn Fn(CompletionRequest, Context) -> Suggestions>;
+
+/// Suggests values for one argument. The first 100 are sent, and how many there are.
+///
+/// ```
+/// use edge_mcp::server::Completion;
+///
+/// let sizes = Completion::fixed(["small", "large"]);
+/// let languages = Completion::prefix(["Python", "Rust", "Ruby"]);
+/// let cities = Completion::with(|request, _| async move {
+///     let country = request.arguments.get("country").cloned().unwrap_or_default();
+///     if country == "France" { vec!["Lyon".to_owned(), "Paris".to_owned()] } else { Vec::new() }
+/// });
+/// ```
+pub struct Completion(pub(crate) Complete);
+
+impl Completion {
+    /// Always these.
+    pub fn fixed<T: Into<Text>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self::from_list(values, |_, _| true)
+    }
+
+    /// Of these, the ones that begin with what has been typed, whatever its case.
+    pub fn prefix<T: Into<Text>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self::from_list(values, |value, typed| value.to_lowercase().starts_with(typed))
+    }
+
+    /// What an async function suggests.
+    pub fn with<F, Fut>(complete: F) -> Self
+    where
+        F: Fn(CompletionRequest, Context) -> Fut + 'static,
+        Fut: Future + 'static,
+        Fut::Output: IntoSuggestions,
+    {
+        Self(Box::new(move |request, cx| complete(request, cx).map(IntoSuggestions::into_suggestions).boxed_local()))
+    }
+
+    fn from_list<T: Into<Text>>(values: impl IntoIterator<Item = T>, fits: fn(&str, &str) -> bool) -> Self {
+        let values: Vec<Text> = values.into_iter().map(Into::into).collect();
+        Self(Box::new(move |request, _| {
+            let typed = request.value.to_lowercase();
+            let fitting = values.iter().filter(|value| fits(value, &typed));
+            ready(Ok(fitting.map(|value| value.clone().into_owned()).collect())).boxed_local()
+        }))
+    }
+}
+
+/// The completions of a prompt or a template, by argument.
+#[derive(Default)]
+pub(crate) struct Completions(Vec<(Text, Completion)>);
+
+impl Completions {
+    pub(crate) fn add(&mut self, argument: Text, completion: Completion) {
+        self.0.push((argument, completion));
+    }
+
+    pub(crate) fn of(&self, argument: &str) -> Option<&Completion> {
+        self.0.iter().find(|(name, _)| name == argument).map(|(_, completion)| completion)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first argument that has a completion and that `exists` does not know, or knows twice.
+    pub(crate) fn misplaced(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
+        let names = self.0.iter().map(|(name, _)| &**name);
+        names
+            .clone()
+            .enumerate()
+            .find(|(at, name)| !exists(name) || names.clone().take(*at).any(|other| other == *name))
+            .map(|(_, name)| name)
+    }
+}

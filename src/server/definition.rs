@@ -1,0 +1,170 @@
+//! What is refused when a server is built: a definition that would not hold, by kind and name.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::builder::McpServer;
+use super::cache::{CacheHint, Cacheable};
+use super::completion::Completions;
+use super::prompt::Prompt;
+use super::resource::{Resource, ResourceTemplate};
+use super::tool::Tool;
+use super::uri_template::has_scheme;
+use super::visibility::Visibility;
+use crate::protocol::description::Face;
+
+/// A definition that cannot be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    kind: &'static str,
+    name: String,
+    problem: String,
+}
+
+impl BuildError {
+    /// Anything else that a server function has to refuse: `kind` and `name` say what, `problem` says why.
+    pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), problem: problem.into() }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} {:?} {}", self.kind, self.name, self.problem)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+const TWICE: &str = "is added twice";
+
+impl McpServer {
+    pub(super) fn check_definitions(&self) -> Result<(), BuildError> {
+        let info = &self.info;
+        for (field, value) in [("name", &info.name), ("version", &info.version)] {
+            refuse("server", &info.name, value.trim().is_empty().then(|| format!("has an empty {field}")))?;
+        }
+        let mut seen = HashSet::with_capacity(self.tools.len());
+        for tool in &self.tools {
+            let name = &*tool.face.name;
+            refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+        }
+        let mut seen = HashSet::with_capacity(self.resources.len());
+        for resource in &self.resources {
+            let uri = &*resource.description.uri;
+            refuse("resource", uri, resource_problem(resource).or_else(|| unless(seen.insert(uri), TWICE)))?;
+        }
+        let mut seen = HashSet::with_capacity(self.templates.len());
+        for template in &self.templates {
+            let name = &*template.description.uri_template;
+            let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
+            refuse("resource template", name, problem)?;
+        }
+        let mut seen = HashSet::with_capacity(self.prompts.len());
+        for prompt in &self.prompts {
+            let new = seen.insert((&*prompt.face.name, prompt.version.as_deref()));
+            let problem = || unless(new, "is added twice; give each its own version");
+            refuse("prompt", &prompt.face.name, prompt_problem(prompt).or_else(problem))?;
+        }
+        self.check_caching()
+    }
+
+    /// What some callers do not see must not be kept for all (2026-07-28, server/utilities/caching, "Cache Scope").
+    fn check_caching(&self) -> Result<(), BuildError> {
+        fn special<'a>(mut all: impl Iterator<Item = &'a Visibility>) -> bool {
+            all.any(|visibility| !visibility.is_general())
+        }
+        let tools = special(self.tools.iter().map(|tool| &tool.visibility));
+        let prompts = special(self.prompts.iter().map(|prompt| &prompt.visibility));
+        let fixed = special(self.resources.iter().map(|resource| &resource.visibility));
+        let templates = special(self.templates.iter().map(|template| &template.visibility));
+        for (result, name, depends) in [
+            (Cacheable::Discover, "server/discover", tools || prompts || fixed || templates),
+            (Cacheable::Tools, "tools/list", tools),
+            (Cacheable::Prompts, "prompts/list", prompts),
+            (Cacheable::Resources, "resources/list", fixed || templates),
+            (Cacheable::ResourceTemplates, "resources/templates/list", templates),
+            (Cacheable::ReadResource, "resources/read", fixed || templates),
+        ] {
+            let problem = format!("says that the answer to {name} is public, but callers do not all see the same");
+            refuse("server", &self.info.name, (depends && self.cache_of(result).is_public()).then_some(problem))?;
+        }
+        Ok(())
+    }
+}
+
+fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
+    problem.map_or(Ok(()), |problem| Err(BuildError::new(kind, name, problem)))
+}
+
+fn unless(holds: bool, problem: &str) -> Option<String> {
+    (!holds).then(|| problem.to_owned())
+}
+
+fn tool_problem(tool: &Tool) -> Option<String> {
+    if let Some(problem) = name_problem(&tool.face.name) {
+        return Some(problem);
+    }
+    if tool.face.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        return Some("has an empty description; a model chooses tools by it".into());
+    }
+    let input = tool.input_schema().err().map(|error| ("input", error));
+    let output = || tool.output_schema().err().map(|error| ("output", error));
+    let (side, error) = input.or_else(output)?;
+    Some(format!("has an {side} schema that cannot be enforced: {error}"))
+}
+
+fn resource_problem(Resource { description, visibility, cache, .. }: &Resource) -> Option<String> {
+    unless(has_scheme(&description.uri), "has no scheme such as `kb://`")
+        .or_else(|| face_problem(&description.face))
+        .or_else(|| caching_problem(visibility, *cache))
+}
+
+fn template_problem(template: &ResourceTemplate) -> Option<String> {
+    let parsed = match &template.parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return Some(format!("is not a template that can be matched: {error}")),
+    };
+    face_problem(&template.description.face)
+        .or_else(|| caching_problem(&template.visibility, template.cache))
+        .or_else(|| completion_problem(&template.completions, |name| parsed.variables().any(|known| known == name)))
+}
+
+fn prompt_problem(prompt: &Prompt) -> Option<String> {
+    let version = prompt.version.as_deref();
+    let problem = name_problem(&prompt.face.name)
+        .or_else(|| face_problem(&prompt.face))
+        .or_else(|| version.and_then(name_problem).map(|problem| format!("has a version that {problem}")))
+        .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")));
+    if problem.is_some() {
+        return problem;
+    }
+    match prompt.arguments() {
+        Err(error) => Some(format!("has arguments that cannot be checked: {error}")),
+        Ok(arguments) => {
+            completion_problem(&prompt.completions, |name| arguments.iter().any(|argument| argument.name == name))
+        }
+    }
+}
+
+/// 2025-11-25, server/tools, "Tool Names", with the shorter length that clients hold on to. Prompts follow it, so that
+/// `name@version` can be told apart.
+fn name_problem(name: &str) -> Option<String> {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 of A-Z a-z 0-9 _ . -")
+}
+
+fn face_problem(face: &Face) -> Option<String> {
+    let blank = face.description.as_deref().is_some_and(|text| text.trim().is_empty());
+    unless(!face.name.trim().is_empty(), "has an empty name").or_else(|| unless(!blank, "has an empty description"))
+}
+
+fn caching_problem(visibility: &Visibility, cache: Option<CacheHint>) -> Option<String> {
+    let public = cache.is_some_and(CacheHint::is_public);
+    unless(visibility.is_general() || !public, "is public to caches, but not shown to all callers")
+}
+
+fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {
+    let name = completions.misplaced(exists)?;
+    Some(format!("completes `{name}` twice, or has no argument or variable of that name"))
+}

@@ -1,0 +1,266 @@
+//! Prompts, in one version or several.
+
+use std::error::Error;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::completion::{Completion, Completions};
+use super::context::Context;
+use super::handler::{NoArguments, TakesArguments, TakesBoth, TakesContext, TakesNothing, what_is_wrong};
+use super::tool_result::causes;
+use super::visibility::{Visibility, visibility_method};
+use crate::protocol::content::PromptMessage;
+use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
+use crate::schema::{Schema, SchemaError};
+
+/// Why a prompt gives no messages.
+///
+/// Any error becomes [`PromptError::Failed`] by `?`.
+#[derive(Clone, Debug)]
+pub enum PromptError {
+    /// An argument is not what it should be. The caller gets this text: what is wrong, and what to give instead.
+    Invalid(Text),
+    /// It could not be made. The text is for the log; the caller learns only that it failed.
+    Failed(String),
+}
+
+impl<E: Error> From<E> for PromptError {
+    fn from(error: E) -> Self {
+        Self::Failed(causes(&error))
+    }
+}
+
+/// The messages of a prompt, and what they are for.
+#[derive(Clone, Debug)]
+pub struct PromptResult {
+    pub(crate) description: Option<Text>,
+    pub(crate) messages: Vec<PromptMessage>,
+}
+
+impl PromptResult {
+    /// These messages.
+    pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
+        Self { description: None, messages: messages.into_iter().collect() }
+    }
+
+    /// What they are for; the prompt's own description where nothing is said.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Text>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+}
+
+/// What a prompt's function may return.
+///
+/// | returned | the caller gets |
+/// |---|---|
+/// | `String`, `&'static str` | one message of the user |
+/// | [`PromptMessage`], `Vec<PromptMessage>` | these messages |
+/// | [`PromptResult`] | messages with a description of their own |
+/// | `Result<one of them, E>` | an error, whose cause is in the log |
+pub trait IntoPromptResult {
+    /// Makes the result.
+    ///
+    /// # Errors
+    /// The function's own.
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError>;
+}
+
+impl IntoPromptResult for PromptResult {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        Ok(self)
+    }
+}
+
+impl IntoPromptResult for Vec<PromptMessage> {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        Ok(PromptResult::new(self))
+    }
+}
+
+impl IntoPromptResult for PromptMessage {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        Ok(PromptResult::new([self]))
+    }
+}
+
+impl IntoPromptResult for String {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        PromptMessage::user(self).into_prompt_result()
+    }
+}
+
+impl IntoPromptResult for &'static str {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        PromptMessage::user(self).into_prompt_result()
+    }
+}
+
+impl<R: IntoPromptResult, E: Into<PromptError>> IntoPromptResult for Result<R, E> {
+    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+        self.map_err(Into::into)?.into_prompt_result()
+    }
+}
+
+/// An async function that makes the messages of a prompt: of nothing, its arguments, the [`Context`], or both.
+///
+/// Arguments are strings on the wire. They are read into a struct, whose fields may also be numbers, booleans or unit
+/// enums, or into a `BTreeMap<String, String>`, where [`Prompt::argument`] declares them one by one.
+pub trait PromptHandler<Shape>: 'static {
+    /// What the arguments are read into.
+    type Arguments: DeserializeOwned + JsonSchema + 'static;
+    /// What the function returns.
+    type Output: IntoPromptResult + 'static;
+
+    /// Calls the function.
+    fn call(&self, arguments: Self::Arguments, cx: Context) -> impl Future<Output = Self::Output> + 'static;
+}
+
+macro_rules! prompt_handler {
+    ($shape:ty, ($($generic:ident)?), $arguments:ty, ($($taken:ty),*), |$a:ident, $cx:ident| ($($given:ident),*)) => {
+        impl<F, $($generic,)? Fut, R> PromptHandler<$shape> for F
+        where
+            F: Fn($($taken),*) -> Fut + 'static,
+            $($generic: DeserializeOwned + JsonSchema + 'static,)?
+            Fut: Future<Output = R> + 'static,
+            R: IntoPromptResult + 'static,
+        {
+            type Arguments = $arguments;
+            type Output = R;
+
+            fn call(&self, $a: $arguments, $cx: Context) -> impl Future<Output = R> + 'static {
+                self($($given),*)
+            }
+        }
+    };
+}
+
+prompt_handler!(TakesNothing, (), NoArguments, (), |_a, _cx| ());
+prompt_handler!(TakesArguments<A>, (A), A, (A), |a, _cx| (a));
+prompt_handler!(TakesContext, (), NoArguments, (Context), |_a, cx| (cx));
+prompt_handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
+
+pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, PromptError>>;
+
+/// A handler whose types are forgotten, so that a server can hold many.
+pub(crate) trait AnyPromptHandler {
+    fn schema(&self) -> Result<Rc<Schema>, SchemaError>;
+    /// Calls the function with arguments that are a JSON object, or says what of them its type does not take.
+    fn call(&self, arguments: &str, cx: Context) -> Result<PromptFuture, String>;
+}
+
+struct TypedPrompt<H, Shape>(H, PhantomData<Shape>);
+
+impl<Shape, H: PromptHandler<Shape>> AnyPromptHandler for TypedPrompt<H, Shape> {
+    fn schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        Schema::of_object::<H::Arguments>()
+    }
+
+    fn call(&self, arguments: &str, cx: Context) -> Result<PromptFuture, String> {
+        let arguments = serde_json::from_str(arguments).map_err(|_| what_is_wrong::<H::Arguments>(arguments))?;
+        Ok(self.0.call(arguments, cx).map(IntoPromptResult::into_prompt_result).boxed_local())
+    }
+}
+
+/// A prompt: a name, what it is for, and the function that makes its messages.
+///
+/// ```
+/// use edge_mcp::protocol::content::PromptMessage;
+/// use edge_mcp::server::{Completion, Prompt};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Review {
+///     /// The code to review
+///     code: String,
+///     /// The language it is in
+///     language: Option<String>,
+/// }
+///
+/// async fn review(Review { code, language }: Review) -> PromptMessage {
+///     PromptMessage::user(format!("Review this {} code:\n{code}", language.as_deref().unwrap_or("")))
+/// }
+///
+/// let prompt = Prompt::new("review", review)
+///     .version("v2")
+///     .title("Code review")
+///     .description("Asks for a review of code.")
+///     .complete("language", Completion::prefix(["Python", "Rust"]));
+/// ```
+pub struct Prompt {
+    pub(crate) face: Face,
+    pub(crate) version: Option<Text>,
+    pub(crate) visibility: Visibility,
+    pub(crate) completions: Completions,
+    pub(crate) handler: Box<dyn AnyPromptHandler>,
+    declared: Vec<PromptArgument>,
+}
+
+impl Prompt {
+    /// The prompt `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`.
+    pub fn new<Shape: 'static>(name: impl Into<Text>, handler: impl PromptHandler<Shape>) -> Self {
+        Self {
+            face: Face::new(name),
+            version: None,
+            visibility: Visibility::default(),
+            completions: Completions::default(),
+            handler: Box::new(TypedPrompt(handler, PhantomData)),
+            declared: Vec::new(),
+        }
+    }
+
+    face_methods!(face);
+    visibility_method!();
+
+    /// The version, of the same letters as a name. Several prompts of one name must differ by it; the last of them that
+    /// was added is the one that a caller gets who asks for none.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<Text>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Declares an argument, for a function that takes a map of them. One that the function's struct has already gets
+    /// the title and the description that are given here.
+    #[must_use]
+    pub fn argument(mut self, argument: PromptArgument) -> Self {
+        self.declared.push(argument);
+        self
+    }
+
+    /// Suggests values for an argument.
+    #[must_use]
+    pub fn complete(mut self, argument: impl Into<Text>, completion: Completion) -> Self {
+        self.completions.add(argument.into(), completion);
+        self
+    }
+
+    /// Its arguments: those of the function's struct, and those declared besides.
+    pub(crate) fn arguments(&self) -> Result<Vec<PromptArgument>, SchemaError> {
+        let mut arguments = self.handler.schema()?.as_arguments();
+        for declared in &self.declared {
+            match arguments.iter_mut().find(|known| known.name == declared.name) {
+                Some(known) => known.adopt(declared),
+                None => arguments.push(declared.clone()),
+            }
+        }
+        Ok(arguments)
+    }
+
+    pub(crate) fn declares_twice(&self) -> Option<&str> {
+        let names = self.declared.iter().map(|argument| &*argument.name);
+        names
+            .clone()
+            .enumerate()
+            .find(|(at, name)| names.clone().take(*at).any(|other| other == *name))
+            .map(|(_, name)| name)
+    }
+}

@@ -1,0 +1,94 @@
+//! For how long clients may keep what they are told, and for whom.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::server::{
+    CacheHint, Cacheable, Context, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool,
+};
+use serde_json::json;
+
+use crate::support::{legacy, modern};
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+
+fn whole() -> McpServerBuilder {
+    let private = |cx: Context| async move { cx.auth().is_some().to_string() };
+    McpServer::builder("s", "1")
+        .tool(Tool::new("t", || async {}).description("d"))
+        .prompt(Prompt::new("p", || async { "" }))
+        .resource(Resource::new("a://plain", |_| async { "text" }))
+        .resource(Resource::new("a://own", |_| async { "text" }).cache(CacheHint::public(HOUR)))
+        .resource(Resource::new("a://private", private))
+        .resource_template(
+            ResourceTemplate::new("b://{x}", |_: BTreeMap<String, String>| async { "text" }).cache(CacheHint::NONE),
+        )
+}
+
+/// Rules 47 and 48: the hint of the resource, of the kind of result, or of the server, in this order.
+#[test]
+fn hints_are_sent() {
+    let endpoint = Endpoint::new(|_| {
+        let lists = CacheHint::private(HOUR);
+        whole().cache(CacheHint::public(MINUTE)).cache_of(Cacheable::Tools, lists).build()
+    })
+    .without_auth();
+    for (method, uri, ttl, scope) in [
+        ("server/discover", "", 60_000, "public"),
+        ("tools/list", "", 3_600_000, "private"),
+        ("prompts/list", "", 60_000, "public"),
+        ("resources/list", "", 60_000, "public"),
+        ("resources/templates/list", "", 60_000, "public"),
+        ("resources/read", "a://plain", 60_000, "public"),
+        ("resources/read", "a://own", 3_600_000, "public"),
+        ("resources/read", "a://private", 60_000, "private"),
+        ("resources/read", "b://x", 0, "private"),
+    ] {
+        let params = if uri.is_empty() { json!({}) } else { json!({ "uri": uri }) };
+        let answer = modern(method, params.clone()).ask_at(&endpoint);
+        let result = answer.result();
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(ttl), &json!(scope)), "{method} {uri}");
+        if method != "server/discover" {
+            assert!(legacy(method, params).ask_at(&endpoint).result().get("ttlMs").is_none(), "{method}");
+        }
+    }
+}
+
+/// Rule 48: what depends on the caller is not for all, even where it says so.
+#[test]
+fn an_answer_made_for_a_caller_is_private() {
+    let endpoint = Endpoint::new(|request| {
+        let server = whole().cache(CacheHint::public(MINUTE));
+        if request.header("X-Tenant").is_some() { server.title("Tenant's").build() } else { server.build() }
+    });
+    let answer = modern("tools/list", json!({})).ask_at(&endpoint.without_auth());
+    assert_eq!(answer.result()["cacheScope"], "private");
+}
+
+/// Rule 48: what is not shown to all is not public: such a server is refused.
+#[test]
+fn public_is_refused_where_callers_differ() {
+    let hidden = || Tool::new("hidden", || async {}).description("d").visible_if(|_| false);
+    let secret = || Resource::new("a://secret", |_| async { "" }).visible_if(|_| false);
+    let public = || CacheHint::public(MINUTE);
+    for (server, says) in [
+        (whole().tool(hidden()).cache(public()), "server/discover"),
+        (whole().tool(hidden()).cache_of(Cacheable::Tools, public()), "tools/list"),
+        (whole().resource(secret()).cache_of(Cacheable::Resources, public()), "resources/list"),
+        (whole().resource(secret()).cache_of(Cacheable::ReadResource, public()), "resources/read"),
+        (
+            whole()
+                .prompt(Prompt::new("q", || async { "" }).visible_if(|_| true))
+                .cache_of(Cacheable::Prompts, public()),
+            "prompts/list",
+        ),
+        (whole().resource(secret().cache(public())), "a://secret"),
+    ] {
+        let problem = server.build().err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(problem.contains(says) && problem.contains("public"), "{problem}");
+    }
+    assert!(whole().tool(hidden()).cache_of(Cacheable::Prompts, public()).build().is_ok(), "prompts are for all");
+    assert!(whole().tool(hidden()).cache(CacheHint::private(HOUR)).build().is_ok());
+}

@@ -1,0 +1,87 @@
+//! Suggestions for arguments and variables.
+
+use serde_json::{Value, json};
+
+use crate::support::{complete, legacy, modern};
+
+fn template(uri: &str, variable: &str) -> Value {
+    json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": { "name": variable, "value": "" } })
+}
+
+/// Rules 70 and 71: what fits is suggested, at most 100 of it, with how many there are.
+#[test]
+fn values_are_suggested() {
+    for (params, values) in [
+        (complete("greet", "tone", ""), json!(["Formal", "friendly", "rude"])),
+        (complete("greet", "tone", "F"), json!(["Formal", "friendly"])),
+        (complete("greet", "tone", "fr"), json!(["friendly"])),
+        (complete("greet", "tone", "x"), json!([])),
+        (complete("analyze@v2", "lines", "1"), json!([])),
+        (template("test://items/{id}", "id"), json!(["1", "2"])),
+        (template("test://items/7", "id"), json!(["1", "2"])),
+    ] {
+        for answer in
+            [modern("completion/complete", params.clone()).ask(), legacy("completion/complete", params.clone()).ask()]
+        {
+            let total = values.as_array().map(Vec::len);
+            let expected = json!({ "values": values, "total": total, "hasMore": false });
+            assert_eq!(answer.result()["completion"], expected, "{params}");
+        }
+    }
+    let many = modern("completion/complete", complete("analyze", "code", "x")).ask();
+    let completion = &many.result()["completion"];
+    assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
+    assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(101), &json!(true)));
+}
+
+/// Rule 71: what is not there, or is of the wrong type, is named.
+#[test]
+fn parameters_are_checked() {
+    let argument = json!({ "name": "tone", "value": "" });
+    let prompt = json!({ "type": "ref/prompt", "name": "greet" });
+    for (params, field) in [
+        (json!({}), "params.ref"),
+        (json!({ "ref": "greet", "argument": argument }), "params.ref"),
+        (json!({ "ref": {}, "argument": argument }), "ref.type"),
+        (json!({ "ref": { "type": "ref/tool" }, "argument": argument }), "ref.type"),
+        (json!({ "ref": { "type": "ref/prompt" }, "argument": argument }), "ref.name"),
+        (json!({ "ref": { "type": "ref/resource", "uri": 7 }, "argument": argument }), "ref.uri"),
+        (json!({ "ref": prompt }), "params.argument"),
+        (json!({ "ref": prompt, "argument": { "value": "" } }), "argument.name"),
+        (json!({ "ref": prompt, "argument": { "name": "tone" } }), "argument.value"),
+        (json!({ "ref": prompt, "argument": { "name": "tone", "value": 7 } }), "argument.value"),
+        (json!({ "ref": prompt, "argument": argument, "context": 7 }), "params.context"),
+        (json!({ "ref": prompt, "argument": argument, "context": { "arguments": [] } }), "context.arguments"),
+        (json!({ "ref": prompt, "argument": argument, "context": { "arguments": { "a": 1 } } }), "context.arguments.a"),
+        (complete("no-such", "tone", ""), "no-such"),
+        (complete("greet", "volume", ""), "volume"),
+        (template("test://no-such/{id}", "id"), "test://no-such/{id}"),
+        (template("test://items/{id}", "other"), "other"),
+    ] {
+        let answer = legacy("completion/complete", params.clone()).ask();
+        assert_eq!(answer.refusal(), (200, -32602), "{params}");
+        assert!(answer.message().contains(field), "{} for {params}", answer.message());
+    }
+}
+
+/// An async function learns what has been typed and what the other arguments are.
+#[test]
+fn a_function_sees_the_other_arguments() {
+    use edge_mcp::Endpoint;
+    use edge_mcp::protocol::description::PromptArgument;
+    use edge_mcp::server::{Completion, McpServer, Prompt};
+
+    let endpoint = Endpoint::new(|_| {
+        let city = Completion::with(|request, cx| async move {
+            let country = request.arguments.get("country").cloned().unwrap_or_default();
+            vec![format!("{}, {country}, {}", request.value, cx.revision())]
+        });
+        let prompt =
+            Prompt::new("travel", || async { "Go." }).argument(PromptArgument::new("city")).complete("city", city);
+        McpServer::builder("s", "1").prompt(prompt).build()
+    });
+    let mut params = complete("travel", "city", "Ly");
+    params["context"] = json!({ "arguments": { "country": "France" } });
+    let answer = modern("completion/complete", params).ask_at(&endpoint.without_auth());
+    assert_eq!(answer.result()["completion"]["values"], json!(["Ly, France, 2026-07-28"]));
+}

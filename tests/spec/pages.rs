@@ -1,0 +1,126 @@
+//! Lists in pages.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::protocol::description::ResourceDescription;
+use edge_mcp::server::{McpServer, Prompt, Resource, ResourceTemplate, Tool};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, legacy, modern};
+
+/// Seven of each kind, in pages of `size`.
+fn endpoint(size: usize) -> Endpoint {
+    Endpoint::new(move |_| {
+        let read = |_: BTreeMap<String, String>| async { "text" };
+        let listed = |_| async { vec![ResourceDescription::new("b://0", "0"), ResourceDescription::new("b://1", "1")] };
+        let mut server = McpServer::builder("s", "1").page_size(NonZeroUsize::new(size).expect("not 0"));
+        for nth in 0..7 {
+            server = server
+                .tool(Tool::new(format!("t{nth}"), || async {}).description("d"))
+                .prompt(Prompt::new(format!("p{nth}"), || async { "" }).version("v1"))
+                .prompt(Prompt::new(format!("p{nth}"), || async { "" }).version("v2"))
+                .resource_template(ResourceTemplate::new(format!("a{nth}://{{x}}"), read));
+        }
+        for nth in 0..5 {
+            server = server.resource(Resource::new(format!("a://{nth}"), |_| async { "text" }));
+        }
+        server.resource_template(ResourceTemplate::new("b://{x}", read).list(listed)).build()
+    })
+    .without_auth()
+}
+
+const LISTS: [(&str, &str, &str, usize); 4] = [
+    ("tools/list", "tools", "name", 7),
+    ("prompts/list", "prompts", "name", 7),
+    ("resources/list", "resources", "uri", 7),
+    ("resources/templates/list", "resourceTemplates", "uriTemplate", 8),
+];
+
+/// All pages of a list, each as the keys that it shows.
+fn pages(list: (&str, &str, &str, usize), size: usize) -> Vec<Vec<String>> {
+    let (method, member, key, _) = list;
+    let (mut pages, mut params) = (Vec::new(), json!({}));
+    loop {
+        let answer = modern(method, params).ask_at(&endpoint(size));
+        let items = answer.result()[member].as_array().expect("a list").clone();
+        pages.push(items.iter().map(|item| item[key].as_str().expect("a string").to_owned()).collect());
+        match answer.result().get("nextCursor") {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => return pages,
+        }
+    }
+}
+
+/// Rule 51: the pages, put together, are the list; the last has no cursor; each request goes to a fresh server.
+#[test]
+fn pages_make_up_the_list() {
+    for list in LISTS {
+        let whole = pages(list, 100);
+        assert_eq!((whole.len(), whole[0].len()), (1, list.3), "{}", list.0);
+        for size in [1, 2, 3, 6, 7, 8] {
+            let pages = pages(list, size);
+            assert!(pages.iter().rev().skip(1).all(|page| page.len() == size), "{pages:?}");
+            assert_eq!(pages.concat(), whole.concat(), "{} by {size}", list.0);
+            assert_eq!(pages.len(), list.3.div_ceil(size), "{} by {size}", list.0);
+        }
+    }
+}
+
+fn cursor(answer: &Answer) -> String {
+    answer.result()["nextCursor"].as_str().expect("a cursor").to_owned()
+}
+
+/// Rule 51: a cursor that was damaged, or belongs to another list, or lies past its end, is refused.
+#[test]
+fn foreign_cursors_are_refused() {
+    let good = cursor(&modern("tools/list", json!({})).ask_at(&endpoint(3)));
+    let refused = |method: &str, cursor: Value, size| {
+        for answer in [
+            modern(method, json!({ "cursor": cursor })).ask_at(&endpoint(size)),
+            legacy(method, json!({ "cursor": cursor })).ask_at(&endpoint(size)),
+        ] {
+            assert_eq!(answer.refusal(), (200, -32602), "{method} {cursor}");
+        }
+    };
+    for (method, ..) in LISTS.into_iter().skip(1) {
+        refused(method, json!(good), 3);
+    }
+    let flipped = (0..good.len()).flat_map(|at| {
+        let mut bytes = good.clone().into_bytes();
+        [b'A', b'_', b'!', b'='].map(|byte| {
+            bytes[at] = byte;
+            String::from_utf8(bytes.clone()).expect("ASCII")
+        })
+    });
+    for damaged in flipped.filter(|damaged| *damaged != good) {
+        refused("tools/list", json!(damaged), 3);
+    }
+    for other in [
+        json!(""),
+        json!("abc"),
+        json!(good[1..]),
+        json!(format!("{good}A")),
+        json!(format!("{good}=")),
+        json!(7),
+        json!(null),
+    ] {
+        refused("tools/list", other, 3);
+    }
+    let last = cursor(&modern("tools/list", json!({ "cursor": good })).ask_at(&endpoint(3)));
+    let shorter = Endpoint::new(|_| {
+        let one = NonZeroUsize::new(1).expect("not 0");
+        McpServer::builder("s", "1").page_size(one).tool(Tool::new("t", || async {}).description("d")).build()
+    });
+    let answer = modern("tools/list", json!({ "cursor": last })).ask_at(&shorter.without_auth());
+    assert_eq!(answer.refusal(), (200, -32602), "the list has become shorter");
+}
+
+/// Rule 48: all pages of a list say the same of who may keep them.
+#[test]
+fn pages_have_one_scope() {
+    let first = modern("tools/list", json!({})).ask_at(&endpoint(3));
+    let second = modern("tools/list", json!({ "cursor": cursor(&first) })).ask_at(&endpoint(3));
+    assert_eq!(first.result()["cacheScope"], second.result()["cacheScope"]);
+}
