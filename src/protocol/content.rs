@@ -20,7 +20,7 @@ use super::revision::{Feature, Revision};
 ///
 /// let blocks = [
 ///     Content::text("The picture, and where it is from.").annotations(Annotations::new().audience(Role::User)),
-///     Content::image(b"\x89PNG…", "image/png"),
+///     Content::image(b"\x89PNG", "image/png"),
 ///     Content::link(ResourceDescription::new("https://example.com/picture.png", "picture.png")),
 /// ];
 /// ```
