@@ -178,6 +178,7 @@ describe('HTTP', () => {
 
   test('one log line for each request, without what was sent', async () => {
     await call(worker, 'search-documents', { query: 'sesame' })
+    await worker.logged(/"target":"search-documents"/)
     const lines = worker.logs().split('\n').filter((line) => line.includes('"event":"request"')).map((line) => JSON.parse(line))
     const line = lines.findLast(({ target }) => target === 'search-documents')
     assert.partialDeepStrictEqual(line, { method: 'tools/call', era: 'modern', status: 200, id: '1' })

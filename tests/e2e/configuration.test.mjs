@@ -37,7 +37,7 @@ test('no tables: a result that says what to run, and the cause in the log', () =
     const { isError, content: [{ text }] } = await call(worker, tool, args)
     assert.ok(isError && text.includes('migrations apply') && !text.includes('no such table'), text)
   }
-  assert.match(worker.logs(), /"event":"failure","subject":"read-document","cause":".*no such table/)
+  await worker.logged(/"event":"failure","subject":"read-document","cause":".*no such table/)
   const { body: { error } } = await modern(worker, 'resources/list')
   assert.deepEqual([error.code, error.message.includes('no such table')], [-32603, false])
   assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 3, 'what needs no table is served')

@@ -1,0 +1,78 @@
+// See scripts/load, which starts it.
+
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { firstToken } from './lib/dev-vars.mjs'
+import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
+import { callTool } from './lib/mcp.mjs'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const { folder, url } = readArguments()
+const documents = await collect(folder)
+const token = await findToken()
+
+const failures = []
+for (const [index, { path, slug }] of documents.entries()) {
+  const problem = slug ? await save(path, slug) : 'no slug can be made of its path: none of a-z, 0-9 in it'
+  if (problem) failures.push(path)
+  console.error(`[${index + 1}/${documents.length}] ${path}${problem ? `: NOT LOADED: ${problem}` : ` -> ${slug}`}`)
+}
+console.error(`${documents.length - failures.length} loaded, ${failures.length} not loaded`)
+process.exitCode = failures.length > 0 ? 1 : 0
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { url: { type: 'string', default: 'http://127.0.0.1:8787/mcp' } },
+    })
+    if (positionals.length !== 1) throw new Error('name one folder: scripts/load DIR [--url URL]')
+    if (!URL.canParse(values.url)) throw new Error(`--url ${values.url}: not a URL`)
+    return { folder: positionals[0], url: values.url }
+  } catch (error) {
+    fail(error.message)
+  }
+}
+
+async function collect(folder) {
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) fail(`${folder} is not a folder`)
+  const documents = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
+  if (documents.length === 0) fail(`there is no .md file below ${folder}`)
+  const same = collisions(documents.filter(({ slug }) => slug))
+  for (const [slug, paths] of same) console.error(`load: one slug for several files: ${slug}: ${paths.join(', ')}`)
+  if (same.length > 0) fail('nothing was sent: rename the files above')
+  return documents
+}
+
+async function findToken() {
+  if (process.env.MCP_TOKEN) return process.env.MCP_TOKEN
+  const text = await readFile(join(ROOT, '.dev.vars'), 'utf8').catch(() => '')
+  try {
+    return firstToken(text) ?? fail('no token: set MCP_TOKEN, or have one in .dev.vars (scripts/dev makes it)')
+  } catch (error) {
+    fail(error.message)
+  }
+}
+
+/** Sends one file; gives what went wrong, or nothing. */
+async function save(path, slug) {
+  let text
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(join(folder, path)))
+  } catch (error) {
+    return error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : error.message
+  }
+  try {
+    await callTool({ url, token, name: 'save-document', arguments: { slug, title: titleOf(text, path), text } })
+  } catch (error) {
+    return error.message
+  }
+}
+
+function fail(message) {
+  console.error(`load: ${message}`)
+  process.exit(1)
+}

@@ -1,0 +1,132 @@
+// scripts/deploy.mjs against a wrangler that only writes down how it was called, and answers as told.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, describe, test } from 'node:test'
+
+const DEPLOY = new URL('../../../scripts/deploy.mjs', import.meta.url).pathname
+const PLACEHOLDER = '00000000-0000-0000-0000-000000000000'
+
+const CONFIG = `name = "kb"
+main = "worker.js"
+compatibility_date = "2026-11-01"
+
+[secrets]
+required = ["MCP_STATIC_TOKENS"]
+
+[[d1_databases]]
+binding = "DB"
+database_name = "kb-data"
+database_id = "${PLACEHOLDER}"
+preview_database_id = "kb-data"
+`
+
+// Its state is a folder: databases.json and secrets.json are what Cloudflare has, calls.json what was asked.
+const FAKE = `#!${process.execPath}
+const fs = require('node:fs')
+const [, , ...args] = process.argv
+const at = (name) => process.env.FAKE + '/' + name
+const read = (name, otherwise) => fs.existsSync(at(name)) ? JSON.parse(fs.readFileSync(at(name), 'utf8')) : otherwise
+const command = args.slice(0, 2).join(' ')
+const file = args.indexOf('--secrets-file') < 0 ? undefined : fs.readFileSync(args[args.indexOf('--secrets-file') + 1], 'utf8')
+fs.writeFileSync(at('calls.json'), JSON.stringify([...read('calls.json', []), { args, file, config: fs.readFileSync('wrangler.toml', 'utf8') }]))
+if (process.env.FAIL === command) { console.error('the account is locked'); process.exit(1) }
+if (command === 'd1 list') console.log(JSON.stringify(read('databases.json', [])))
+if (command === 'd1 create') fs.writeFileSync(at('databases.json'), JSON.stringify([{ name: args[2], uuid: 'made-uuid' }]))
+if (command === 'secret list') {
+  if (!fs.existsSync(at('secrets.json'))) { console.error('Worker "kb" not found. [code: 10007]'); process.exit(1) }
+  console.log(JSON.stringify(read('secrets.json')))
+}
+if (args[0] === 'deploy') fs.writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH,
+  '{"type":"wrangler-session"}\\n' + JSON.stringify({ type: 'deploy', targets: ['https://kb.example.workers.dev'] }) + '\\n')
+`
+
+const folders = []
+after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
+async function deploy({ config = CONFIG, databases, secrets, environment = {} }) {
+  const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
+  folders.push(folder)
+  const fake = join(folder, 'fake')
+  await mkdir(fake)
+  await writeFile(join(folder, 'wrangler.toml'), config)
+  await writeFile(join(fake, 'wrangler'), FAKE, { mode: 0o755 })
+  if (databases) await writeFile(join(fake, 'databases.json'), JSON.stringify(databases))
+  if (secrets) await writeFile(join(fake, 'secrets.json'), JSON.stringify(secrets))
+  const { status, output } = await new Promise((resolve) => {
+    execFile(process.execPath, [DEPLOY], {
+      cwd: folder,
+      env: { ...process.env, PATH: `${fake}${delimiter}${process.env.PATH}`, FAKE: fake, ...environment },
+    }, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })).stdin.end()
+  })
+  const calls = existsSync(join(fake, 'calls.json')) ? JSON.parse(await readFile(join(fake, 'calls.json'), 'utf8')) : []
+  return { status, output, calls, commands: calls.map(({ args }) => args.join(' ')), config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
+}
+
+const SECRET = { MCP_STATIC_TOKENS: '[{"token":"very-secret"}]' }
+
+describe('the first deployment', () => {
+  test('creates, migrates, deploys with the secrets, in this order', async () => {
+    const { status, output, calls, commands, config } = await deploy({ environment: SECRET })
+    assert.equal(status, 0, output)
+    assert.deepEqual(commands.map((command) => command.replace(/--secrets-file .*/, '--secrets-file FILE')), [
+      'd1 list --json',
+      'd1 create kb-data',
+      'd1 list --json',
+      'd1 migrations apply DB --remote',
+      'secret list --format json',
+      'deploy --secrets-file FILE',
+    ])
+    assert.deepEqual(JSON.parse(calls.at(-1).file), SECRET)
+    assert.equal(existsSync(calls.at(-1).args.at(-1)), false, 'the file with the secrets is gone')
+    assert.equal(config, CONFIG.replace(PLACEHOLDER, 'made-uuid'))
+    assert.equal(calls.at(-3).config, config, 'the migration sees the id')
+    assert.match(output, /curl -s https:\/\/kb\.example\.workers\.dev\/mcp /)
+    assert.doesNotMatch(output, /very-secret/)
+  })
+
+  test('a database of that name is used', async () => {
+    const { commands, config } = await deploy({ databases: [{ name: 'other', uuid: 'x' }, { name: 'kb-data', uuid: 'old-uuid' }], environment: SECRET })
+    assert.ok(!commands.includes('d1 create kb-data'))
+    assert.match(config, /database_id = "old-uuid"/)
+  })
+
+  test('of two databases each gets its own id', async () => {
+    const two = `${CONFIG}\n[[d1_databases]]\nbinding = "LOG"\ndatabase_name = "log"\ndatabase_id = "${PLACEHOLDER}"\n`
+    const { status, output, config } = await deploy({
+      config: two, databases: [{ name: 'log', uuid: 'log-uuid' }, { name: 'kb-data', uuid: 'kb-uuid' }], environment: SECRET,
+    })
+    assert.equal(status, 0, output)
+    assert.match(config, /"kb-data"\ndatabase_id = "kb-uuid"/)
+    assert.match(config, /"log"\ndatabase_id = "log-uuid"/)
+  })
+
+  test('a secret without a value stops it before it deploys', async () => {
+    const { status, output, commands } = await deploy({ environment: { MCP_STATIC_TOKENS: '' } })
+    assert.equal(status, 1)
+    assert.match(output, /no value for the secret MCP_STATIC_TOKENS/)
+    assert.ok(!commands.some((command) => command.startsWith('deploy')))
+  })
+})
+
+test('a later deployment asks for nothing that is there', async () => {
+  const config = CONFIG.replace(PLACEHOLDER, 'known-uuid')
+  const result = await deploy({ config, secrets: [{ name: 'MCP_STATIC_TOKENS', type: 'secret_text' }] })
+  assert.equal(result.status, 0, result.output)
+  assert.deepEqual(result.commands, ['d1 migrations apply DB --remote', 'secret list --format json', 'deploy'])
+  assert.equal(result.config, config)
+})
+
+for (const command of ['d1 list', 'd1 create', 'd1 migrations', 'secret list']) {
+  test(`when \`wrangler ${command}\` fails, so does the deployment, with wrangler's words`, async () => {
+    const { status, output, commands } = await deploy({ environment: { ...SECRET, FAIL: command } })
+    assert.equal(status, 1)
+    assert.match(output, /the account is locked/)
+    assert.match(output, new RegExp(`deploy: wrangler ${command}.* failed`))
+    assert.ok(commands.at(-1).startsWith(command))
+  })
+}
