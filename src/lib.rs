@@ -101,9 +101,9 @@ pub mod worker;
 
 pub use auth::{ConfigError, Principal, StaticTokens, TokenValidator};
 pub use http::{AllowedOrigins, Endpoint, Limits};
-pub use protocol::content::{Content, ResourceContents};
+pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::ResourceDescription;
 pub use server::{
-    BuildError, Context, Json, McpServer, ReadError, RequestInfo, Resource, ResourceTemplate, Tool, ToolError,
-    ToolResult,
+    BuildError, CacheHint, Completion, Context, Json, McpServer, Prompt, PromptError, ReadError, RequestInfo, Resource,
+    ResourceTemplate, Tool, ToolError, ToolResult,
 };

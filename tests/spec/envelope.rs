@@ -74,7 +74,7 @@ fn a_version_that_is_not_served_is_refused() {
     }
 }
 
-/// Rules 17, 18 and 52: discovery is served without anything before it, and tells what there is.
+/// Rules 17, 18, 52 and 85: discovery is served without anything before it, and tells what there is.
 #[test]
 fn discovery_tells_what_there_is() {
     let answer = modern("server/discover", json!({})).ask();
@@ -86,6 +86,14 @@ fn discovery_tells_what_there_is() {
     for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         assert_eq!(modern(method, json!({})).ask().status, 200, "{method} is declared");
     }
+}
+
+/// Rule 25: an extension that only the client has changes nothing.
+#[test]
+fn unknown_extensions_are_left_alone() {
+    let extensions = json!({ "extensions": { "example.com/x": { "deep": [1] } } });
+    let answer = with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: extensions, "example.com/key": 7 })).ask();
+    assert_eq!(answer.result(), modern("tools/list", json!({})).ask().result());
 }
 
 /// Rules 10, 11 and 47: what stands around a result, and on which results a caching hint stands.

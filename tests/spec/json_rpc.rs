@@ -4,6 +4,22 @@ use serde_json::json;
 
 use crate::support::{NEWEST, envelope, legacy, modern, modern_as, post};
 
+/// Rules 1, 4 and 39: whatever is asked, the answer is one JSON-RPC message: `support` checks its form as it comes in.
+#[test]
+fn every_answer_is_a_message() {
+    for method in
+        ["initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/read", "prompts/get", "x"]
+    {
+        for params in [json!({}), json!({ "name": "nothing" }), json!({ "uri": "test://text" })] {
+            for ask in [legacy(method, params.clone()), modern(method, params.clone())] {
+                let body = ask.ask().body.expect("an answer");
+                assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(1)), "{method}: {body}");
+                assert!(body.get("result").is_some() != body.get("error").is_some(), "{method}: {body}");
+            }
+        }
+    }
+}
+
 /// Rule 2: the id comes back with its value and its type.
 #[test]
 fn ids_come_back_as_they_were() {
@@ -71,7 +87,7 @@ fn an_error_carries_the_id_that_can_be_read() {
     }
 }
 
-/// Rules 5 and 40: a notification, known or not, well-formed or not, gets 202 and nothing else.
+/// Rules 5, 40 and 96: a notification, known or not, well-formed or not, gets 202 and nothing else.
 #[test]
 fn notifications_get_no_answer() {
     for message in [
@@ -104,7 +120,7 @@ fn a_response_is_nothing_to_answer() {
     }
 }
 
-/// Rules 8 and 9: of the codes below -32000, only those of the specification are used, each where it belongs.
+/// Rules 8, 9 and 97: of the codes below -32000, only those of the specification are used, each where it belongs.
 #[test]
 fn codes_are_the_specifications() {
     let asks = [

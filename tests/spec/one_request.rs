@@ -30,7 +30,7 @@ async fn give_way() {
     .await;
 }
 
-/// CVE-2026-25536, rule 107: two requests with one id, at the same time, from two callers: each gets its own answer.
+/// CVE-2026-25536: two requests with one id, at the same time, from two callers: each gets its own answer.
 #[test]
 fn concurrent_requests_with_one_id_keep_apart() {
     let running = Rc::new(Cell::new(0));
@@ -94,6 +94,19 @@ fn nothing_is_remembered() {
     crate::support::legacy("initialize", params).ask_at(&endpoint);
     let answer = crate::support::legacy("tools/call", json!({ "name": "client" })).ask_at(&endpoint);
     assert_eq!(answer.tool_text(), ("unnamed", false));
+}
+
+/// Rules 21 and 22: any instance of the server gives any client the same answer.
+#[test]
+fn any_instance_answers_any_client() {
+    let ask = |client: &str| {
+        let mut meta = crate::support::envelope();
+        meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": client, "version": "1" });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+        let ask = crate::support::post(message.to_string()).header("MCP-Protocol-Version", crate::support::NEWEST);
+        ask.header("Mcp-Method", "tools/list").ask_at(&crate::support::endpoint()).body
+    };
+    assert_eq!(ask("one"), ask("another"));
 }
 
 /// The one line per request says what was asked for, and nothing of what was sent or who sent it.

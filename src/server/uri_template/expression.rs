@@ -22,8 +22,8 @@ pub(super) struct Expression {
 impl Expression {
     pub(super) fn new(operator: &'static Operator, variables: Vec<String>, literal: String) -> Self {
         // A parameter that can be left out shares nothing: the literal would then be after a value, or after none.
-        let shares = |byte: &u8| !operator.named && operator.allow.writes(*byte);
-        let shared = literal.bytes().take_while(shares).count();
+        let could_hold = |byte: &u8| !operator.named && operator.allow.writes(*byte);
+        let shared = literal.bytes().take_while(could_hold).count();
         Self { operator, variables, literal, shared }
     }
 
@@ -69,8 +69,8 @@ impl Expression {
     ///
     /// An expression that can be left out is looked at, and past.
     fn more_in(&self, after: &[Self]) -> Option<String> {
-        if let Some(byte) = self.literal.bytes().nth(self.shared) {
-            return self.may_go_on_with(byte).then(|| self.literal.clone());
+        if let Some(byte) = self.literal.as_bytes().get(self.shared) {
+            return self.may_go_on_with(*byte).then(|| self.literal.clone());
         }
         let mut next = self.literal.clone();
         for expression in after {

@@ -1,0 +1,54 @@
+//! Prompts: arguments, versions, messages.
+
+use std::collections::BTreeMap;
+
+use edge_mcp::Content;
+use edge_mcp::protocol::content::{PromptMessage, ResourceContents};
+use edge_mcp::protocol::description::PromptArgument;
+use edge_mcp::server::{Completion, Prompt};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::tools::PIXEL;
+
+#[derive(Deserialize, JsonSchema)]
+struct Review {
+    /// The code to review
+    code: String,
+    /// The language it is in
+    language: Option<String>,
+}
+
+pub(crate) fn all() -> Vec<Prompt> {
+    let summarize = |given: BTreeMap<String, String>| async move {
+        format!("Summarize: {}", given.get("text").map_or("", |text| text))
+    };
+    vec![
+        Prompt::new("hello", || async { "Say hello." }).title("Hello").description("Takes nothing."),
+        Prompt::new("review", |Review { code, .. }: Review| async move { format!("Review: {code}") })
+            .version("v1")
+            .description("Reviews code."),
+        Prompt::new("review", review)
+            .version("v2")
+            .title("Code review")
+            .description("Reviews code, whatever it is written in.")
+            .complete("language", Completion::prefix(["Python", "Ruby", "Rust"])),
+        Prompt::new("summarize", summarize)
+            .title("Summary")
+            .description("Declares its argument.")
+            .argument(PromptArgument::new("text").title("Text").description("What to summarize").required()),
+        Prompt::new("picture", || async {
+            vec![
+                PromptMessage::user(Content::image(PIXEL, "image/png")),
+                PromptMessage::user(Content::resource(ResourceContents::text("demo://note", "It is red."))),
+                PromptMessage::assistant("I see a red pixel."),
+            ]
+        })
+        .title("Picture")
+        .description("Has messages of several kinds."),
+    ]
+}
+
+async fn review(Review { code, language }: Review) -> PromptMessage {
+    PromptMessage::user(format!("Review this {} code:\n{code}", language.as_deref().unwrap_or("unnamed")))
+}

@@ -1,0 +1,78 @@
+//! Tools: what they can take, and what they can give.
+
+use edge_mcp::protocol::content::{Content, ResourceContents};
+use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
+use edge_mcp::{Context, Json, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A red picture of one pixel.
+pub(crate) const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
+/// A sound of no samples.
+const SILENCE: &[u8] = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\0\0\0";
+
+#[derive(Deserialize, JsonSchema)]
+struct Sum {
+    /// The first number
+    #[schemars(range(min = -1_000_000, max = 1_000_000))]
+    a: f64,
+    /// The second number
+    #[schemars(range(min = -1_000_000, max = 1_000_000))]
+    b: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Total {
+    total: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Count {
+    /// Where to stop
+    #[schemars(range(min = 1, max = 20))]
+    to: u32,
+}
+
+pub(crate) fn all() -> Vec<Tool> {
+    vec![
+        Tool::new("hello", || async { "Hello" })
+            .title("Hello")
+            .description("Takes nothing, and gives text.")
+            .read_only(),
+        Tool::new("add", |Sum { a, b }: Sum| async move { Json(Total { total: a + b }) })
+            .title("Addition")
+            .description("Takes two numbers, and gives an object.")
+            .read_only()
+            .idempotent()
+            .closed_world(),
+        Tool::new("count", |Count { to }: Count| async move { Json((1..=to).collect::<Vec<_>>()) })
+            .title("Count")
+            .description("Gives a list, which older clients get as a member of an object.")
+            .read_only(),
+        Tool::new("blocks", || async { blocks() })
+            .title("Blocks")
+            .description("Gives a block of every kind.")
+            .read_only(),
+        Tool::new("whoami", whoami).title("Who am I").description("Says what is known of the caller.").read_only(),
+        Tool::new("fail", || async { Err::<String, _>(ToolError::new("This tool always fails. Call another.")) })
+            .title("Fail")
+            .description("Fails, and says so.")
+            .destructive()
+            .open_world(),
+    ]
+}
+
+async fn whoami(cx: Context) -> String {
+    let client = cx.client_info().map_or("an unnamed client", |info| &*info.name).to_owned();
+    format!("{client}, in {}", cx.revision())
+}
+
+fn blocks() -> Vec<Content> {
+    vec![
+        Content::text("Text").annotations(Annotations::new().audience(Role::User).priority(1.0)),
+        Content::image(PIXEL, "image/png"),
+        Content::audio(SILENCE, "audio/wav"),
+        Content::resource(ResourceContents::text("demo://note", "An embedded note").mime_type("text/plain")),
+        Content::link(ResourceDescription::new("demo://text", "text").title("A text that can be read")),
+    ]
+}

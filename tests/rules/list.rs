@@ -1,0 +1,154 @@
+//! The list.
+
+/// One rule.
+pub(crate) struct Rule {
+    pub(crate) number: u8,
+    /// What it asks of a server.
+    pub(crate) text: &'static str,
+    pub(crate) place: Where,
+}
+
+/// Where a rule is held.
+pub(crate) enum Where {
+    /// By these tests.
+    Held(&'static [&'static str]),
+    /// Nowhere, for a reason.
+    DoesNotApply(&'static str),
+    /// Nowhere so far: what it is about is not served yet.
+    NotYet(&'static str),
+}
+
+const fn rule(number: u8, text: &'static str, place: Where) -> Rule {
+    Rule { number, text, place }
+}
+
+use Where::{DoesNotApply, Held, NotYet};
+
+const NO_INPUT_REQUESTS: &str = "handlers cannot ask the client for anything";
+const NO_STREAMS: &str = "answers are single JSON objects";
+const NO_OAUTH: &str = "callers are known by static tokens";
+
+#[rustfmt::skip]
+pub(crate) const RULES: &[Rule] = &[
+    // JSON-RPC
+    rule(1, "every message is JSON-RPC 2.0 in UTF-8", Held(&["json_rpc::every_answer_is_a_message"])),
+    rule(2, "a response has the id of its request, value and type", Held(&["json_rpc::ids_come_back_as_they_were"])),
+    rule(3, "a request whose id is null is invalid", Held(&["json_rpc::what_is_no_message_is_refused"])),
+    rule(4, "a response has a result or an error, never both; an error has a code and a message", Held(&["json_rpc::every_answer_is_a_message"])),
+    rule(5, "a notification is never answered", Held(&["json_rpc::notifications_get_no_answer"])),
+    rule(6, "an error has the id where it could be read, and none where it could not", Held(&["json_rpc::an_error_carries_the_id_that_can_be_read", "json_rpc::what_is_no_json_is_refused"])),
+    rule(7, "what is no JSON is -32700, what is no message is -32600", Held(&["json_rpc::what_is_no_json_is_refused", "json_rpc::what_is_no_message_is_refused"])),
+    rule(8, "codes that the specification reserves are used as it says, retired ones never", Held(&["json_rpc::codes_are_the_specifications"])),
+    rule(9, "codes of one's own lie outside the reserved range", Held(&["json_rpc::codes_are_the_specifications"])),
+    rule(10, "every 2026-07-28 result has a `resultType`", Held(&["envelope::results_have_their_envelope"])),
+    rule(11, "every 2026-07-28 result says who the server is", Held(&["envelope::results_have_their_envelope"])),
+    rule(12, "older results have none of it, and an empty one is `{}`", Held(&["envelope::older_results_have_no_envelope"])),
+    // Envelope, versions, discovery
+    rule(13, "an envelope that lacks a key, or has one of a wrong type, is 400 with -32602", Held(&["envelope::a_bad_envelope_is_refused"])),
+    rule(14, "a request without `clientInfo` is served", Held(&["envelope::client_info_is_optional"])),
+    rule(15, "a version that is not served is 400 with -32022, which names those that are", Held(&["envelope::a_version_that_is_not_served_is_refused"])),
+    rule(16, "the versions that an error names are those of discovery", Held(&["envelope::a_version_that_is_not_served_is_refused"])),
+    rule(17, "`server/discover` is served without anything before it", Held(&["envelope::discovery_tells_what_there_is"])),
+    rule(18, "what is declared is served, and what is not is not", Held(&["envelope::discovery_tells_what_there_is", "building::an_empty_server_offers_nothing"])),
+    rule(19, "a capability that the request does not declare is not relied on", NotYet(NO_INPUT_REQUESTS)),
+    rule(20, "nothing is inferred from an earlier request", Held(&["one_request::nothing_is_remembered"])),
+    rule(21, "nothing depends on what the client calls itself", Held(&["one_request::any_instance_answers_any_client"])),
+    rule(22, "no request needs the connection or the process of another", Held(&["one_request::any_instance_answers_any_client"])),
+    rule(23, "state that spans requests has a name that the client passes", DoesNotApply("nothing here spans requests")),
+    rule(24, "a server of modern revisions alone names them to `initialize`", DoesNotApply("older revisions are served too")),
+    rule(25, "an extension that only the client has is left alone", Held(&["envelope::unknown_extensions_are_left_alone"])),
+    rule(26, "keys of `_meta` follow the naming rules", Held(&["envelope::meta_keys_are_the_specifications"])),
+    // Streamable HTTP
+    rule(27, "there is one endpoint, and it takes POST", Held(&["streamable_http::another_path_is_404"])),
+    rule(28, "a foreign Origin is 403", Held(&["streamable_http::a_foreign_page_is_refused", "streamable_http::an_allowed_page_can_read_the_answer"])),
+    rule(29, "a local server listens on the local host alone", Held(&["tests/e2e/dev.test.mjs::the server listens on this machine alone"])),
+    rule(30, "`MCP-Protocol-Version` is there and says what the body says", Held(&["streamable_http::headers_mirror_the_body"])),
+    rule(31, "so does `Mcp-Method`, whose case counts", Held(&["streamable_http::headers_mirror_the_body"])),
+    rule(32, "so does `Mcp-Name`, where the method has one", Held(&["streamable_http::headers_mirror_the_body"])),
+    rule(33, "names of headers have any case, space around values does not count", Held(&["streamable_http::headers_are_compared_by_what_they_mean"])),
+    rule(34, "marked values are decoded before they are compared", Held(&["streamable_http::headers_are_compared_by_what_they_mean"])),
+    rule(35, "`Mcp-Param-*` headers mirror the arguments that a tool marks", NotYet("tools cannot mark arguments")),
+    rule(36, "such integers compare as numbers, booleans as words", NotYet("tools cannot mark arguments")),
+    rule(37, "a tool that marks arguments wrongly is not listed", NotYet("tools cannot mark arguments")),
+    rule(38, "a method that is not there is 404 with -32601", Held(&["envelope::methods_that_are_not_there_are_404"])),
+    rule(39, "a request is answered by one JSON object or by an event stream", Held(&["json_rpc::every_answer_is_a_message"])),
+    rule(40, "a notification that is accepted is 202 without a body", Held(&["json_rpc::notifications_get_no_answer"])),
+    rule(41, "GET and DELETE are 405, and what belongs to sessions is ignored", Held(&["streamable_http::only_post_is_served", "streamable_http::session_headers_are_ignored"])),
+    rule(42, "no request is sent to the client on the stream of an answer", NotYet(NO_STREAMS)),
+    rule(43, "the answer ends its stream", NotYet(NO_STREAMS)),
+    rule(44, "a client that closes the stream has cancelled", NotYet(NO_STREAMS)),
+    rule(45, "a batch or a response is 400 in 2026-07-28", Held(&["batches::one_revision_has_batches", "json_rpc::a_response_is_nothing_to_answer"])),
+    rule(46, "a header that contradicts the body outranks a version that is not served", Held(&["envelope::a_version_that_is_not_served_is_refused"])),
+    // Lists
+    rule(47, "six results say for how long and for whom they hold", Held(&["envelope::results_have_their_envelope", "caching::hints_are_sent"])),
+    rule(48, "all pages of a list say the same, and nothing of one caller is public", Held(&["pages::pages_have_one_scope", "caching::public_is_refused_where_callers_differ", "caching::an_answer_made_for_a_caller_is_private"])),
+    rule(49, "lists vary by authorization, and by nothing else", Held(&["lists::lists_keep_their_order", "visibility::what_is_hidden_is_not_there"])),
+    rule(50, "tools are listed in one order", Held(&["lists::lists_keep_their_order"])),
+    rule(51, "cursors hold, foreign ones are -32602, the last page has none", Held(&["pages::pages_make_up_the_list", "pages::foreign_cursors_are_refused", "lists::cursors_are_checked"])),
+    rule(52, "what is declared can be listed", Held(&["envelope::discovery_tells_what_there_is"])),
+    // Tools
+    rule(53, "input schemas are of objects", Held(&["tools::tools_are_described", "building::bad_definitions_are_refused_by_name"])),
+    rule(54, "schemas are passed on word for word", NotYet("schemas are made from types")),
+    rule(55, "2020-12 is the dialect; another is refused", NotYet("schemas are made from types")),
+    rule(56, "references to other documents are not followed, and checking is bounded", NotYet("schemas are made from types")),
+    rule(57, "names are of the allowed letters, at most 64, each once", Held(&["building::bad_definitions_are_refused_by_name"])),
+    rule(58, "an unknown tool, and parameters of a wrong type, are -32602", Held(&["tools::a_malformed_call_is_an_error"])),
+    rule(59, "arguments that do not fit are a result that says so", Held(&["tools::arguments_that_do_not_fit_are_told_apart"])),
+    rule(60, "structured content conforms to its schema, and is text too", Held(&["tools::structured_content_is_text_too", "older_revisions::structured_content_suits_the_revision"])),
+    rule(61, "a failure is a result, and its inside stays inside", Held(&["tools::a_failing_tool_says_what_it_may"])),
+    rule(62, "inputs are checked, access is controlled, calls are limited", NotYet("calls are not limited")),
+    rule(63, "binary content is base64 and has its media type", Held(&["src/protocol/content.rs::each_kind_has_its_form", "tools::content_keeps_its_kind"])),
+    rule(64, "`task` means nothing where there are no tasks", Held(&["tools::a_task_parameter_is_ignored"])),
+    // Resources
+    rule(65, "contents have a URI, and text or base64", Held(&["resources::resources_are_read", "resources::resources_are_described"])),
+    rule(66, "what is not there is an error, never empty contents", Held(&["resources::what_is_not_there_is_an_error", "resources::a_failing_resource_says_nothing_of_its_inside"])),
+    rule(67, "URIs are checked, and lead nowhere else", Held(&["resources::resources_are_read", "tests/uri_template/matching.rs::a_value_is_no_trick"])),
+    rule(68, "what is not declared cannot be subscribed to", Held(&["legacy::unknown_methods_are_errors_in_a_200"])),
+    // Prompts, completion
+    rule(69, "an unknown prompt and missing arguments are -32602", Held(&["prompts::prompts_are_described", "prompts::what_is_not_there_is_an_error", "prompts::arguments_are_checked", "prompts::a_failing_prompt_says_what_it_may"])),
+    rule(70, "`completions` is declared where something is completed", Held(&["completion::values_are_suggested"])),
+    rule(71, "at most 100 values; what is unknown is -32602", Held(&["completion::values_are_suggested", "completion::parameters_are_checked"])),
+    // Multi round-trip requests
+    rule(72, "only three methods may ask for input", NotYet(NO_INPUT_REQUESTS)),
+    rule(73, "such an answer has questions or a state, of known kinds", NotYet(NO_INPUT_REQUESTS)),
+    rule(74, "no question of an undeclared kind or mode", NotYet(NO_INPUT_REQUESTS)),
+    rule(75, "a request state is taken for hostile", NotYet(NO_INPUT_REQUESTS)),
+    rule(76, "a request state is bound to who, when and what", NotYet(NO_INPUT_REQUESTS)),
+    rule(77, "another instance can answer the retry", NotYet(NO_INPUT_REQUESTS)),
+    rule(78, "missing answers are asked for again, malformed ones refused", NotYet(NO_INPUT_REQUESTS)),
+    rule(79, "declining and cancelling are handled, answers are checked", NotYet(NO_INPUT_REQUESTS)),
+    rule(80, "no secret is asked for in a form; forms are flat", NotYet(NO_INPUT_REQUESTS)),
+    rule(81, "sampling with tools answers each tool use", NotYet(NO_INPUT_REQUESTS)),
+    // Progress, logging, subscriptions
+    rule(82, "progress goes to whoever gave a token, and only grows", NotYet(NO_STREAMS)),
+    rule(83, "log messages go to whoever gave a level, on that stream", NotYet(NO_STREAMS)),
+    rule(84, "`subscriptions/listen` is acknowledged first", NotYet(NO_STREAMS)),
+    rule(85, "`listChanged` is declared only if changes are told", Held(&["envelope::discovery_tells_what_there_is"])),
+    rule(86, "`subscriptions/listen` without its parameter is -32602", NotYet(NO_STREAMS)),
+    // Older revisions
+    rule(87, "`initialize` agrees on the version asked for, or offers another", Held(&["legacy::initialize_agrees_on_a_revision"])),
+    rule(88, "its result says what works, and no more", Held(&["legacy::initialize_agrees_on_a_revision"])),
+    rule(89, "requests are served without a handshake", Held(&["legacy::requests_stand_alone"])),
+    rule(90, "`ping` is answered with `{}`", Held(&["legacy::ping_is_answered"])),
+    rule(91, "an unknown version header is 400; none stands for 2025-03-26", Held(&["legacy::an_unknown_version_header_is_refused", "legacy::requests_stand_alone"])),
+    rule(92, "GET and DELETE are 405; no session id is needed", Held(&["streamable_http::only_post_is_served"])),
+    rule(93, "a session id that is given out is well-formed", DoesNotApply("none is ever given out")),
+    rule(94, "2025-03-26 has batches: an answer for each request", Held(&["batches::each_request_is_answered", "batches::bad_batches_are_refused", "batches::one_revision_has_batches"])),
+    rule(95, "an unknown method is -32601 in a 200", Held(&["legacy::unknown_methods_are_errors_in_a_200"])),
+    rule(96, "`notifications/cancelled` may come at any time", Held(&["json_rpc::notifications_get_no_answer"])),
+    rule(97, "the retired code -32042 is not used", Held(&["json_rpc::codes_are_the_specifications"])),
+    rule(98, "a tool that needs the client's input says that it cannot have it", NotYet(NO_INPUT_REQUESTS)),
+    rule(99, "neither era is answered in the terms of the other", Held(&["legacy::initialize_belongs_to_older_revisions", "legacy::a_modern_header_asks_for_the_envelope"])),
+    rule(100, "both eras are served side by side", Held(&["legacy::eras_take_turns"])),
+    // Authorization
+    rule(101, "no good token: 401 with a challenge", Held(&["authorization::every_request_needs_a_token"])),
+    rule(102, "protected-resource metadata is served", NotYet(NO_OAUTH)),
+    rule(103, "the audience is checked; tokens come in no other way", NotYet(NO_OAUTH)),
+    rule(104, "too few scopes: 403 with those that are needed", NotYet(NO_OAUTH)),
+    rule(105, "`offline_access` is not asked for", NotYet(NO_OAUTH)),
+    rule(106, "a malformed authorization is 400", Held(&["authorization::a_malformed_header_is_told_apart"])),
+    rule(107, "every request is authorized anew", Held(&["authorization::every_request_needs_a_token"])),
+    rule(108, "older clients find the authorization server", NotYet(NO_OAUTH)),
+    // Tasks
+    rule(109, "tasks, where they are offered, are durable and authorized", DoesNotApply("no tasks are offered, and none declared")),
+];
