@@ -1,37 +1,22 @@
-// The official clients, old and new, in each of their modes.
+// The official clients against the knowledge base.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
-import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-
 import { NEWEST } from './ask.mjs'
+import { CLIENTS } from './official-clients.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker
 before(async () => { worker = await startWorker() })
 after(() => worker?.stop())
 
-const INFO = { name: 'e2e', version: '1.0.0' }
-
-const MODES = [
-  ['sdk 1.32', () => new OldClient(INFO), OldTransport, '2025-11-25'],
-  ['client 2.4, legacy', () => new NewClient(INFO, { versionNegotiation: { mode: 'legacy' } }), NewTransport, '2025-11-25'],
-  ['client 2.4, auto', () => new NewClient(INFO, { versionNegotiation: { mode: 'auto' } }), NewTransport, NEWEST],
-  ['client 2.4, pinned', () => new NewClient(INFO, { versionNegotiation: { mode: { pin: NEWEST } } }), NewTransport, NEWEST],
-]
-
-for (const [name, make, Transport, version] of MODES) {
+for (const { name, connect, isModern } of CLIENTS) {
   test(`${name}: connects, lists, calls and reads`, async () => {
-    const client = make()
-    const transport = new Transport(new URL(worker.url), { requestInit: { headers: { Authorization: `Bearer ${worker.token}` } } })
-    await client.connect(transport)
+    const client = await connect(worker)
     try {
       assert.equal(client.getServerVersion()?.name, 'knowledge-base')
-      const negotiated = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion
-      assert.equal(negotiated, version)
+      assert.equal(client.revision, isModern ? NEWEST : '2025-11-25')
       assert.match(client.getInstructions(), /knowledge base/)
 
       const { tools } = await client.listTools()
@@ -48,19 +33,24 @@ for (const [name, make, Transport, version] of MODES) {
 
       const { resources } = await client.listResources()
       assert.ok(resources.some(({ uri }) => uri === 'kb://documents/greeting'))
-      const { resourceTemplates } = await client.listResourceTemplates()
-      assert.equal(resourceTemplates[0].uriTemplate, 'kb://documents/{slug}')
       const { contents } = await client.readResource({ uri: 'kb://documents/greeting' })
       assert.equal(contents[0].text, document.text)
       await assert.rejects(client.readResource({ uri: 'kb://documents/none' }), /Resource not found/)
-      if (version !== NEWEST) await client.ping()
+
+      const template = { type: 'ref/resource', uri: 'kb://documents/{slug}' }
+      const { completion } = await client.complete({ ref: template, argument: { name: 'slug', value: 'gr' } })
+      assert.deepEqual(completion.values, ['greeting'])
+      const answer = await client.getPrompt({ name: 'answer-from-documents', arguments: { question: 'What says hallo?' } })
+      assert.deepEqual(answer.messages.map(({ content }) => content.type), ['resource', 'text'])
+      const code = await client.getPrompt({ name: 'analyze-code@v1', arguments: { code: 'x' } })
+      assert.equal(code.messages[0].content.text, 'Analyze this code: x')
+      if (!isModern) await client.ping()
     } finally {
       await client.close()
     }
   })
 
   test(`${name}: a wrong token is told`, async () => {
-    const transport = new Transport(new URL(worker.url), { requestInit: { headers: { Authorization: 'Bearer wrong' } } })
-    await assert.rejects(make().connect(transport), /401|[Uu]nauthorized|access token/)
+    await assert.rejects(connect({ ...worker, token: 'wrong' }), /401|[Uu]nauthorized|access token/)
   })
 }

@@ -1,0 +1,118 @@
+// The official clients and the Inspector against a server with every feature: what is listed, paged, completed, got and read.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { CLIENTS } from './official-clients.mjs'
+import { ROOT, startWorker } from './worker.mjs'
+
+const run = promisify(execFile)
+
+let worker
+before(async () => { worker = await startWorker({ name: 'everything' }) })
+after(() => worker?.stop())
+
+const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'fail']
+const PROMPTS = ['hello', 'review', 'summarize', 'picture']
+const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris']
+
+for (const { name, connect, isModern } of CLIENTS) {
+  describe(name, () => {
+    let client
+    before(async () => { client = await connect(worker) })
+    after(() => client?.close())
+
+    /** All pages of a list, as the client asks for them. */
+    const pages = async (list, member) => {
+      const items = []
+      for (let cursor; ;) {
+        const page = await list(cursor === undefined ? undefined : { cursor })
+        items.push(...page[member])
+        cursor = page.nextCursor
+        if (cursor === undefined) return items
+      }
+    }
+
+    test('lists tools, in pages', async () => {
+      const tools = await pages((params) => client.listTools(params), 'tools')
+      assert.deepEqual(tools.map((tool) => tool.name), TOOLS)
+      assert.deepEqual(tools[1].annotations, { readOnlyHint: true, idempotentHint: true, openWorldHint: false })
+      assert.equal(tools[2].outputSchema.type, isModern ? 'array' : 'object')
+    })
+
+    test('calls tools', async () => {
+      const add = await client.callTool({ name: 'add', arguments: { a: 2, b: 0.5 } })
+      assert.deepEqual(add.structuredContent, { total: 2.5 })
+      const count = await client.callTool({ name: 'count', arguments: { to: 3 } })
+      assert.deepEqual(count.structuredContent, isModern ? [1, 2, 3] : { result: [1, 2, 3] })
+      const { content } = await client.callTool({ name: 'blocks' })
+      assert.deepEqual(content.map((block) => block.type), ['text', 'image', 'audio', 'resource', 'resource_link'])
+      assert.deepEqual(content[0].annotations, { audience: ['user'], priority: 1 })
+      assert.equal((await client.callTool({ name: 'fail' })).isError, true)
+    })
+
+    test('lists resources, in pages, and templates', async () => {
+      const resources = await pages((params) => client.listResources(params), 'resources')
+      assert.deepEqual(resources.map(({ uri }) => uri), RESOURCES)
+      assert.deepEqual([resources[0].size, resources[0].annotations.priority], [10, 0.8])
+      const { resourceTemplates } = await client.listResourceTemplates()
+      assert.deepEqual(resourceTemplates.map(({ uriTemplate }) => uriTemplate), ['weather://{city}{?days}', 'demo://files/{+path}'])
+    })
+
+    test('reads resources', async () => {
+      const read = async (uri) => (await client.readResource({ uri })).contents
+      assert.deepEqual(await read('demo://text'), [{ uri: 'demo://text', mimeType: 'text/plain', text: 'Plain text' }])
+      assert.match((await read('demo://bytes'))[0].blob, /^iVBORw0KGgo/)
+      assert.equal((await read('demo://several')).length, 2)
+      assert.equal((await read('weather://Paris?days=3'))[0].text, 'Paris: sun for 3 days')
+      assert.equal((await read('demo://files/a/b%20c.md'))[0].text, '{"path": "a/b c.md"}')
+      await assert.rejects(read('weather://Atlantis'), /not found/)
+      await assert.rejects(read('demo://files/../secret'), /not found/)
+    })
+
+    test('lists and gets prompts', async () => {
+      const prompts = await pages((params) => client.listPrompts(params), 'prompts')
+      assert.deepEqual(prompts.map((prompt) => prompt.name), PROMPTS)
+      assert.deepEqual(prompts[1]._meta, { 'edge-mcp/versions': ['v1', 'v2'] })
+      const text = async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0].content.text
+      assert.equal(await text('review', { code: 'x', language: 'Rust' }), 'Review this Rust code:\nx')
+      assert.equal(await text('review@v1', { code: 'x' }), 'Review: x')
+      assert.equal(await text('summarize', { text: 'y' }), 'Summarize: y')
+      const { messages } = await client.getPrompt({ name: 'picture' })
+      assert.deepEqual(messages.map(({ role, content }) => [role, content.type]), [['user', 'image'], ['user', 'resource'], ['assistant', 'text']])
+      await assert.rejects(text('review@v9', {}), /no version/)
+      await assert.rejects(text('summarize', {}), /needs the arguments `text`/)
+    })
+
+    test('completes arguments', async () => {
+      const complete = async (ref, name, value) => (await client.complete({ ref, argument: { name, value } })).completion.values
+      assert.deepEqual(await complete({ type: 'ref/prompt', name: 'review' }, 'language', 'r'), ['Ruby', 'Rust'])
+      assert.deepEqual(await complete({ type: 'ref/resource', uri: 'weather://{city}{?days}' }, 'city', 'L'), ['Lima', 'Lisbon', 'London'])
+    })
+  })
+}
+
+// The Inspector's command line, in each of its eras.
+const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
+
+for (const era of ['legacy', 'auto', 'modern']) {
+  test(`the Inspector, ${era}`, async () => {
+    const inspect = async (...args) => {
+      const { stdout } = await run(process.execPath,
+        [INSPECTOR, '--cli', '--transport', 'http', '--server-url', worker.url, '--protocol-era', era, ...args], { timeout: 60_000 })
+      return JSON.parse(stdout)
+    }
+    assert.deepEqual((await inspect('--method', 'tools/list')).tools.map((tool) => tool.name), TOOLS)
+    const added = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2')
+    assert.deepEqual(added.structuredContent, { total: 3 })
+    assert.deepEqual((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri), RESOURCES)
+    assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 2)
+    assert.equal((await inspect('--method', 'resources/read', '--uri', 'demo://text')).contents[0].text, 'Plain text')
+    assert.deepEqual((await inspect('--method', 'prompts/list')).prompts.map((prompt) => prompt.name), PROMPTS)
+    const prompt = await inspect('--method', 'prompts/get', '--prompt-name', 'summarize', '--prompt-args', 'text=z')
+    assert.equal(prompt.messages[0].content.text, 'Summarize: z')
+  })
+}
