@@ -57,7 +57,7 @@
 //!     (number == "1").then(|| "It was a dark and stormy night.".to_owned())
 //! }
 //!
-//! let title = Resource::new("book://title", |_| async { "Paul Clifford" }).name("Title").mime_type("text/plain");
+//! let title = Resource::new("book://title", || async { "Paul Clifford" }).name("Title").mime_type("text/plain");
 //! let chapters = ResourceTemplate::new("book://chapters/{number}", chapter).name("Chapter");
 //! ```
 //!

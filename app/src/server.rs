@@ -111,7 +111,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
                 .mime_type(MARKDOWN)
                 .list({
                     let store = store.clone();
-                    move |_| list(store.clone())
+                    move || list(store.clone())
                 })
                 .complete("slug", {
                     let store = store.clone();

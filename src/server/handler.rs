@@ -1,7 +1,8 @@
-//! Plain async functions as the handlers of tools.
+//! Plain async functions as handlers.
 //!
 //! A handler takes nothing, its arguments, the [`Context`], or both in this order. The marker types say which of these
-//! shapes a function has, so that one name, [`ToolHandler`], covers them all; nobody writes them.
+//! shapes a function has, so that one name, [`Handler`], covers them all; nobody writes them. What the arguments and the
+//! result have to be beyond that is for tools, prompts and resources to say.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -17,7 +18,7 @@ use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
 use crate::schema::{Schema, SchemaError};
 
-// The arguments of a tool that takes none. A doc comment would be published in the schema.
+// The arguments of a handler that takes none. A doc comment would be published in the schema.
 #[allow(missing_docs)]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NoArguments {}
@@ -31,81 +32,47 @@ pub struct TakesContext;
 /// `async fn(A, Context)`
 pub struct TakesBoth<A>(PhantomData<A>);
 
-/// An async function that can answer a tool call. It need not be `Send`: a Worker has one thread.
+/// An async function that answers a call. It need not be `Send`: a Worker has one thread.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot handle a tool",
+    message = "`{Self}` cannot be a handler",
     label = "not an async function of (), (Arguments), (Context) or (Arguments, Context)",
-    note = "Arguments must be `Deserialize + JsonSchema`; the result must be text, `Json<T>`, content, (), or a Result of them"
+    note = "Arguments must be `Deserialize` and own what they hold"
 )]
-pub trait ToolHandler<Shape>: 'static {
+pub trait Handler<Shape>: 'static {
     /// What the arguments are read into.
-    type Arguments: DeserializeOwned + JsonSchema + 'static;
+    type Arguments: DeserializeOwned + 'static;
     /// What the function returns.
-    type Output: IntoToolResult + 'static;
+    type Output: 'static;
 
     /// Calls the function.
     fn call(&self, arguments: Self::Arguments, cx: Context) -> impl Future<Output = Self::Output> + 'static;
 }
 
-impl<F, Fut, R> ToolHandler<TakesNothing> for F
-where
-    F: Fn() -> Fut + 'static,
-    Fut: Future<Output = R> + 'static,
-    R: IntoToolResult + 'static,
-{
-    type Arguments = NoArguments;
-    type Output = R;
+macro_rules! handler {
+    ($shape:ty, ($($generic:ident)?), $arguments:ty, ($($taken:ty),*), |$a:ident, $cx:ident| ($($given:ident),*)) => {
+        impl<F, $($generic,)? Fut> Handler<$shape> for F
+        where
+            F: Fn($($taken),*) -> Fut + 'static,
+            $($generic: DeserializeOwned + 'static,)?
+            Fut: Future + 'static,
+            Fut::Output: 'static,
+        {
+            type Arguments = $arguments;
+            type Output = Fut::Output;
 
-    fn call(&self, _: NoArguments, _: Context) -> impl Future<Output = R> + 'static {
-        self()
-    }
+            fn call(&self, $a: $arguments, $cx: Context) -> impl Future<Output = Self::Output> + 'static {
+                self($($given),*)
+            }
+        }
+    };
 }
 
-impl<F, A, Fut, R> ToolHandler<TakesArguments<A>> for F
-where
-    F: Fn(A) -> Fut + 'static,
-    A: DeserializeOwned + JsonSchema + 'static,
-    Fut: Future<Output = R> + 'static,
-    R: IntoToolResult + 'static,
-{
-    type Arguments = A;
-    type Output = R;
+handler!(TakesNothing, (), NoArguments, (), |_a, _cx| ());
+handler!(TakesArguments<A>, (A), A, (A), |a, _cx| (a));
+handler!(TakesContext, (), NoArguments, (Context), |_a, cx| (cx));
+handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
 
-    fn call(&self, arguments: A, _: Context) -> impl Future<Output = R> + 'static {
-        self(arguments)
-    }
-}
-
-impl<F, Fut, R> ToolHandler<TakesContext> for F
-where
-    F: Fn(Context) -> Fut + 'static,
-    Fut: Future<Output = R> + 'static,
-    R: IntoToolResult + 'static,
-{
-    type Arguments = NoArguments;
-    type Output = R;
-
-    fn call(&self, _: NoArguments, cx: Context) -> impl Future<Output = R> + 'static {
-        self(cx)
-    }
-}
-
-impl<F, A, Fut, R> ToolHandler<TakesBoth<A>> for F
-where
-    F: Fn(A, Context) -> Fut + 'static,
-    A: DeserializeOwned + JsonSchema + 'static,
-    Fut: Future<Output = R> + 'static,
-    R: IntoToolResult + 'static,
-{
-    type Arguments = A;
-    type Output = R;
-
-    fn call(&self, arguments: A, cx: Context) -> impl Future<Output = R> + 'static {
-        self(arguments, cx)
-    }
-}
-
-/// A handler whose types are forgotten, so that a server can hold many.
+/// The handler of a tool whose types are forgotten, so that a server can hold many.
 pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
@@ -126,7 +93,10 @@ impl<H, Shape> Typed<H, Shape> {
     }
 }
 
-impl<Shape, H: ToolHandler<Shape>> AnyToolHandler for Typed<H, Shape> {
+impl<Shape, H> AnyToolHandler for Typed<H, Shape>
+where
+    H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+{
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
         Schema::of_object::<H::Arguments>()
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`builder`] | a server, and what is refused when it is built |
 //! | [`tool`] | tools |
-//! | [`handler`] | plain async functions as the handlers of tools |
+//! | [`handler`] | plain async functions as handlers |
 //! | [`tool_result`] | what a tool's function may return |
 //! | [`resource`] | resources and resource templates |
 //! | [`uri_template`] | which URIs a template stands for |

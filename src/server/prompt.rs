@@ -1,18 +1,16 @@
 //! Prompts, in one version or several.
 
 use std::error::Error;
-use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 
 use super::completion::{Completion, Completions};
 use super::context::Context;
-use super::handler::{NoArguments, TakesArguments, TakesBoth, TakesContext, TakesNothing, what_is_wrong};
+use super::handler::{Handler, what_is_wrong};
 use super::tool_result::causes;
 use super::visibility::{Visibility, visibility_method};
 use crate::protocol::content::PromptMessage;
@@ -109,44 +107,6 @@ impl<R: IntoPromptResult, E: Into<PromptError>> IntoPromptResult for Result<R, E
     }
 }
 
-/// An async function that makes the messages of a prompt: of nothing, its arguments, the [`Context`], or both.
-///
-/// Arguments are strings on the wire. They are read into a struct, whose fields may also be numbers, booleans or unit
-/// enums, or into a `BTreeMap<String, String>`, where [`Prompt::argument`] declares them one by one.
-pub trait PromptHandler<Shape>: 'static {
-    /// What the arguments are read into.
-    type Arguments: DeserializeOwned + JsonSchema + 'static;
-    /// What the function returns.
-    type Output: IntoPromptResult + 'static;
-
-    /// Calls the function.
-    fn call(&self, arguments: Self::Arguments, cx: Context) -> impl Future<Output = Self::Output> + 'static;
-}
-
-macro_rules! prompt_handler {
-    ($shape:ty, ($($generic:ident)?), $arguments:ty, ($($taken:ty),*), |$a:ident, $cx:ident| ($($given:ident),*)) => {
-        impl<F, $($generic,)? Fut, R> PromptHandler<$shape> for F
-        where
-            F: Fn($($taken),*) -> Fut + 'static,
-            $($generic: DeserializeOwned + JsonSchema + 'static,)?
-            Fut: Future<Output = R> + 'static,
-            R: IntoPromptResult + 'static,
-        {
-            type Arguments = $arguments;
-            type Output = R;
-
-            fn call(&self, $a: $arguments, $cx: Context) -> impl Future<Output = R> + 'static {
-                self($($given),*)
-            }
-        }
-    };
-}
-
-prompt_handler!(TakesNothing, (), NoArguments, (), |_a, _cx| ());
-prompt_handler!(TakesArguments<A>, (A), A, (A), |a, _cx| (a));
-prompt_handler!(TakesContext, (), NoArguments, (Context), |_a, cx| (cx));
-prompt_handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
-
 pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, PromptError>>;
 
 /// A handler whose types are forgotten, so that a server can hold many.
@@ -158,7 +118,10 @@ pub(crate) trait AnyPromptHandler {
 
 struct TypedPrompt<H, Shape>(H, PhantomData<Shape>);
 
-impl<Shape, H: PromptHandler<Shape>> AnyPromptHandler for TypedPrompt<H, Shape> {
+impl<Shape, H> AnyPromptHandler for TypedPrompt<H, Shape>
+where
+    H: Handler<Shape, Arguments: JsonSchema, Output: IntoPromptResult>,
+{
     fn schema(&self) -> Result<Rc<Schema>, SchemaError> {
         Schema::of_object::<H::Arguments>()
     }
@@ -206,7 +169,14 @@ pub struct Prompt {
 
 impl Prompt {
     /// The prompt `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`.
-    pub fn new<Shape: 'static>(name: impl Into<Text>, handler: impl PromptHandler<Shape>) -> Self {
+    ///
+    /// Arguments are strings on the wire. They are read into a struct, whose fields may also be numbers, booleans or unit
+    /// enums, or into a `BTreeMap<String, String>`, where [`argument`](Self::argument) declares them one by one.
+    pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
+    where
+        Shape: 'static,
+        H: Handler<Shape, Arguments: JsonSchema, Output: IntoPromptResult>,
+    {
         Self {
             face: Face::new(name),
             version: None,

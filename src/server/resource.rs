@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::future::Future;
-use std::marker::PhantomData;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde::de::DeserializeOwned;
 
 use super::cache::CacheHint;
 use super::completion::{Completion, Completions};
 use super::context::Context;
+use super::handler::{Handler, NoArguments};
 use super::tool_result::causes;
 use super::uri_template::{UriTemplate, UriTemplateError};
 use super::variables;
@@ -136,6 +134,13 @@ macro_rules! described_methods {
 
         face_methods!($description.face);
 
+        /// The media type of its contents, where a content itself names none.
+        #[must_use]
+        pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
+            self.$description.mime_type = Some(mime_type.into());
+            self
+        }
+
         /// For whom it is meant, and how much it matters.
         #[must_use]
         pub fn annotations(mut self, annotations: Annotations) -> Self {
@@ -155,10 +160,10 @@ macro_rules! described_methods {
 /// A resource at one URI.
 ///
 /// ```
-/// use edge_mcp::server::{Context, Resource};
+/// use edge_mcp::server::Resource;
 ///
-/// async fn motd(_: Context) -> String {
-///     "Hello".into()
+/// async fn motd() -> &'static str {
+///     "Hello"
 /// }
 ///
 /// let motd = Resource::new("info://motd", motd).name("Message of the day").mime_type("text/plain");
@@ -171,18 +176,17 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The resource at `uri`, which `read` reads: an async function of the [`Context`].
-    pub fn new<F, Fut>(uri: impl Into<Text>, read: F) -> Self
+    /// The resource at `uri`, which `read` reads: an async function of nothing or of the [`Context`].
+    pub fn new<Shape, H>(uri: impl Into<Text>, read: H) -> Self
     where
-        F: Fn(Context) -> Fut + 'static,
-        Fut: Future + 'static,
-        Fut::Output: IntoContents,
+        Shape: 'static,
+        H: Handler<Shape, Arguments = NoArguments, Output: IntoContents>,
     {
         let uri: Text = uri.into();
         let own_uri = uri.clone();
         let read = move |cx| {
             let uri = own_uri.clone();
-            read(cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
+            read.call(NoArguments {}, cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
         };
         Self {
             description: ResourceDescription::new(uri.clone(), uri),
@@ -195,65 +199,11 @@ impl Resource {
     described_methods!(description);
     visibility_method!();
 
-    /// The media type of its content, where the content itself names none.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
-        self.description.mime_type = Some(mime_type.into());
-        self
-    }
-
     /// Bytes of the content before any encoding.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.description = self.description.size(bytes);
         self
-    }
-}
-
-/// `async fn(V)`
-pub struct TakesVariables<V>(PhantomData<V>);
-/// `async fn(V, Context)`
-pub struct TakesVariablesAndContext<V>(PhantomData<V>);
-
-/// An async function that reads the resources of a template: it takes the template's variables, as a map of strings or as
-/// a struct of them, and the [`Context`] if it wants it.
-pub trait TemplateHandler<Shape>: 'static {
-    /// What the variables are read into.
-    type Variables: DeserializeOwned;
-    /// What the function returns.
-    type Output: IntoContents + 'static;
-
-    /// Calls the function.
-    fn call(&self, variables: Self::Variables, cx: Context) -> impl Future<Output = Self::Output> + 'static;
-}
-
-impl<F, V, Fut, R> TemplateHandler<TakesVariables<V>> for F
-where
-    F: Fn(V) -> Fut + 'static,
-    V: DeserializeOwned,
-    Fut: Future<Output = R> + 'static,
-    R: IntoContents + 'static,
-{
-    type Variables = V;
-    type Output = R;
-
-    fn call(&self, variables: V, _: Context) -> impl Future<Output = R> + 'static {
-        self(variables)
-    }
-}
-
-impl<F, V, Fut, R> TemplateHandler<TakesVariablesAndContext<V>> for F
-where
-    F: Fn(V, Context) -> Fut + 'static,
-    V: DeserializeOwned,
-    Fut: Future<Output = R> + 'static,
-    R: IntoContents + 'static,
-{
-    type Variables = V;
-    type Output = R;
-
-    fn call(&self, variables: V, cx: Context) -> impl Future<Output = R> + 'static {
-        self(variables, cx)
     }
 }
 
@@ -275,7 +225,7 @@ where
 ///
 /// let cities = ResourceTemplate::new("weather://{city}", read_city)
 ///     .name("Weather of a city")
-///     .list(|_| async { vec![ResourceDescription::new("weather://paris", "Paris")] });
+///     .list(|| async { vec![ResourceDescription::new("weather://paris", "Paris")] });
 /// ```
 pub struct ResourceTemplate {
     pub(crate) description: ResourceTemplateDescription,
@@ -291,7 +241,14 @@ impl ResourceTemplate {
     /// The resources of `uri_template` (RFC 6570 up to level 3, such as `weather://{city}`), which `read` reads.
     ///
     /// A URI whose variables cannot be read into the function's type is not found.
-    pub fn new<Shape: 'static>(uri_template: impl Into<Text>, read: impl TemplateHandler<Shape>) -> Self {
+    ///
+    /// `read` is an async function of the template's variables, as a map of strings or as a struct of strings, numbers,
+    /// booleans, unit enums and `Option`s of them; and of the [`Context`], if it wants it.
+    pub fn new<Shape, H>(uri_template: impl Into<Text>, read: H) -> Self
+    where
+        Shape: 'static,
+        H: Handler<Shape, Output: IntoContents>,
+    {
         let uri_template: Text = uri_template.into();
         let read = move |uri: &str, variables: Variables, cx| {
             let Ok(variables) = variables::read(variables) else {
@@ -319,13 +276,6 @@ impl ResourceTemplate {
     described_methods!(description);
     visibility_method!();
 
-    /// The media type of all their contents, where a content itself names none.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
-        self.description.mime_type = Some(mime_type.into());
-        self
-    }
-
     /// Suggests values for a variable.
     #[must_use]
     pub fn complete(mut self, variable: impl Into<Text>, completion: Completion) -> Self {
@@ -333,16 +283,16 @@ impl ResourceTemplate {
         self
     }
 
-    /// Lists the resources that are there: an async function of the [`Context`]. Without it they can be read, but
-    /// `resources/list` does not show them.
+    /// Lists the resources that are there: an async function of nothing or of the [`Context`]. Without it they can be
+    /// read, but `resources/list` does not show them.
     #[must_use]
-    pub fn list<F, Fut>(mut self, list: F) -> Self
+    pub fn list<Shape, H>(mut self, list: H) -> Self
     where
-        F: Fn(Context) -> Fut + 'static,
-        Fut: Future + 'static,
-        Fut::Output: IntoResourceList,
+        Shape: 'static,
+        H: Handler<Shape, Arguments = NoArguments, Output: IntoResourceList>,
     {
-        self.list = Some(Box::new(move |cx| list(cx).map(IntoResourceList::into_resource_list).boxed_local()));
+        let list = move |cx| list.call(NoArguments {}, cx).map(IntoResourceList::into_resource_list).boxed_local();
+        self.list = Some(Box::new(list));
         self
     }
 }

@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use super::handler::{AnyToolHandler, ToolHandler, Typed};
+use schemars::JsonSchema;
+
+use super::handler::{AnyToolHandler, Handler, Typed};
+use super::tool_result::IntoToolResult;
 use super::visibility::{Visibility, visibility_method};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
@@ -47,7 +50,11 @@ pub struct Tool {
 
 impl Tool {
     /// The tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. It needs a [description](Self::description) too.
-    pub fn new<Shape: 'static>(name: impl Into<Text>, handler: impl ToolHandler<Shape>) -> Self {
+    pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
+    where
+        Shape: 'static,
+        H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+    {
         Self {
             face: Face::new(name),
             annotations: ToolAnnotations::default(),

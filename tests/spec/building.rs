@@ -21,7 +21,7 @@ fn tool(name: &str) -> Tool {
 }
 
 fn resource(uri: &'static str) -> Resource {
-    Resource::new(uri, |_| async { "text" })
+    Resource::new(uri, || async { "text" })
 }
 
 fn template(uri_template: &'static str) -> ResourceTemplate {

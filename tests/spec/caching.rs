@@ -19,8 +19,8 @@ fn whole() -> McpServerBuilder {
     McpServer::builder("s", "1")
         .tool(Tool::new("t", || async {}).description("d"))
         .prompt(Prompt::new("p", || async { "" }))
-        .resource(Resource::new("a://plain", |_| async { "text" }))
-        .resource(Resource::new("a://own", |_| async { "text" }).cache(CacheHint::public(HOUR)))
+        .resource(Resource::new("a://plain", || async { "text" }))
+        .resource(Resource::new("a://own", || async { "text" }).cache(CacheHint::public(HOUR)))
         .resource(Resource::new("a://private", private))
         .resource_template(
             ResourceTemplate::new("b://{x}", |_: BTreeMap<String, String>| async { "text" }).cache(CacheHint::NONE),
@@ -71,7 +71,7 @@ fn an_answer_made_for_a_caller_is_private() {
 #[test]
 fn public_is_refused_where_callers_differ() {
     let hidden = || Tool::new("hidden", || async {}).description("d").visible_if(|_| false);
-    let secret = || Resource::new("a://secret", |_| async { "" }).visible_if(|_| false);
+    let secret = || Resource::new("a://secret", || async { "" }).visible_if(|_| false);
     let public = || CacheHint::public(MINUTE);
     for (server, says) in [
         (whole().tool(hidden()).cache(public()), "server/discover"),

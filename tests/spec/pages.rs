@@ -14,7 +14,7 @@ use crate::support::{Answer, legacy, modern};
 fn endpoint(size: usize) -> Endpoint {
     Endpoint::new(move |_| {
         let read = |_: BTreeMap<String, String>| async { "text" };
-        let listed = |_| async { vec![ResourceDescription::new("b://0", "0"), ResourceDescription::new("b://1", "1")] };
+        let listed = || async { vec![ResourceDescription::new("b://0", "0"), ResourceDescription::new("b://1", "1")] };
         let mut server = McpServer::builder("s", "1").page_size(NonZeroUsize::new(size).expect("not 0"));
         for nth in 0..7 {
             server = server
@@ -24,7 +24,7 @@ fn endpoint(size: usize) -> Endpoint {
                 .resource_template(ResourceTemplate::new(format!("a{nth}://{{x}}"), read));
         }
         for nth in 0..5 {
-            server = server.resource(Resource::new(format!("a://{nth}"), |_| async { "text" }));
+            server = server.resource(Resource::new(format!("a://{nth}"), || async { "text" }));
         }
         server.resource_template(ResourceTemplate::new("b://{x}", read).list(listed)).build()
     })

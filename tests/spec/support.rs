@@ -127,12 +127,12 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             Tool::new("show", || async { vec![Content::image(b"png", "image/png"), Content::text("a picture")] })
                 .description("Shows a picture."),
         )
-        .resource(Resource::new("test://text", |_| async { "plain" }).name("text").mime_type("text/plain").size(5))
-        .resource(Resource::new("test://bytes", |_| async { vec![0_u8, 255] }).mime_type("image/png"))
-        .resource(Resource::new("test://broken", |_| async { Err::<String, ReadError>(Internal.into()) }))
-        .resource(Resource::new("test://empty", |_| async { Vec::<ResourceContents>::new() }))
-        .resource(Resource::new("test://gone", |_| async { None::<String> }))
-        .resource(Resource::new("test://several", |_| async {
+        .resource(Resource::new("test://text", || async { "plain" }).name("text").mime_type("text/plain").size(5))
+        .resource(Resource::new("test://bytes", || async { vec![0_u8, 255] }).mime_type("image/png"))
+        .resource(Resource::new("test://broken", || async { Err::<String, ReadError>(Internal.into()) }))
+        .resource(Resource::new("test://empty", || async { Vec::<ResourceContents>::new() }))
+        .resource(Resource::new("test://gone", || async { None::<String> }))
+        .resource(Resource::new("test://several", || async {
             vec![ResourceContents::text("test://several/1", "1"), ResourceContents::text("test://several/2", "2")]
         }))
         .resource_template(
@@ -141,7 +141,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             })
             .name("item")
             .annotations(Annotations::new().priority(1.0).last_modified("2026-07-28T00:00:00Z"))
-            .list(|_| async { vec![ResourceDescription::new("test://items/1", "item 1")] })
+            .list(|| async { vec![ResourceDescription::new("test://items/1", "item 1")] })
             .complete("id", Completion::fixed(["1", "2"])),
         )
         .tool(Tool::new("count", || async { Json(vec![1, 2, 3]) }).title("Count").description("Counts."))

@@ -24,7 +24,7 @@ fn endpoint() -> Endpoint {
         McpServer::builder("s", "1")
             .tool(Tool::new("open", || async {}).description("d"))
             .tool(Tool::new("shut", || async {}).description("d").visible_if(is_admin))
-            .resource(Resource::new("a://shut", |_| async { "text" }).visible_if(is_admin))
+            .resource(Resource::new("a://shut", || async { "text" }).visible_if(is_admin))
             .resource_template(ResourceTemplate::new("b://{x}", text).visible_if(is_admin))
             .prompt(
                 Prompt::new("shut", || async { "" })

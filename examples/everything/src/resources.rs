@@ -18,7 +18,7 @@ struct City {
 
 pub(crate) fn fixed() -> Vec<Resource> {
     vec![
-        Resource::new("demo://text", |_| async { "Plain text" })
+        Resource::new("demo://text", || async { "Plain text" })
             .name("text")
             .title("Text")
             .description("A text.")
@@ -27,13 +27,13 @@ pub(crate) fn fixed() -> Vec<Resource> {
             .annotations(
                 Annotations::new().audience(Role::Assistant).priority(0.8).last_modified("2026-07-28T00:00:00Z"),
             ),
-        Resource::new("demo://bytes", |_| async { PIXEL.to_vec() })
+        Resource::new("demo://bytes", || async { PIXEL.to_vec() })
             .name("bytes")
             .title("Bytes")
             .description("A picture.")
             .mime_type("image/png")
             .cache(CacheHint::public(std::time::Duration::from_hours(1))),
-        Resource::new("demo://several", |_| async {
+        Resource::new("demo://several", || async {
             vec![ResourceContents::text("demo://several/1", "One"), ResourceContents::text("demo://several/2", "Two")]
         })
         .name("several")
@@ -49,7 +49,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
             .title("Weather of a city")
             .description("Made up.")
             .mime_type("text/plain")
-            .list(|_| async {
+            .list(|| async {
                 let describe = |city: &str| {
                     ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Made up.")
                 };

@@ -1,0 +1,15 @@
+//! Compiles the pages of `docs/`: what they show of Rust is tested with the documentation of the crate.
+//!
+//! Pages without Rust (`connect.md`, `knowledge-base.md`) are not here.
+
+#[doc = include_str!("../docs/your-own-server.md")]
+struct YourOwnServer;
+
+#[doc = include_str!("../docs/tools.md")]
+struct Tools;
+
+#[doc = include_str!("../docs/resources.md")]
+struct Resources;
+
+#[doc = include_str!("../docs/prompts.md")]
+struct Prompts;
