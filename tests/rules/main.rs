@@ -14,8 +14,8 @@ use list::{RULES, Rule, Where};
 fn comment_above(name: &str) -> Option<String> {
     let (place, test) = name.rsplit_once("::")?;
     let file = if place.contains('.') { place.to_owned() } else { format!("tests/spec/{place}.rs") };
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).ok()?;
-    let lines: Vec<_> = text.lines().map(str::trim).collect();
+    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).ok()?;
+    let lines: Vec<_> = source.lines().map(str::trim).collect();
     let at = lines
         .iter()
         .position(|line| line.starts_with(&format!("fn {test}(")) || line.contains(&format!("test('{test}'")))?;

@@ -1,0 +1,35 @@
+//! Any template and any URI: nothing panics, the steps are bounded, and matching and expanding undo each other.
+//!
+//! `cargo +nightly fuzz run uri_template`. The input is lines: a template after its `x:`, a URI after its `x:`, and then a
+//! value for each variable in turn; an empty line leaves a variable out.
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use edge_mcp::server::uri_template::UriTemplate;
+use libfuzzer_sys::fuzz_target;
+
+/// As in tests/uri_template.
+const STEPS_PER_BYTE: usize = 8;
+
+fuzz_target!(|input: &str| {
+    let _ = UriTemplate::parse(input);
+    let mut lines = input.split('\n');
+    let mut after_scheme = || format!("x:{}", lines.next().unwrap_or_default());
+    let (text, uri) = (after_scheme(), after_scheme());
+    let Ok(template) = UriTemplate::parse(&text) else { return };
+
+    let matches = |uri: &str| {
+        assert!(template.steps(uri) <= STEPS_PER_BYTE * (text.len() + uri.len()), "{text} {uri}");
+        template.matches(uri)
+    };
+    if let Some(variables) = matches(&uri) {
+        let again = template.expand(&variables).expect("what was read can be written");
+        assert_eq!(matches(&again), Some(variables), "{text} {uri} {again}");
+    }
+    let given = template.variables().zip(lines).filter(|(_, value)| !value.is_empty());
+    let variables: BTreeMap<_, _> = given.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    if let Ok(uri) = template.expand(&variables) {
+        assert_eq!(matches(&uri), Some(variables), "{text} {uri}");
+    }
+});
