@@ -56,7 +56,7 @@ fn every_test_that_is_named_holds_its_rule() {
     for Rule { number, place, .. } in RULES {
         match place {
             Where::Held([]) | Where::DoesNotApply("") | Where::NotYet("") => {
-                problems.push(format!("rule {number}: nothing is said"))
+                problems.push(format!("rule {number}: nothing is said"));
             }
             Where::Held(tests) => {
                 for test in *tests {

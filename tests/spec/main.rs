@@ -8,6 +8,8 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::string_slice,
+    clippy::struct_field_names,
     clippy::arithmetic_side_effects
 )]
 
