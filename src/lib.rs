@@ -99,11 +99,14 @@ pub mod server;
 #[cfg(feature = "worker")]
 pub mod worker;
 
+#[cfg(doctest)]
+mod pages;
+
 pub use auth::{ConfigError, Principal, StaticTokens, TokenValidator};
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
-pub use protocol::description::ResourceDescription;
+pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 pub use server::{
-    BuildError, CacheHint, Completion, Context, Json, McpServer, Prompt, PromptError, ReadError, RequestInfo, Resource,
-    ResourceTemplate, Tool, ToolError, ToolResult,
+    BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Json, McpServer, Prompt, PromptError,
+    PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Tool, ToolError,
 };

@@ -18,8 +18,8 @@ impl TokenRefusal {
     /// The sentence the caller gets.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Invalid => "the access token is not valid for this server",
-            Self::Expired => "the access token has expired",
+            Self::Invalid => "The access token is not valid for this server.",
+            Self::Expired => "The access token has expired.",
         }
     }
 }

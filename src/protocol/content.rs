@@ -85,8 +85,10 @@ impl Content {
     }
 
     /// A resource that can be read. Clients up to 2025-03-26, which have no such block, get its name and URI as text.
-    pub fn link(resource: ResourceDescription) -> Self {
-        Block::ResourceLink(Box::new(resource)).into()
+    pub fn link(mut resource: ResourceDescription) -> Self {
+        // A link is a description and a block at once: what both may have is kept in one place.
+        let (annotations, meta) = (resource.annotations.take(), resource.face.meta.take());
+        Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
     }
 
     /// For whom it is meant, and how much it matters.
@@ -235,11 +237,13 @@ impl PromptMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::json::{Document, JsonLimits};
     use serde_json::json;
 
     /// Rules 63 and 65: binary is base64 and carries its media type; a resource has its URI and text or blob.
     #[test]
     fn each_kind_has_its_form() {
+        let described = || ResourceDescription::new("a://b", "b").annotations(Annotations::new().priority(1.0));
         let notes = Annotations::new().audience(Role::User).priority(7.0).last_modified("2026-07-28");
         for (content, expected) in [
             (Content::text("hi"), json!({"type": "text", "text": "hi"})),
@@ -264,11 +268,22 @@ mod tests {
                 json!({"type": "resource", "resource": {"uri": "a://b", "blob": "AA==", "_meta": {"example.com/a": true}}}),
             ),
             (
+                Content::link(described().meta("example.com/a", 1))
+                    .meta("example.com/b", 2)
+                    .annotations(Annotations::new()),
+                json!({
+                    "type": "resource_link", "uri": "a://b", "name": "b", "annotations": {},
+                    "_meta": {"example.com/a": 1, "example.com/b": 2},
+                }),
+            ),
+            (
                 Content::link(ResourceDescription::new("a://b", "b").title("B").size(3)),
                 json!({"type": "resource_link", "uri": "a://b", "name": "b", "title": "B", "size": 3}),
             ),
         ] {
-            assert_eq!(serde_json::to_value(content).expect("serializes"), expected);
+            let text = serde_json::to_string(&content).expect("serializes");
+            assert!(Document::parse(text.as_bytes(), JsonLimits::default()).is_ok(), "no key twice in {text}");
+            assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), expected);
         }
     }
 

@@ -117,7 +117,7 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
     let missing = missing.iter().filter(|argument| given.iter().all(|(name, _)| *name != argument.name));
     let missing: Vec<_> = missing.map(|argument| format!("`{}`", argument.name)).collect();
     if !missing.is_empty() {
-        let message = format!("The prompt `{}` needs the arguments {}.", prompt.face.name, missing.join(", "));
+        let message = format!("The prompt `{}` needs a value for {}.", prompt.face.name, missing.join(", "));
         return Err(RpcError::invalid_params(message));
     }
 

@@ -24,6 +24,18 @@ impl Schema {
         self.properties().into_iter().flatten().map(describe).collect()
     }
 
+    /// The first property that no string can stand for.
+    pub(crate) fn beyond_strings(&self) -> Option<&str> {
+        const SPELLED: [&str; 4] = ["string", "number", "integer", "boolean"];
+        let is_beyond = |property: &Value| match property.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SPELLED.iter().all(|spelled| kind != spelled)),
+            Some(kind) => SPELLED.iter().all(|spelled| kind != spelled),
+            // Without a type it is put together from others, as the enum in an `Option` is.
+            None => false,
+        };
+        self.properties()?.iter().find(|(_, property)| is_beyond(property)).map(|(name, _)| name.as_str())
+    }
+
     /// `arguments` as an object of this schema. What it does not know is left out, unless it takes any property.
     pub(crate) fn object_of_strings<'a>(
         &self,

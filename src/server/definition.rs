@@ -135,7 +135,10 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
     let problem = name_problem(&prompt.face.name)
         .or_else(|| face_problem(&prompt.face))
         .or_else(|| version.and_then(name_problem).map(|problem| format!("has a version that {problem}")))
-        .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")));
+        .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
+        .or_else(|| {
+            prompt.beyond_strings().map(|name| format!("has the argument `{name}`, which no string can stand for"))
+        });
     if problem.is_some() {
         return problem;
     }
@@ -165,6 +168,7 @@ fn caching_problem(visibility: &Visibility, cache: Option<CacheHint>) -> Option<
 }
 
 fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {
-    let name = completions.misplaced(exists)?;
-    Some(format!("completes `{name}` twice, or has no argument or variable of that name"))
+    let name = completions.misplaced(&exists)?;
+    let why = if exists(name) { "twice" } else { "but has no argument or variable of that name" };
+    Some(format!("completes `{name}` {why}"))
 }

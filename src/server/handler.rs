@@ -13,6 +13,7 @@ use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
@@ -106,18 +107,39 @@ where
     }
 
     fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = serde_json::from_str(arguments).map_err(|_| what_is_wrong::<H::Arguments>(arguments))?;
+        let arguments = read(arguments)?;
         Ok(self.handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
     }
 }
 
-/// Reads the arguments once more, to learn which of them is wrong: a type may refuse what its schema lets through, such as
-/// a string with a form of its own. Reading them this way first would cost every good call.
-pub(crate) fn what_is_wrong<A: DeserializeOwned>(arguments: &str) -> String {
-    let mut text = serde_json::Deserializer::from_str(arguments);
-    let value = serde_json::Value::deserialize(&mut text).unwrap_or_default();
-    match serde_path_to_error::deserialize::<_, A>(value) {
-        Err(error) => format!("{}: {}", error.path(), error.inner()),
-        Ok(_) => "they hold a number that is out of range".to_owned(),
+/// Reads arguments that fit their schema into their type, or says which of them the type does not take.
+///
+/// JSON Schema takes `7.0` for an integer and serde does not, so that what serde refuses is read once more with such numbers
+/// as the integers that they are. A type may also refuse what no schema can say, such as a string with a form of its own.
+/// Neither happens to a good call of an ordinary client, which is read once.
+pub(crate) fn read<A: DeserializeOwned>(arguments: &str) -> Result<A, String> {
+    serde_json::from_str(arguments).or_else(|_| {
+        let mut value: Value =
+            serde_json::from_str(arguments).map_err(|_| "they hold a number that is out of range")?;
+        make_whole(&mut value);
+        serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
+    })
+}
+
+fn make_whole(value: &mut Value) {
+    /// From here on, not every integer is a number of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT);
+            // The bounds above make the conversion exact.
+            #[allow(clippy::cast_possible_truncation)]
+            if let Some(float) = whole {
+                *number = (float as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(members) => members.values_mut().for_each(make_whole),
+        _ => {}
     }
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 
 use super::completion::{Completion, Completions};
 use super::context::Context;
-use super::handler::{Handler, what_is_wrong};
+use super::handler::{Handler, read};
 use super::tool_result::causes;
 use super::visibility::{Visibility, visibility_method};
 use crate::protocol::content::PromptMessage;
@@ -127,7 +127,7 @@ where
     }
 
     fn call(&self, arguments: &str, cx: Context) -> Result<PromptFuture, String> {
-        let arguments = serde_json::from_str(arguments).map_err(|_| what_is_wrong::<H::Arguments>(arguments))?;
+        let arguments = read(arguments)?;
         Ok(self.0.call(arguments, cx).map(IntoPromptResult::into_prompt_result).boxed_local())
     }
 }
@@ -211,6 +211,11 @@ impl Prompt {
     pub fn complete(mut self, argument: impl Into<Text>, completion: Completion) -> Self {
         self.completions.add(argument.into(), completion);
         self
+    }
+
+    /// The first argument of the function's struct that no string can stand for.
+    pub(crate) fn beyond_strings(&self) -> Option<String> {
+        self.handler.schema().ok()?.beyond_strings().map(str::to_owned)
     }
 
     /// Its arguments: those of the function's struct, and those declared besides.

@@ -5,6 +5,7 @@
 //! | `String`, `&'static str` | a block of text |
 //! | [`Content`], `Vec<Content>` | these blocks |
 //! | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
+//! | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
 //! | `()` | no content |
 //! | `Result<one of them, E>` | an error is a result with `isError` |
 
@@ -150,6 +151,17 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
 
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
         Some(Schema::of::<T>())
+    }
+}
+
+impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        let (json, content) = self;
+        Ok(ToolResult { content, ..json.into_tool_result()? })
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        Json::<T>::output_schema()
     }
 }
 

@@ -84,7 +84,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       const { messages } = await client.getPrompt({ name: 'picture' })
       assert.deepEqual(messages.map(({ role, content }) => [role, content.type]), [['user', 'image'], ['user', 'resource'], ['assistant', 'text']])
       await assert.rejects(text('review@v9', {}), /no version/)
-      await assert.rejects(text('summarize', {}), /needs the arguments `text`/)
+      await assert.rejects(text('summarize', {}), /needs a value for `text`/)
     })
 
     test('completes arguments', async () => {

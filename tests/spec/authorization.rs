@@ -36,6 +36,8 @@ fn every_request_needs_a_token() {
             let answer = ask.clone().bearer(token).ask_at(&guarded());
             let challenge = answer.header("www-authenticate");
             assert_eq!((answer.status, challenge), (401, Some("Bearer error=\"invalid_token\"")), "{token} {ask:?}");
+            let says = if token == "late" { "has expired" } else { "is not valid" };
+            assert!(answer.message().contains(says), "{}", answer.message());
         }
         assert_ne!(ask.clone().bearer("good").ask_at(&guarded()).status, 401, "{ask:?}");
     }

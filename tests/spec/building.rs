@@ -16,6 +16,12 @@ struct Named {
     name: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Listed {
+    #[allow(dead_code)]
+    names: Vec<String>,
+}
+
 fn tool(name: &str) -> Tool {
     Tool::new(name.to_owned(), || async {}).description("Does something.")
 }
@@ -85,6 +91,17 @@ fn bad_definitions_are_refused_by_name() {
             vec!["prompt", "p", "completes `x`"],
         ),
         (
+            problem(|s| s.prompt(Prompt::new("list", |_: Listed| async { "" }))),
+            vec!["prompt", "list", "`names`", "no string"],
+        ),
+        (
+            problem(|s| {
+                let twice = prompt("p").argument(PromptArgument::new("x")).complete("x", Completion::fixed(["1"]));
+                s.prompt(twice.complete("x", Completion::fixed(["2"])))
+            }),
+            vec!["prompt", "p", "completes `x` twice"],
+        ),
+        (
             problem(|s| s.prompt(Prompt::new("regex", |_: Named| async { "" }))),
             vec!["prompt", "regex", "arguments", "`pattern`"],
         ),
@@ -117,6 +134,7 @@ fn a_server_that_cannot_be_built_is_503() {
     assert_eq!(answer.refusal(), (503, -32603));
     assert!(!answer.message().contains("a b"), "{}", answer.message());
     assert!(lines.text().contains("a b"), "{}", lines.text());
+    assert_eq!(lines.levels(), [edge_mcp::host::Level::Error; 2], "the cause, and the request that failed by it");
 }
 
 /// Rules 18 and 52: what a server has none of is not declared and not served.

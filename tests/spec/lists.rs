@@ -17,7 +17,7 @@ fn lists_keep_their_order() {
     let answer = modern("tools/list", json!({})).ask();
     let names: Vec<_> =
         answer.result()["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names, ["say", "whoami", "client", "nothing", "refuse", "break", "show", "count", "media"]);
+    assert_eq!(names, ["say", "whoami", "client", "nothing", "refuse", "break", "show", "count", "media", "chart"]);
 }
 
 /// Rule 51: a cursor that was never given is refused; the last page has none.

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_mcp::auth::StaticTokens;
+use edge_mcp::host::Level;
 use edge_mcp::http::Endpoint;
 use edge_mcp::server::{Context, McpServer, RequestInfo, Tool};
 use futures::executor::block_on;
@@ -120,11 +121,22 @@ fn one_line_is_logged() {
     let read = json!({ "uri": format!("test://items/{secret}") });
     modern("resources/read", read).bearer("bob-token").ask_logging(&endpoint, &lines);
     modern("tools/list", json!({})).bearer(secret).ask_logging(&endpoint, &lines);
+    let note = json!({ "jsonrpc": "2.0", "method": "x" }).to_string();
+    for version in ["2025-11-25", "2026-07-28"] {
+        let ask = crate::support::post(note.clone()).header("MCP-Protocol-Version", version);
+        ask.bearer("bob-token").ask_logging(&endpoint, &lines);
+    }
+    let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }]).to_string();
+    crate::support::post(batch).bearer("bob-token").ask_logging(&endpoint, &lines);
     let expected = [
         json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "ray": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
         json!({ "event": "request", "status": 401, "error": -32600, "ms": 0 }),
+        json!({ "event": "request", "era": "legacy", "status": 202, "ms": 0 }),
+        json!({ "event": "request", "era": "modern", "status": 202, "ms": 0 }),
+        json!({ "event": "request", "method": "batch", "era": "legacy", "status": 200, "ms": 0 }),
     ];
     assert_eq!(lines.read(), expected);
+    assert_eq!(lines.levels(), [Level::Info; 6]);
     assert!(!lines.text().contains(secret) && !lines.text().contains("token"), "{}", lines.text());
 }

@@ -167,6 +167,7 @@ fn a_body_has_a_limit() {
     assert_eq!(post(padded(limits.body)).ask().status, 200, "at the limit");
     assert_eq!(post(padded(limits.body + 1)).ask().refusal(), (413, -32600), "one past it");
     assert_eq!(post(padded(limits.body + 1)).header("Content-Length", "40").ask().status, 413, "whatever it says");
+    assert_eq!(post(ping).header("Content-Length", "4194304").ask().status, 200, "it announces what is read");
     assert_eq!(post(ping).header("Content-Length", "4194305").ask().status, 413, "it announces too much");
     assert_eq!(post(ping).header("Content-Length", "99999999999999999999999").ask().status, 200, "it is no number");
 }

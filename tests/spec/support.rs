@@ -34,23 +34,28 @@ impl Clock for StoppedClock {
 
 /// The lines that were logged.
 #[derive(Clone, Default)]
-pub struct Lines(Rc<RefCell<Vec<String>>>);
+pub struct Lines(Rc<RefCell<Vec<(Level, String)>>>);
 
 impl Log for Lines {
-    fn write(&self, _: Level, line: &str) {
-        self.0.borrow_mut().push(line.to_owned());
+    fn write(&self, level: Level, line: &str) {
+        self.0.borrow_mut().push((level, line.to_owned()));
     }
 }
 
 impl Lines {
     /// All of them, each a JSON object.
     pub fn read(&self) -> Vec<Value> {
-        self.0.borrow().iter().map(|line| serde_json::from_str(line).expect("a log line is JSON")).collect()
+        self.0.borrow().iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
     }
 
     /// All of them, as they were written.
     pub fn text(&self) -> String {
-        self.0.borrow().join("\n")
+        self.0.borrow().iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// How much each matters.
+    pub fn levels(&self) -> Vec<Level> {
+        self.0.borrow().iter().map(|(level, _)| *level).collect()
     }
 
     pub fn host(&self) -> Host {
@@ -146,6 +151,10 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         )
         .tool(Tool::new("count", || async { Json(vec![1, 2, 3]) }).title("Count").description("Counts."))
         .tool(Tool::new("media", || async { media() }).description("Shows blocks that not every revision has."))
+        .tool(
+            Tool::new("chart", || async { (Json(Said { said: "up".into() }), vec![Content::text("It goes up.")]) })
+                .description("Draws."),
+        )
         .prompt(
             Prompt::new("analyze", |Code { code, .. }: Code| async move { format!("Analyze {code}") })
                 .version("v1")

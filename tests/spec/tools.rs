@@ -55,6 +55,27 @@ fn structured_content_is_text_too() {
     }
 }
 
+/// JSON Schema takes a number without a fraction for an integer, however it is written; and so does the tool.
+#[test]
+fn whole_numbers_are_integers() {
+    for (times, said) in [("2", "hoho"), ("2.0", "hoho"), ("2e0", "hoho"), ("0.2e1", "hoho")] {
+        let arguments = format!(r#"{{"text":"ho","times":{times}}}"#);
+        let message = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"say","arguments":{arguments}}}}}"#
+        );
+        let answer = crate::support::post(message).ask();
+        assert_eq!(answer.result()["structuredContent"], json!({ "said": said }), "{times}");
+    }
+}
+
+/// Structured content may have blocks of its own instead of its text.
+#[test]
+fn structured_content_may_have_other_blocks() {
+    let answer = modern("tools/call", json!({ "name": "chart" })).ask();
+    assert_eq!(answer.result()["structuredContent"], json!({ "said": "up" }));
+    assert_eq!(answer.result()["content"], json!([{ "type": "text", "text": "It goes up." }]));
+}
+
 /// Rule 63: content blocks come as they were given.
 #[test]
 fn content_keeps_its_kind() {
