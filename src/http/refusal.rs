@@ -41,7 +41,6 @@ impl Refusal {
 pub(super) fn status_of(era: Era, code: ErrorCode) -> StatusCode {
     match (era, code) {
         (Era::Modern, ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
-        (Era::Modern, ErrorCode::HeaderMismatch | ErrorCode::UnsupportedVersion) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }

@@ -32,6 +32,8 @@ fn values_are_suggested() {
     let completion = &many.result()["completion"];
     assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
     assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(101), &json!(true)));
+    let full = modern("completion/complete", complete("analyze", "code", "x")).header("X-Full", "yes").ask();
+    assert_eq!(full.result()["completion"]["hasMore"], false, "100 are all");
 }
 
 /// Rule 71: what is not there, or is of the wrong type, is named.

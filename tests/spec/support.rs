@@ -178,7 +178,12 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             .icon(Icon::new("https://example.com/i.png").mime_type("image/png"))
             .meta("example.com/kind", "code")
             .argument(PromptArgument::new("lines").title("Line count"))
-            .complete("code", Completion::with(|request, _| async move { vec![request.value; 101] })),
+            .complete(
+                "code",
+                Completion::with(|request, cx| async move {
+                    vec![request.value; if cx.header("X-Full").is_some() { 100 } else { 101 }]
+                }),
+            ),
         )
         .prompt(
             Prompt::new("pair", |given: BTreeMap<String, String>| async move { format!("{given:?}") })
