@@ -1,25 +1,42 @@
 //! The knowledge base over documents in memory.
 
 use std::rc::Rc;
+use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log};
+use edge_mcp::host::{Clock, Host, Level, Log, Tasks, Timer};
 use edge_mcp::http::Endpoint;
+use edge_mcp::http::stream::Body;
 use futures::executor::block_on;
+use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use crate::server::server;
 use crate::store::Outage;
 use crate::store::memory::MemoryStore;
 
-struct Silent;
+/// A machine on which no time passes and nothing goes on beside a request.
+#[derive(Default)]
+struct Still;
 
-impl Clock for Silent {
+impl Clock for Still {
     fn now_ms(&self) -> u64 {
         0
     }
 }
 
-impl Log for Silent {
+impl Timer for Still {
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl Tasks for Still {
+    fn spawn(&self, _: LocalBoxFuture<'static, ()>) {
+        panic!("nobody asked for a stream");
+    }
+}
+
+impl Log for Still {
     fn write(&self, _: Level, _: &str) {}
 }
 
@@ -47,9 +64,12 @@ impl KnowledgeBase {
         let request = http::Request::post("/mcp").header("Content-Type", "application/json");
         let (head, ()) = request.body(()).expect("a request").into_parts();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
-        let host = Host { clock: Rc::new(Silent), log: Rc::new(Silent) };
-        let response = block_on(endpoint.handle(Rc::new(head), body, &host));
-        serde_json::from_slice(response.body()).expect("JSON")
+        let still: Rc<Still> = Rc::default();
+        let host = Host { clock: still.clone(), timer: still.clone(), tasks: still.clone(), log: still };
+        match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
+            Body::Bytes(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
+            Body::Stream(_) => panic!("nobody asked for a stream"),
+        }
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Value {

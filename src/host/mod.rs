@@ -1,12 +1,16 @@
 //! What the core asks of the machine it runs on.
 //!
-//! The core reads no clock and writes no log of its own; whoever embeds it hands both over in a [`Host`]. On Cloudflare
-//! Workers that is `edge_mcp::worker`; a test hands over a clock that stands still and a log that it reads afterwards.
+//! The core reads no clock, writes no log and starts no task of its own; whoever embeds it hands all of that over in a
+//! [`Host`]. On Cloudflare Workers that is `edge_mcp::worker`; a test hands over a clock that stands still and a log that it
+//! reads afterwards.
 
 mod body;
 mod head;
 
 use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::LocalBoxFuture;
 
 pub use body::{BodyError, RequestBody};
 pub use head::{RequestHead, path_of};
@@ -17,6 +21,18 @@ pub trait Clock {
     ///
     /// On Workers the clock advances only when the request waits for something outside.
     fn now_ms(&self) -> u64;
+}
+
+/// Waits.
+pub trait Timer {
+    /// Is ready after `time`.
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()>;
+}
+
+/// Runs what goes on after an answer has begun.
+pub trait Tasks {
+    /// Runs `task` to its end, beside the caller.
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>);
 }
 
 /// How much a log line matters.
@@ -41,6 +57,10 @@ pub trait Log {
 pub struct Host {
     /// Tells the time.
     pub clock: Rc<dyn Clock>,
+    /// Waits.
+    pub timer: Rc<dyn Timer>,
+    /// Runs what goes on after an answer has begun.
+    pub tasks: Rc<dyn Tasks>,
     /// Takes log lines.
     pub log: Rc<dyn Log>,
 }

@@ -9,6 +9,7 @@ use http::header::{
 use http::{HeaderMap, Response, StatusCode};
 
 use super::guard::allow_header;
+use super::stream::Body;
 
 /// The headers that clients of any revision send.
 const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, \
@@ -19,8 +20,8 @@ const RESPONSE_HEADERS: &str = "WWW-Authenticate, MCP-Protocol-Version, Retry-Af
 const MAX_AGE: &str = "86400";
 
 /// The answer to OPTIONS: what may be sent. `origin` is an allowed one.
-pub(super) fn preflight(origin: Option<&str>) -> Response<Vec<u8>> {
-    let mut response = Response::new(Vec::new());
+pub(super) fn preflight(origin: Option<&str>) -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     allow_header(headers);

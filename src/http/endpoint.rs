@@ -11,9 +11,11 @@ use http::{Response, StatusCode};
 use super::authenticate::Authentication;
 use super::era::{Classified, Opened, classify};
 use super::limits::Limits;
+use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::origin::AllowedOrigins;
 use super::refusal::{Refusal, status_of};
+use super::stream::Body;
 use super::{cors, guard};
 use crate::auth::{ConfigError, TokenValidator};
 use crate::host::{BodyError, Host, Level, RequestBody, RequestHead, path_of};
@@ -21,6 +23,9 @@ use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Document, JsonError};
 use crate::protocol::message::{Request, RequestId, error_response};
+use crate::protocol::meta::Wishes;
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
 
 use crate::rpc::{self, Call};
 use crate::server::{BuildError, Context, McpServer, RequestInfo};
@@ -51,6 +56,7 @@ pub struct Endpoint {
     authentication: Authentication,
     origins: AllowedOrigins,
     limits: Limits,
+    json_only: bool,
 }
 
 /// What decides who may call: a validator, or the mistake in the configuration that left none.
@@ -84,6 +90,7 @@ impl Endpoint {
             authentication: Authentication::Undecided,
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
+            json_only: false,
         }
     }
 
@@ -125,6 +132,13 @@ impl Endpoint {
         self
     }
 
+    /// Answers are JSON objects, always: progress and log messages are dropped.
+    #[must_use]
+    pub fn json_only(mut self) -> Self {
+        self.json_only = true;
+        self
+    }
+
     /// Sizes past which a request is refused.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -133,23 +147,28 @@ impl Endpoint {
     }
 
     /// Answers one request.
-    pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Vec<u8>> {
+    pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Body> {
         let started = host.clock.now_ms();
         let mut line = LogLine::new(head.header("cf-ray"));
         let origin = head.header("origin");
         let origin_passes = origin.as_deref().is_none_or(|origin| self.origins.allows(origin));
-        let answer = self.answer(&head, body, host, origin_passes, &mut line).await;
-        let mut response = answer.unwrap_or_else(|refusal| {
-            line.error(refusal.error.code);
-            let body = error_response(refusal.id.as_ref(), &refusal.error);
-            let mut response = json_response(refusal.status, body);
-            response.headers_mut().extend(refusal.headers);
-            response
-        });
+        let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
+        let (mut response, is_logged) = match answer {
+            Ok(Answer::Whole(response)) => (response, false),
+            Ok(Answer::Live(response)) => (response, true),
+            Err(refusal) => {
+                line.error(refusal.error.code);
+                let mut response = json_response(refusal.status, error_response(refusal.id.as_ref(), &refusal.error));
+                response.headers_mut().extend(refusal.headers);
+                (response, false)
+            }
+        };
         if let Some(origin) = origin.filter(|_| origin_passes) {
             cors::allow(&origin, response.headers_mut());
         }
-        line.write(response.status().as_u16(), started, host);
+        if !is_logged {
+            line.write(response.status().as_u16(), started, host);
+        }
         response
     }
 
@@ -160,7 +179,8 @@ impl Endpoint {
         host: &Host,
         origin_passes: bool,
         line: &mut LogLine,
-    ) -> Result<Response<Vec<u8>>, Box<Refusal>> {
+        started: u64,
+    ) -> Result<Answer, Box<Refusal>> {
         if path_of(&head.url()) != self.path {
             return Err(Refusal::http(
                 StatusCode::NOT_FOUND,
@@ -175,15 +195,56 @@ impl Endpoint {
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return Ok(cors::preflight(head.header("origin").as_deref()));
+            return Ok(Answer::Whole(cors::preflight(head.header("origin").as_deref())));
         }
         guard::check(&**head, &method, self.limits.body)?;
         let principal = self.authentication.authenticate(&**head, host).await?;
         let body = self.read(body, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
-        let request = RequestInfo::new(head.clone(), principal);
-        self.respond(classified, request, host, line).await
+        let info = RequestInfo::new(head.clone(), principal);
+        match classified {
+            Classified::Nothing(era) => {
+                line.era(era);
+                Ok(Answer::Whole(accepted()))
+            }
+            Classified::Batch(requests, revision) => {
+                line.batch();
+                line.era(revision.era());
+                self.answer_batch(&requests, revision, info, host, line).await.map(Answer::Whole)
+            }
+            Classified::Request(opened) => {
+                let Opened { request, revision, client } = *opened;
+                line.request(&request);
+                line.era(revision.era());
+                let server = self.build(&info, Some(&request.id), host)?;
+                let cx = Context::new(info, request.id.clone(), revision, client, host.clone());
+                let wishes = self.wishes(&request, &server, revision, &**head);
+                if wishes.is_empty() {
+                    let (status, message) = answer_one(&server, &request, cx, line).await;
+                    return Ok(Answer::Whole(json_response(status, message)));
+                }
+                drop(request);
+                drop(document);
+                let line = std::mem::take(line);
+                let job = Job { server, body, json: self.limits.json, cx, line, started };
+                Ok(Answer::Live(live::answer(job, wishes, host).await))
+            }
+        }
+    }
+
+    /// What the client is to be told while its request is answered: what it has asked for, if it takes a stream.
+    fn wishes(&self, request: &Request<'_>, server: &McpServer, revision: Revision, head: &dyn RequestHead) -> Wishes {
+        let takes_streams = || head.header("accept").is_some_and(|accept| guard::accepts_events(&accept));
+        if self.json_only || !Method::may_tell(&request.method) {
+            return Wishes::default();
+        }
+        let mut wishes = Wishes::of(request.params);
+        wishes.log_level = match revision.era() {
+            Era::Modern => wishes.log_level.filter(|_| server.logging.is_some()),
+            Era::Legacy => server.logging,
+        };
+        if wishes.is_empty() || takes_streams() { wishes } else { Wishes::default() }
     }
 
     async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Box<Refusal>> {
@@ -196,43 +257,25 @@ impl Endpoint {
         })
     }
 
-    async fn respond(
+    async fn answer_batch(
         &self,
-        classified: Classified<'_>,
+        requests: &[Request<'_>],
+        revision: Revision,
         info: RequestInfo,
         host: &Host,
         line: &mut LogLine,
-    ) -> Result<Response<Vec<u8>>, Box<Refusal>> {
-        match classified {
-            Classified::Nothing(era) => {
-                line.era(era);
-                Ok(accepted())
+    ) -> Result<Response<Body>, Box<Refusal>> {
+        let server = self.build(&info, None, host)?;
+        let mut body = vec![b'['];
+        for request in requests {
+            let cx = Context::new(info.clone(), request.id.clone(), revision, None, host.clone());
+            if body.len() > 1 {
+                body.push(b',');
             }
-            Classified::Request(opened) => {
-                let Opened { request, revision, client } = *opened;
-                line.request(&request);
-                line.era(revision.era());
-                let server = self.build(&info, Some(&request.id), host)?;
-                let cx = Context::new(info, request.id.clone(), revision, client, host.clone());
-                let (status, body) = answer_one(&server, &request, cx, line).await;
-                Ok(json_response(status, body))
-            }
-            Classified::Batch(requests, revision) => {
-                line.batch();
-                line.era(revision.era());
-                let server = self.build(&info, None, host)?;
-                let mut body = vec![b'['];
-                for request in &requests {
-                    let cx = Context::new(info.clone(), request.id.clone(), revision, None, host.clone());
-                    if body.len() > 1 {
-                        body.push(b',');
-                    }
-                    body.extend(answer_one(&server, request, cx, line).await.1);
-                }
-                body.push(b']');
-                Ok(json_response(StatusCode::OK, body))
-            }
+            body.extend(answer_one(&server, request, cx, line).await.1);
         }
+        body.push(b']');
+        Ok(json_response(StatusCode::OK, body))
     }
 
     fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
@@ -245,7 +288,13 @@ impl Endpoint {
     }
 }
 
-async fn answer_one(
+/// An answer, and whether its log line is written by whoever makes it.
+enum Answer {
+    Whole(Response<Body>),
+    Live(Response<Body>),
+}
+
+pub(super) async fn answer_one(
     server: &McpServer,
     request: &Request<'_>,
     cx: Context,
@@ -271,8 +320,8 @@ fn not_json(body: &[u8], error: &JsonError) -> Box<Refusal> {
     Refusal::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
-fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Vec<u8>> {
-    let mut response = Response::new(body);
+pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -280,8 +329,8 @@ fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Vec<u8>> {
     response
 }
 
-fn accepted() -> Response<Vec<u8>> {
-    let mut response = Response::new(Vec::new());
+fn accepted() -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::ACCEPTED;
     response
 }

@@ -66,23 +66,29 @@ fn is_json(content_type: &str) -> bool {
         })
 }
 
-/// Whether `accept` covers JSON (RFC 9110 §12.5.1): of the ranges that do, the most specific decides.
+/// Whether `accept` covers JSON (RFC 9110 §12.5.1).
 ///
 /// Clients are to name `text/event-stream` too, and many do not; it is no reason to turn them away.
 fn accepts_json(accept: &str) -> bool {
-    let ranges = accept.split(',').filter_map(|range| {
+    accept.trim_matches([' ', '\t']).is_empty() || covers(accept, ["*/*", "application/*", "application/json"])
+}
+
+/// Whether `accept` names streams of events. Who takes anything is not asking for one.
+pub(super) fn accepts_events(accept: &str) -> bool {
+    covers(accept, ["", "", "text/event-stream"])
+}
+
+/// Whether one of the `ranges`, the least specific first, is accepted: of those that are named, the most specific decides.
+fn covers(accept: &str, ranges: [&str; 3]) -> bool {
+    let named = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));
-        let specificity = match parts.next()?.to_ascii_lowercase().as_str() {
-            "*/*" => 1,
-            "application/*" => 2,
-            "application/json" => 3,
-            _ => return None,
-        };
+        let name = parts.next().filter(|name| !name.is_empty())?;
+        let specificity = ranges.iter().position(|range| range.eq_ignore_ascii_case(name))?;
         let weight = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
         let refused = weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0));
         Some((specificity, !refused))
     });
-    accept.trim_matches([' ', '\t']).is_empty() || ranges.max().is_some_and(|(_, accepted)| accepted)
+    named.max().is_some_and(|(_, accepted)| accepted)
 }
 
 #[cfg(test)]

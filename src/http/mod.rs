@@ -11,6 +11,8 @@
 //! | `mirror` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
 //! | `refusal` | what is refused before a method is reached, and the status of every error |
+//! | `live` | answers that may become streams |
+//! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
 //! | `log_line` | the one line per request |
 
@@ -21,10 +23,12 @@ mod era;
 mod guard;
 pub mod header_value;
 pub mod limits;
+mod live;
 mod log_line;
 mod mirror;
 pub mod origin;
 mod refusal;
+pub mod stream;
 
 pub use endpoint::Endpoint;
 pub use limits::Limits;

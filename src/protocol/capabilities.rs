@@ -20,4 +20,6 @@ pub(crate) struct ServerCapabilities {
     pub prompts: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<Declared>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logging: Option<Declared>,
 }

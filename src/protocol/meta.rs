@@ -3,10 +3,12 @@
 //! Source: 2026-07-28, basic, "`_meta`"; schema, `RequestMetaObject`.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::description::Implementation;
 use super::error::RpcError;
 use super::json::{Kind, Value};
+use super::log_level::LogLevel;
 
 /// The revision that a request is written in.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -18,9 +20,6 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// Who the server is, in every result.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-
-/// The levels of log messages, least severe first (RFC 5424).
-pub const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// What a request claims to be written in: the value of [`PROTOCOL_VERSION`], whatever its type, or `None`.
 pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
@@ -58,13 +57,41 @@ impl Envelope {
             })?),
             None => None,
         };
-        if let Some(level) = member(LOG_LEVEL) {
-            let known = level.as_str().is_some_and(|level| LOG_LEVELS.contains(&&*level));
-            if !known {
-                return Err(malformed(LOG_LEVEL, &format!("one of {}, if it is sent,", LOG_LEVELS.join(", "))));
-            }
+        let level_of = |level: Value<'_>| level.as_str().and_then(|level| LogLevel::named(&level));
+        if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
+            return Err(malformed(LOG_LEVEL, &format!("one of {}, if it is sent,", LogLevel::names())));
         }
         Ok(Self { version, client })
+    }
+}
+
+/// What a client wants to be told while its request is answered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    /// The token that notifications of progress carry, as it was sent.
+    pub progress_token: Option<Box<RawValue>>,
+    /// From which level on it wants log messages.
+    pub log_level: Option<LogLevel>,
+}
+
+impl Wishes {
+    /// Reads the `_meta` of a request.
+    pub(crate) fn of(params: Option<Value<'_>>) -> Self {
+        let member = |key: &str| params?.get("_meta")?.get(key);
+        let is_token = |value: &Value<'_>| match value.kind() {
+            Kind::String => true,
+            Kind::Number => !value.text().contains(['.', 'e', 'E']),
+            _ => false,
+        };
+        let progress_token = member("progressToken").filter(is_token);
+        Self {
+            progress_token: progress_token.and_then(|token| RawValue::from_string(token.text().to_owned()).ok()),
+            log_level: member(LOG_LEVEL).and_then(Value::as_str).and_then(|level| LogLevel::named(&level)),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.progress_token.is_none() && self.log_level.is_none()
     }
 }
 

@@ -64,6 +64,11 @@ impl Method {
         TABLE.iter().find(served).map(|row| row.method)
     }
 
+    /// Whether a handler of ours runs for it, which may have something to tell before it is done.
+    pub(crate) fn may_tell(name: &str) -> bool {
+        matches!(name, "tools/call" | "resources/read" | "prompts/get" | "completion/complete")
+    }
+
     /// The parameter whose value the header `Mcp-Name` must repeat, for the methods that have one.
     pub fn mirrored_param(name: &str) -> Option<&'static str> {
         TABLE.iter().find(|row| row.name == name)?.mirrored

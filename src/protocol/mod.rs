@@ -6,6 +6,7 @@
 //! | [`message`] | JSON-RPC 2.0: requests, notifications, responses, ids |
 //! | [`revision`] | the five revisions, and what each of them knows |
 //! | [`meta`] | the keys of `_meta`, and the envelope of a 2026-07-28 request |
+//! | [`log_level`] | the levels of log messages |
 //! | [`error`] | error codes and errors |
 //! | [`method`] | the methods, and the revisions that have them |
 //! | [`capabilities`] | what a server says it can do |
@@ -17,6 +18,7 @@ pub mod content;
 pub mod description;
 pub mod error;
 pub mod json;
+pub mod log_level;
 pub mod message;
 pub mod meta;
 pub mod method;

@@ -38,6 +38,7 @@ pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
         tools: server.offers_tools().then_some(Declared {}),
         resources: server.offers_resources().then_some(Declared {}),
         prompts: server.offers_prompts().then_some(Declared {}),
+        logging: server.logging.is_some().then_some(Declared {}),
         completions: server.offers_completions().then_some(Declared {}),
     }
 }

@@ -9,6 +9,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::protocol::description::{Icon, Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 
 /// A server: what one request is answered from.
 ///
@@ -31,6 +32,7 @@ pub struct McpServer {
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) page_size: Option<NonZeroUsize>,
+    pub(crate) logging: Option<LogLevel>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
 }
@@ -47,6 +49,7 @@ impl McpServer {
                 templates: Vec::new(),
                 prompts: Vec::new(),
                 page_size: None,
+                logging: None,
                 cache: CacheHint::NONE,
                 caches: Vec::new(),
             },
@@ -152,6 +155,13 @@ impl McpServerBuilder {
     /// Gives lists in pages of this many. Without it a list is one page, which is all that some older clients read.
     pub fn page_size(mut self, items: NonZeroUsize) -> Self {
         self.server.page_size = Some(items);
+        self
+    }
+
+    /// Declares log messages to the client ([`Context::log`](crate::server::Context::log)). A client of 2026-07-28 says in each
+    /// request from which level on it wants them; others get those from `level` on.
+    pub fn logging(mut self, level: LogLevel) -> Self {
+        self.server.logging = Some(level);
         self
     }
 

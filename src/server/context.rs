@@ -3,9 +3,14 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use futures::future::{LocalBoxFuture, Shared};
+use serde::Serialize;
+
+use super::outbox::Outbox;
 use crate::auth::Principal;
 use crate::host::{Host, RequestHead, path_of};
-use crate::protocol::description::Implementation;
+use crate::protocol::description::{Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
 
@@ -55,6 +60,19 @@ struct Inner {
     revision: Revision,
     client: Option<Implementation>,
     host: Host,
+    live: Option<Live>,
+}
+
+/// What only an answer that may become a stream has.
+pub(crate) struct Live {
+    /// Where notifications go.
+    pub outbox: Outbox,
+    /// The server's name, which log messages carry.
+    pub logger: Text,
+    /// Ready when the client has gone away.
+    pub gone: Shared<LocalBoxFuture<'static, ()>>,
+    /// Whether the handler looks at that itself.
+    pub is_watched: Cell<bool>,
 }
 
 impl Context {
@@ -65,7 +83,14 @@ impl Context {
         client: Option<Implementation>,
         host: Host,
     ) -> Self {
-        Self(Rc::new(Inner { request, id, revision, client, host }))
+        Self(Rc::new(Inner { request, id, revision, client, host, live: None }))
+    }
+
+    /// The same context, with a way to tell the client something while it is in use.
+    pub(crate) fn with_live(self, live: Live) -> Self {
+        let Inner { request, id, revision, client, host, .. } = &*self.0;
+        let (request, id, client, host) = (request.clone(), id.clone(), client.clone(), host.clone());
+        Self(Rc::new(Inner { request, id, revision: *revision, client, host, live: Some(live) }))
     }
 
     /// Who calls; `None` on an endpoint without authentication.
@@ -99,6 +124,46 @@ impl Context {
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
     pub fn now_ms(&self) -> u64 {
         self.0.host.clock.now_ms()
+    }
+
+    /// Tells the client how far the work has come: `progress` of `total`, if that is known, and what is being done.
+    ///
+    /// It is sent at once, on the stream of the answer, if the client has asked for progress and takes such a stream; else it
+    /// is dropped. So is a `progress` that is no more than the one before it.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
+        if let Some(live) = &self.0.live {
+            live.outbox.progress(progress, total, &message.into());
+        }
+    }
+
+    /// Sends the client a log message: `data` is a text, or anything else that is JSON.
+    ///
+    /// It is sent at once, on the stream of the answer, if the server [declares](crate::server::McpServerBuilder::logging)
+    /// log messages, and the client wants those of this level and takes such a stream; else it is dropped. It must hold no
+    /// secret and nothing of the server's inside.
+    pub fn log(&self, level: LogLevel, data: impl Serialize) {
+        if let Some(live) = &self.0.live {
+            live.outbox.log(level, &live.logger, data);
+        }
+    }
+
+    /// Is ready when the client has gone away, so that the work is for nobody.
+    ///
+    /// A client of 2026-07-28 that closes the stream of an answer has cancelled the request, and the handler is dropped
+    /// where it waits, unless it looks at this: it then goes on to its end, and can put things in order. Clients of older
+    /// revisions may close a stream for other reasons. A JSON answer that is pending is not told at all.
+    pub async fn cancelled(&self) {
+        match &self.0.live {
+            Some(live) => {
+                live.is_watched.set(true);
+                live.gone.clone().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn live(&self) -> Option<&Live> {
+        self.0.live.as_ref()
     }
 
     pub(crate) fn depends_on_caller(&self) -> bool {

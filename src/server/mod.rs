@@ -11,6 +11,7 @@
 //! | [`prompt`] | prompts and their versions |
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
+//! | [`session_required`] | refusals of what needs a session |
 //! | [`context`] | what a handler can learn of the request |
 
 pub mod builder;
@@ -19,8 +20,10 @@ pub mod completion;
 pub mod context;
 mod definition;
 pub mod handler;
+pub(crate) mod outbox;
 pub mod prompt;
 pub mod resource;
+pub mod session_required;
 pub mod tool;
 pub mod tool_result;
 pub mod uri_template;
@@ -34,5 +37,6 @@ pub use context::{Context, RequestInfo};
 pub use definition::BuildError;
 pub use prompt::{Prompt, PromptError, PromptResult};
 pub use resource::{ReadError, Resource, ResourceTemplate};
+pub use session_required::SessionRequired;
 pub use tool::Tool;
 pub use tool_result::{Json, ToolError, ToolResult};

@@ -8,7 +8,9 @@
 
 mod body;
 mod head;
+mod machine;
 mod secrets;
 mod serve;
 
+use machine::host;
 pub use serve::serve;

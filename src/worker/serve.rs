@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use futures::StreamExt;
 use worker::{Headers, Request, Response, ResponseBuilder};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use crate::host::{Clock, Host, Level, Log};
 use crate::http::Endpoint;
+use crate::http::stream::Body;
 
 /// Answers `request` from `endpoint`.
 ///
@@ -31,12 +32,12 @@ use crate::http::Endpoint;
 /// }
 /// ```
 pub async fn serve(endpoint: Endpoint, request: Request) -> worker::Result<Response> {
-    let host = Host { clock: Rc::new(WorkerClock), log: Rc::new(Console) };
+    let host = super::host();
     let head = Rc::new(WorkerHead::new(&request));
     respond(endpoint.handle(head, WorkerBody(request), &host).await)
 }
 
-fn respond(answer: http::Response<Vec<u8>>) -> worker::Result<Response> {
+fn respond(answer: http::Response<Body>) -> worker::Result<Response> {
     let (head, body) = answer.into_parts();
     let headers = Headers::new();
     for (name, value) in &head.headers {
@@ -46,27 +47,9 @@ fn respond(answer: http::Response<Vec<u8>>) -> worker::Result<Response> {
         }
     }
     let response = ResponseBuilder::new().with_status(head.status.as_u16()).with_headers(headers);
-    Ok(if body.is_empty() { response.empty() } else { response.fixed(body) })
-}
-
-/// The clock of the isolate. It stands still while the program runs and moves on when it waits.
-struct WorkerClock;
-
-impl Clock for WorkerClock {
-    fn now_ms(&self) -> u64 {
-        worker::Date::now().as_millis()
-    }
-}
-
-/// The console, which `wrangler tail` and Workers Logs show. A line of JSON becomes fields there.
-struct Console;
-
-impl Log for Console {
-    fn write(&self, level: Level, line: &str) {
-        match level {
-            Level::Info => worker::console_log!("{line}"),
-            Level::Warning => worker::console_warn!("{line}"),
-            Level::Error => worker::console_error!("{line}"),
-        }
+    match body {
+        Body::Bytes(bytes) if bytes.is_empty() => Ok(response.empty()),
+        Body::Bytes(bytes) => Ok(response.fixed(bytes)),
+        Body::Stream(events) => response.from_stream(events.map(Ok::<_, worker::Error>)),
     }
 }

@@ -23,6 +23,7 @@ mod envelope;
 mod json_rpc;
 mod legacy;
 mod lists;
+mod live;
 mod older_revisions;
 mod one_request;
 mod pages;

@@ -7,7 +7,7 @@ use edge_mcp::auth::StaticTokens;
 use edge_mcp::host::Level;
 use edge_mcp::http::Endpoint;
 use edge_mcp::server::{Context, McpServer, RequestInfo, Tool};
-use futures::executor::block_on;
+use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;
 
@@ -54,9 +54,10 @@ fn concurrent_requests_with_one_id_keep_apart() {
         McpServer::builder("s", "1").tool(Tool::new("whoami", whoami).description("Who calls.")).build()
     };
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
-    let host = Lines::default().host();
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
     let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
-    let (ada, bob) = block_on(join(ask("ada-token"), ask("bob-token")));
+    let (ada, bob) = pool.run_until(join(ask("ada-token"), ask("bob-token")));
     assert_eq!((ada.tool_text().0, bob.tool_text().0), ("ada", "bob"));
     assert_eq!(together.get(), 2, "they did run at the same time");
 }

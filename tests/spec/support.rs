@@ -4,16 +4,21 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log};
+use edge_mcp::host::{Clock, Host, Level, Log, Tasks, Timer};
 use edge_mcp::http::Endpoint;
+use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 use edge_mcp::server::{
     BuildError, Completion, Context, Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo,
     Resource, ResourceTemplate, Tool, ToolError,
 };
-use futures::executor::block_on;
+use futures::executor::{LocalPool, LocalSpawner};
+use futures::future::LocalBoxFuture;
+use futures::task::LocalSpawnExt;
+use futures::{FutureExt, StreamExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,6 +34,23 @@ struct StoppedClock;
 impl Clock for StoppedClock {
     fn now_ms(&self) -> u64 {
         NOW * 1000
+    }
+}
+
+/// A timer for tests in which no time passes.
+struct Never;
+
+impl Timer for Never {
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        std::future::pending().boxed_local()
+    }
+}
+
+struct PoolTasks(LocalSpawner);
+
+impl Tasks for PoolTasks {
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        self.0.spawn_local(task).expect("the pool is there");
     }
 }
 
@@ -58,8 +80,10 @@ impl Lines {
         self.0.borrow().iter().map(|(level, _)| *level).collect()
     }
 
-    pub fn host(&self) -> Host {
-        Host { clock: Rc::new(StoppedClock), log: Rc::new(self.clone()) }
+    /// A machine whose tasks run when `pool` does.
+    pub fn host(&self, pool: &LocalPool) -> Host {
+        let tasks = PoolTasks(pool.spawner());
+        Host { clock: Rc::new(StoppedClock), timer: Rc::new(Never), tasks: Rc::new(tasks), log: Rc::new(self.clone()) }
     }
 }
 
@@ -315,27 +339,42 @@ impl Ask {
     }
 
     pub fn ask_logging(self, endpoint: &Endpoint, lines: &Lines) -> Answer {
-        block_on(self.send(endpoint, &lines.host()))
+        let mut pool = LocalPool::new();
+        let host = lines.host(&pool);
+        pool.run_until(self.send(endpoint, &host))
     }
 
-    /// Asks, and checks what must hold of every answer, whatever was asked.
-    pub async fn send(self, endpoint: &Endpoint, host: &Host) -> Answer {
+    /// Asks, and gives the answer as it is.
+    pub async fn raw(self, endpoint: &Endpoint, host: &Host) -> http::Response<Body> {
         let mut request = http::Request::builder().method(self.method).uri(self.path);
         for (name, value) in &self.headers {
             request = request.header(name, value.as_slice());
         }
         let (head, ()) = request.body(()).expect("a request that http can hold").into_parts();
-        let response = endpoint.handle(Rc::new(head), self.body.clone(), host).await;
+        endpoint.handle(Rc::new(head), self.body, host).await
+    }
+
+    /// Asks, and checks what must hold of every answer, whatever was asked.
+    pub async fn send(self, endpoint: &Endpoint, host: &Host) -> Answer {
+        let asked = serde_json::from_slice::<Value>(&self.body).ok();
+        let response = self.raw(endpoint, host).await;
         let (head, body) = response.into_parts();
+        let body = match body {
+            Body::Bytes(bytes) => bytes,
+            Body::Stream(events) => events.concat().await,
+        };
         let headers = head.headers.iter();
         let headers =
             headers.map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").to_owned())).collect();
-        let answer = Answer {
-            status: head.status.as_u16(),
-            headers,
-            body: (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("a body is JSON")),
+        let answer = Answer { status: head.status.as_u16(), headers, body: None, notifications: Vec::new() };
+        let answer = if answer.header("content-type") == Some("text/event-stream") {
+            let mut messages = events(&body);
+            Answer { body: messages.pop(), notifications: messages, ..answer }
+        } else {
+            let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("a body is JSON"));
+            Answer { body, ..answer }
         };
-        answer.hold_invariants(serde_json::from_slice::<Value>(&self.body).ok().as_ref());
+        answer.hold_invariants(asked.as_ref());
         answer
     }
 }
@@ -346,6 +385,16 @@ pub struct Answer {
     pub status: u16,
     headers: Vec<(String, String)>,
     pub body: Option<Value>,
+    /// What came before it on a stream.
+    pub notifications: Vec<Value>,
+}
+
+/// The messages of a stream of events.
+pub fn events(stream: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(stream).expect("UTF-8");
+    let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
+    let message = |event: &str| event.strip_prefix("event: message\ndata: ").map(serde_json::from_str);
+    events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
 }
 
 impl Answer {
@@ -356,7 +405,11 @@ impl Answer {
             assert!(matches!(self.status, 202 | 204), "{} needs a body", self.status);
             return;
         };
-        assert_eq!(self.header("content-type"), Some("application/json"));
+        assert!(matches!(self.header("content-type"), Some("application/json" | "text/event-stream")));
+        for notification in &self.notifications {
+            // Rules 42 and 43: no requests, and nothing but what belongs to this request; the response comes last.
+            assert!(notification.get("id").is_none() && notification["method"].is_string(), "{notification}");
+        }
         let single = [body.clone()];
         for message in body.as_array().map_or(&single[..], Vec::as_slice) {
             assert_eq!(message["jsonrpc"], "2.0", "{message}");

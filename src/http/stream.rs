@@ -1,0 +1,79 @@
+//! Answers as a stream of events: the notifications of a handler as it sends them, and the response at the end.
+//!
+//! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; the older transports, the same.
+//! No event has an id, since none can be sent again.
+
+use std::pin::Pin;
+use std::task::{Context as Task, Poll};
+
+use futures::channel::{mpsc, oneshot};
+use futures::{Stream, StreamExt};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{HeaderName, Response, StatusCode};
+
+/// The body of an answer.
+#[derive(Debug)]
+pub enum Body {
+    /// All of it; none, if it is empty.
+    Bytes(Vec<u8>),
+    /// A part at a time, as it comes.
+    Stream(EventStream),
+}
+
+/// What comes out of a request that is being answered.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// A notification, as JSON.
+    Notification(Vec<u8>),
+    /// The response, which is the last part.
+    Response(StatusCode, Vec<u8>),
+    /// Nothing, for a while.
+    Silence,
+}
+
+/// The parts of a streamed body. Whoever drops it before its end has gone away.
+#[derive(Debug)]
+pub struct EventStream {
+    first: Option<Part>,
+    rest: mpsc::UnboundedReceiver<Part>,
+    /// Dropped with the stream, which tells the handler.
+    _open: oneshot::Sender<()>,
+}
+
+impl EventStream {
+    pub(super) fn new(first: Part, rest: mpsc::UnboundedReceiver<Part>, open: oneshot::Sender<()>) -> Self {
+        Self { first: Some(first), rest, _open: open }
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Vec<u8>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Task<'_>) -> Poll<Option<Vec<u8>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(event(first)));
+        }
+        self.rest.poll_next_unpin(cx).map(|part| part.map(event))
+    }
+}
+
+/// A part as an event. Silence is a comment, which clients ignore and which keeps a connection open.
+fn event(part: Part) -> Vec<u8> {
+    match part {
+        Part::Notification(message) | Part::Response(_, message) => {
+            [b"event: message\ndata: ", message.as_slice(), b"\n\n"].concat()
+        }
+        Part::Silence => b": keep-alive\n\n".to_vec(),
+    }
+}
+
+/// The answer that is such a stream.
+pub(super) fn response(stream: EventStream) -> Response<Body> {
+    let mut response = Response::new(Body::Stream(stream));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    // Proxies that gather an answer before they pass it on are asked not to.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}

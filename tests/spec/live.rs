@@ -1,0 +1,254 @@
+//! Answers that become streams: progress, log messages, and a client that goes away.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::host::{Host, Timer};
+use edge_mcp::http::Endpoint;
+use edge_mcp::http::stream::{Body, EventStream};
+use edge_mcp::protocol::log_level::LogLevel;
+use edge_mcp::server::{Context, McpServer, Tool};
+use futures::channel::oneshot;
+use futures::executor::LocalPool;
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, post};
+
+const BOTH: &str = "application/json, text/event-stream";
+
+fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone + 'static) -> Endpoint {
+    Endpoint::new(move |_| {
+        let tool = Tool::new("work", handler.clone()).description("Works.");
+        McpServer::builder("worker", "1").tool(tool).logging(LogLevel::Warning).build()
+    })
+    .without_auth()
+}
+
+/// Tells of everything at once.
+fn chatty() -> Endpoint {
+    server(|cx| {
+        async move {
+            for (progress, message) in [(0.0, "begun"), (50.0, ""), (50.0, "again"), (20.0, "back"), (100.0, "done")] {
+                cx.progress(progress, Some(100.0), message);
+            }
+            cx.log(LogLevel::Info, "a detail");
+            cx.log(LogLevel::Error, json!({ "code": 7 }));
+            "worked".to_owned()
+        }
+        .boxed_local()
+    })
+}
+
+fn new_call(meta: Value) -> Ask {
+    let mut all = envelope();
+    all.as_object_mut().expect("an object").extend(meta.as_object().expect("an object").clone());
+    let params = json!({ "name": "work", "_meta": all });
+    let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    post(message.to_string())
+        .header("MCP-Protocol-Version", NEWEST)
+        .header("Mcp-Method", "tools/call")
+        .header("Mcp-Name", "work")
+        .header("Accept", BOTH)
+}
+
+fn old_call(meta: Value) -> Ask {
+    legacy("tools/call", json!({ "name": "work", "_meta": meta })).header("Accept", BOTH)
+}
+
+fn told(answer: &Answer, method: &str) -> Vec<Value> {
+    let of_method = answer.notifications.iter().filter(|notification| notification["method"] == method);
+    of_method.map(|notification| notification["params"].clone()).collect()
+}
+
+/// Rules 39, 42, 43 and 82: whoever gives a token is told of progress, with that token, as long as it grows; the response
+/// ends the stream.
+#[test]
+fn progress_is_told() {
+    for token in [json!("p1"), json!(7), json!("")] {
+        for ask in [new_call(json!({ "progressToken": token })), old_call(json!({ "progressToken": token }))] {
+            let answer = ask.ask_at(&chatty());
+            assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")));
+            assert_eq!(answer.header("cache-control"), Some("no-cache, no-transform"));
+            assert_eq!(answer.header("x-accel-buffering"), Some("no"));
+            let expected = [
+                json!({ "progressToken": token, "progress": 0.0, "total": 100.0, "message": "begun" }),
+                json!({ "progressToken": token, "progress": 50.0, "total": 100.0 }),
+                json!({ "progressToken": token, "progress": 100.0, "total": 100.0, "message": "done" }),
+            ];
+            assert_eq!(told(&answer, "notifications/progress"), expected);
+            assert_eq!(answer.result()["content"][0]["text"], "worked");
+        }
+    }
+}
+
+/// Rule 83: log messages from the level on that the request names; in older revisions, that the server names.
+#[test]
+fn log_messages_are_sent() {
+    let level = |level: &str| json!({ "io.modelcontextprotocol/logLevel": level });
+    let error = json!({ "level": "error", "logger": "worker", "data": { "code": 7 } });
+    let info = json!({ "level": "info", "logger": "worker", "data": "a detail" });
+    for (ask, expected) in [
+        (new_call(level("info")), vec![info, error.clone()]),
+        (new_call(level("error")), vec![error.clone()]),
+        (new_call(level("critical")), vec![]),
+        (new_call(json!({})), vec![]),
+        (old_call(json!({})), vec![error.clone()]),
+        (old_call(level("debug")), vec![error]),
+    ] {
+        assert_eq!(told(&ask.clone().ask_at(&chatty()), "notifications/message"), expected, "{ask:?}");
+    }
+    let silent = Endpoint::new(|_| {
+        let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "unasked") };
+        McpServer::builder("s", "1").tool(Tool::new("work", talk).description("d")).build()
+    });
+    let answer = new_call(level("debug")).ask_at(&silent.without_auth());
+    assert_eq!(answer.header("content-type"), Some("application/json"), "a server that declares no logging sends none");
+}
+
+/// Rule 39: who takes no stream, has nothing to be told, or is told nothing, gets JSON.
+#[test]
+fn others_get_json() {
+    let token = || json!({ "progressToken": 1 });
+    let quiet = server(|_| async { "worked".to_owned() }.boxed_local());
+    for (ask, endpoint) in [
+        (new_call(json!({})), chatty()),
+        (new_call(token()).replace("Accept", "application/json"), chatty()),
+        (new_call(token()).replace("Accept", "*/*"), chatty()),
+        (new_call(token()).replace("Accept", "application/json, text/event-stream;q=0"), chatty()),
+        (new_call(token()).without("Accept"), chatty()),
+        (new_call(token()), chatty().json_only()),
+        (new_call(token()), quiet),
+        (new_call(json!({ "progressToken": 1.5 })), chatty()),
+        (new_call(json!({ "progressToken": null })), chatty()),
+    ] {
+        let answer = ask.clone().ask_at(&endpoint);
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{ask:?}");
+        assert_eq!(answer.result()["content"][0]["text"], "worked", "{ask:?}");
+    }
+}
+
+/// An endpoint whose handler tells that it has begun, and then waits for the test.
+struct Paused {
+    endpoint: Endpoint,
+    go_on: Rc<RefCell<Option<oneshot::Sender<()>>>>,
+    /// What the handler has done.
+    ended: Rc<Cell<&'static str>>,
+}
+
+fn paused(watches: bool) -> Paused {
+    let go_on: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
+    let ended: Rc<Cell<&'static str>> = Rc::default();
+    let (to_go_on, at_end) = (go_on.clone(), ended.clone());
+    let endpoint = server(move |cx| {
+        let (sender, receiver) = oneshot::channel();
+        to_go_on.borrow_mut().replace(sender);
+        let at_end = at_end.clone();
+        async move {
+            cx.progress(1.0, None, "begun");
+            let waiting = Dropped(at_end.clone());
+            if watches {
+                futures::future::select(receiver, cx.cancelled().boxed_local()).await;
+            } else {
+                receiver.await.expect("the test goes on");
+            }
+            std::mem::forget(waiting);
+            at_end.set("finished");
+            "worked".to_owned()
+        }
+        .boxed_local()
+    });
+    Paused { endpoint, go_on, ended }
+}
+
+/// Notes that a handler was dropped where it waited.
+struct Dropped(Rc<Cell<&'static str>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.set("dropped");
+    }
+}
+
+/// The stream of an answer, whose handler waits.
+fn open(pool: &mut LocalPool, host: &Host, ask: &Ask, endpoint: &Endpoint) -> EventStream {
+    match pool.run_until(ask.clone().raw(endpoint, host)).into_body() {
+        Body::Stream(stream) => stream,
+        Body::Bytes(bytes) => panic!("no stream: {}", String::from_utf8_lossy(&bytes)),
+    }
+}
+
+/// Notifications come as they are sent, not when the handler is done.
+#[test]
+fn notifications_come_at_once() {
+    let Paused { endpoint, go_on, ended } = paused(false);
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let ask = new_call(json!({ "progressToken": 1 }));
+    let mut stream = open(&mut pool, &host, &ask, &endpoint);
+    let first = pool.run_until(stream.next()).expect("an event");
+    assert_eq!(events(&first)[0]["params"]["message"], "begun");
+    assert_eq!(ended.get(), "", "it has not ended");
+    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    let rest = pool.run_until(stream.concat());
+    assert_eq!(events(&rest)[0]["result"]["content"][0]["text"], "worked");
+    assert_eq!(ended.get(), "finished");
+}
+
+/// Rules 44 and 96: in 2026-07-28 a closed stream cancels, in older revisions it does not.
+#[test]
+fn a_closed_stream_cancels() {
+    let token = || json!({ "progressToken": 1 });
+    for (ask, watches, expected) in
+        [(new_call(token()), false, "dropped"), (new_call(token()), true, "finished"), (old_call(token()), false, "")]
+    {
+        let Paused { endpoint, go_on, ended } = paused(watches);
+        let mut pool = LocalPool::new();
+        let host = Lines::default().host(&pool);
+        drop(open(&mut pool, &host, &ask, &endpoint));
+        pool.run_until_stalled();
+        assert_eq!(ended.get(), expected, "{ask:?}, watching: {watches}");
+        if expected.is_empty() {
+            go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+            pool.run_until_stalled();
+            assert_eq!(ended.get(), "finished", "an older client may come back for other reasons");
+        }
+    }
+}
+
+/// A timer that rings at once, a few times.
+struct Impatient(Cell<u32>);
+
+impl Timer for Impatient {
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        if left == 0 { std::future::pending().boxed_local() } else { std::future::ready(()).boxed_local() }
+    }
+}
+
+/// Rule 43: a stream on which nothing happens is kept open by comments, but is not begun by one.
+#[test]
+fn silence_is_filled() {
+    let Paused { endpoint, go_on, .. } = paused(false);
+    let mut pool = LocalPool::new();
+    let host = Host { timer: Rc::new(Impatient(Cell::new(2))), ..Lines::default().host(&pool) };
+    let ask = new_call(json!({ "progressToken": 1 }));
+    let mut stream = open(&mut pool, &host, &ask, &endpoint);
+    let first = pool.run_until(stream.next()).expect("an event");
+    assert!(first.starts_with(b"event: message"), "the stream begins with what was told");
+    assert_eq!(pool.run_until(stream.next()).as_deref(), Some(b": keep-alive\n\n".as_slice()));
+    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    assert_eq!(events(&pool.run_until(stream.concat())).len(), 1);
+}
+
+/// The one log line of a streamed answer is written when it ends.
+#[test]
+fn a_stream_is_logged_once() {
+    let lines = Lines::default();
+    new_call(json!({ "progressToken": 1 })).ask_logging(&chatty(), &lines);
+    let expected = json!({ "event": "request", "method": "tools/call", "target": "work", "era": "modern", "status": 200, "ms": 0, "id": "7" });
+    assert_eq!(lines.read(), [expected]);
+}
