@@ -102,11 +102,12 @@ pub mod worker;
 #[cfg(doctest)]
 mod pages;
 
-pub use auth::{ConfigError, Principal, StaticTokens, TokenValidator};
+pub use auth::{ConfigError, Principal, StateKeys, StaticTokens, TokenValidator};
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 pub use server::{
-    BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Json, McpServer, Prompt, PromptError,
-    PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Tool, ToolError,
+    BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError, Json, McpServer,
+    Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, SessionRequired, Tool,
+    ToolError,
 };

@@ -11,14 +11,16 @@ use http::{Response, StatusCode};
 use super::authenticate::Authentication;
 use super::era::{Classified, Opened, classify};
 use super::limits::Limits;
+use super::listen;
 use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::origin::AllowedOrigins;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard};
-use crate::auth::{ConfigError, TokenValidator};
+use super::{cors, guard, mirror};
+use crate::auth::{ConfigError, StateKeys, TokenValidator};
 use crate::host::{BodyError, Host, Level, RequestBody, RequestHead, path_of};
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Document, JsonError};
@@ -57,6 +59,7 @@ pub struct Endpoint {
     origins: AllowedOrigins,
     limits: Limits,
     json_only: bool,
+    state_keys: Rc<Result<StateKeys, ConfigError>>,
 }
 
 /// What decides who may call: a validator, or the mistake in the configuration that left none.
@@ -91,6 +94,7 @@ impl Endpoint {
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
             json_only: false,
+            state_keys: Rc::new(StateKeys::from_text("MCP_STATE_KEY", None)),
         }
     }
 
@@ -129,6 +133,14 @@ impl Endpoint {
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
         self.origins = origins;
+        self
+    }
+
+    /// The keys that sign the state of calls which ask for input. They are needed only once a handler asks: a mistake in them is
+    /// told then, in the log.
+    #[must_use]
+    pub fn state_keys(mut self, keys: Result<StateKeys, ConfigError>) -> Self {
+        self.state_keys = Rc::new(keys);
         self
     }
 
@@ -195,7 +207,7 @@ impl Endpoint {
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return Ok(Answer::Whole(cors::preflight(head.header("origin").as_deref())));
+            return Ok(Answer::Whole(cors::preflight(&**head)));
         }
         guard::check(&**head, &method, self.limits.body)?;
         let principal = self.authentication.authenticate(&**head, host).await?;
@@ -214,20 +226,30 @@ impl Endpoint {
                 self.answer_batch(&requests, revision, info, host, line).await.map(Answer::Whole)
             }
             Classified::Request(opened) => {
-                let Opened { request, revision, client } = *opened;
+                let Opened { request, revision, client, capabilities } = *opened;
                 line.request(&request);
                 line.era(revision.era());
                 let server = self.build(&info, Some(&request.id), host)?;
-                let cx = Context::new(info, request.id.clone(), revision, client, host.clone());
+                if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
+                    let refused = |error| Refusal::rpc(StatusCode::OK, Some(request.id.clone()), error);
+                    return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
+                }
+                let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
+                if let Some(tool) = tool {
+                    let id = || Some(request.id.clone());
+                    mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
+                }
+                let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
                 let wishes = self.wishes(&request, &server, revision, &**head);
                 if wishes.is_empty() {
-                    let (status, message) = answer_one(&server, &request, cx, line).await;
+                    let (status, message) = answer_one(&server, &request, cx, &self.state_keys, line).await;
                     return Ok(Answer::Whole(json_response(status, message)));
                 }
                 drop(request);
                 drop(document);
                 let line = std::mem::take(line);
-                let job = Job { server, body, json: self.limits.json, cx, line, started };
+                let job =
+                    Job { server, body, json: self.limits.json, cx, keys: self.state_keys.clone(), line, started };
                 Ok(Answer::Live(live::answer(job, wishes, host).await))
             }
         }
@@ -268,11 +290,12 @@ impl Endpoint {
         let server = self.build(&info, None, host)?;
         let mut body = vec![b'['];
         for request in requests {
-            let cx = Context::new(info.clone(), request.id.clone(), revision, None, host.clone());
+            let nothing = ClientCapabilities::default();
+            let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
             if body.len() > 1 {
                 body.push(b',');
             }
-            body.extend(answer_one(&server, request, cx, line).await.1);
+            body.extend(answer_one(&server, request, cx, &self.state_keys, line).await.1);
         }
         body.push(b']');
         Ok(json_response(StatusCode::OK, body))
@@ -298,10 +321,11 @@ pub(super) async fn answer_one(
     server: &McpServer,
     request: &Request<'_>,
     cx: Context,
+    keys: &Result<StateKeys, ConfigError>,
     line: &mut LogLine,
 ) -> (StatusCode, Vec<u8>) {
     let era = cx.revision().era();
-    match rpc::dispatch(&Call { server, request, cx }).await {
+    match rpc::dispatch(&Call { server, request, cx, keys }).await {
         Ok(body) => (StatusCode::OK, body),
         Err(error) => {
             line.error(error.code);

@@ -12,6 +12,7 @@ use super::limits::Limits;
 use super::mirror;
 use super::refusal::Refusal;
 use crate::host::RequestHead;
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::json::{Kind, Value};
@@ -36,6 +37,7 @@ pub(super) struct Opened<'d> {
     pub request: Request<'d>,
     pub revision: Revision,
     pub client: Option<Implementation>,
+    pub capabilities: ClientCapabilities,
 }
 
 /// Says what the body `root`, sent under `head`, is.
@@ -92,7 +94,7 @@ fn open_modern<'d>(
     head: &dyn RequestHead,
     version: Option<&str>,
 ) -> Result<Opened<'d>, RpcError> {
-    let Envelope { version: claim, client } = Envelope::read(request.params)?;
+    let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
     mirror::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
@@ -101,13 +103,13 @@ fn open_modern<'d>(
             .with_data(json!({ "supported": supported, "requested": claim }))
     })?;
     mirror::is_complete(head, version, &request)?;
-    Ok(Opened { request, revision, client })
+    Ok(Opened { request, revision, client, capabilities })
 }
 
 fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
     // `initialize` agrees on a revision in its body; what the header says of it is not yet agreed.
     let revision = if request.method == "initialize" { Revision::NEWEST_LEGACY } else { legacy_revision(version)? };
-    Ok(Opened { request, revision, client: None })
+    Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
 /// The revision that the version header names, or the one that clients without it are to be taken for.

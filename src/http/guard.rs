@@ -5,6 +5,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::refusal::Refusal;
 use crate::host::RequestHead;
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::server::SessionRequired;
 
 /// Whether the request is a message at all.
 ///
@@ -12,11 +14,13 @@ use crate::host::RequestHead;
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
 pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Box<Refusal>> {
     if method != "POST" {
-        let mut refusal = Refusal::http(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "Only POST is served: this server keeps no session, so there is no stream to open and none to end. \
-             Send each message as a POST of its own.",
-        );
+        let error = |message: String| RpcError::new(ErrorCode::InvalidRequest, message);
+        let error = match method {
+            "GET" => error(SessionRequired::ServerStream.to_string()).with_data(SessionRequired::ServerStream.data()),
+            "DELETE" => error(SessionRequired::EndSession.to_string()).with_data(SessionRequired::EndSession.data()),
+            _ => error("Only POST is served. Send each message as a POST of its own.".to_owned()),
+        };
+        let mut refusal = Refusal::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
         allow_header(&mut refusal.headers);
         return Err(refusal);
     }

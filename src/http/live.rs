@@ -4,6 +4,7 @@
 //! handler that is handed from one waker to another can hang. What comes out of the channel first decides: a notification
 //! makes the answer a stream, the response makes it a JSON object.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
@@ -13,6 +14,7 @@ use http::{Response, StatusCode};
 use super::endpoint::{answer_one, json_response};
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part};
+use crate::auth::{ConfigError, StateKeys};
 use crate::host::Host;
 use crate::protocol::json::{Document, JsonLimits};
 use crate::protocol::message::Message;
@@ -32,6 +34,7 @@ pub(super) struct Job {
     pub body: Vec<u8>,
     pub json: JsonLimits,
     pub cx: Context,
+    pub keys: Rc<Result<StateKeys, ConfigError>>,
     pub line: LogLine,
     pub started: u64,
 }
@@ -96,11 +99,11 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
 
 /// Reads the request once more, from the body that the task now owns, and answers it.
 async fn respond(job: Job, cx: Context, host: Host) -> (StatusCode, Vec<u8>) {
-    let Job { server, body, json, mut line, started, .. } = job;
+    let Job { server, body, json, keys, mut line, started, .. } = job;
     let document = Document::parse(&body, json);
     let message = document.as_ref().ok().and_then(|document| Message::read(document.root()).ok());
     let (status, message) = match message {
-        Some(Message::Request(request)) => answer_one(&server, &request, cx, &mut line).await,
+        Some(Message::Request(request)) => answer_one(&server, &request, cx, &keys, &mut line).await,
         // It was read as a request before, and has not changed.
         _ => (StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
     };

@@ -6,9 +6,11 @@
 use super::header_value::decode;
 use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
-use crate::protocol::json::Value;
+use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
+use crate::schema::{HeaderParam, Type};
+use crate::server::Tool;
 
 /// The revision.
 pub(super) const VERSION: &str = "MCP-Protocol-Version";
@@ -50,13 +52,41 @@ pub(super) fn is_complete(
     let header = head.header(NAME).ok_or_else(|| missing(NAME))?;
     // A parameter that is no string is answered as such, by the method.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };
-    let header = decode(&header).map_err(|_| {
-        RpcError::new(
-            ErrorCode::HeaderMismatch,
-            format!("The header {NAME} is marked as base64, but cannot be decoded."),
-        )
-    })?;
+    let header = decode(&header).map_err(|_| badly_encoded(NAME))?;
     same(NAME, &header, &named)
+}
+
+/// The headers that a tool's marked arguments are repeated in say what the arguments say. An argument that is null or left
+/// out is not expected in one.
+pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Request<'_>) -> Result<(), RpcError> {
+    // A schema that could not be compiled has been refused with the server.
+    let Ok(schema) = tool.input_schema() else { return Ok(()) };
+    for HeaderParam { header: name, path, kind } in schema.header_params() {
+        let argument = path.iter().try_fold(request.param("arguments"), |value, step| Some(value?.get(step)));
+        let Some(argument) = argument.flatten().filter(|argument| argument.kind() != Kind::Null) else { continue };
+        let header = head.header(name).ok_or_else(|| missing(name))?;
+        let header = decode(&header).map_err(|_| badly_encoded(name))?;
+        let agrees = match kind {
+            Type::Integer => number(&header).is_some_and(|number| Some(number) == argument.text().parse().ok()),
+            Type::Boolean => header == argument.text(),
+            _ => argument.as_str().is_some_and(|text| text == header),
+        };
+        if !agrees {
+            let message = format!("The header {name} does not say what the argument `{}` says.", path.join("."));
+            return Err(RpcError::new(ErrorCode::HeaderMismatch, message));
+        }
+    }
+    Ok(())
+}
+
+/// A decimal number, and nothing else that Rust would take for one.
+fn number(text: &str) -> Option<f64> {
+    let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
+    (document.root().kind() == Kind::Number && document.root().text() == text).then(|| text.parse().ok())?
+}
+
+fn badly_encoded(name: &str) -> RpcError {
+    RpcError::new(ErrorCode::HeaderMismatch, format!("The header {name} is marked as base64, but cannot be decoded."))
 }
 
 fn same(name: &str, header: &str, body: &str) -> Result<(), RpcError> {

@@ -11,6 +11,7 @@
 //! | `mirror` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
 //! | `refusal` | what is refused before a method is reached, and the status of every error |
+//! | `listen` | `subscriptions/listen` |
 //! | `live` | answers that may become streams |
 //! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
@@ -23,6 +24,7 @@ mod era;
 mod guard;
 pub mod header_value;
 pub mod limits;
+mod listen;
 mod live;
 mod log_line;
 mod mirror;

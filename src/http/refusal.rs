@@ -41,6 +41,7 @@ impl Refusal {
 pub(super) fn status_of(era: Era, code: ErrorCode) -> StatusCode {
     match (era, code) {
         (Era::Modern, ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
+        (Era::Modern, ErrorCode::MissingCapability) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }

@@ -69,7 +69,17 @@ fn event(part: Part) -> Vec<u8> {
 
 /// The answer that is such a stream.
 pub(super) fn response(stream: EventStream) -> Response<Body> {
-    let mut response = Response::new(Body::Stream(stream));
+    with_headers(Body::Stream(stream))
+}
+
+/// The answer that is a stream of these messages, all of them there.
+pub(super) fn whole(messages: &[Vec<u8>]) -> Response<Body> {
+    let events = messages.iter().flat_map(|message| event(Part::Notification(message.clone())));
+    with_headers(Body::Bytes(events.collect()))
+}
+
+fn with_headers(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));

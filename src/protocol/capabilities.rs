@@ -1,9 +1,13 @@
-//! What a server says it can do. Nothing is declared that is not delivered.
+//! What a server says it can do, and what a client says it can.
+//!
+//! Nothing is declared that is not delivered.
 //!
 //! Source: schema, `ServerCapabilities`. `listChanged` and `subscribe` would promise messages that a server without
 //! sessions cannot send, so there is no way to say them.
 
 use serde::Serialize;
+
+use super::json::{Kind, Value};
 
 /// A capability without details: `{}`.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -22,4 +26,29 @@ pub(crate) struct ServerCapabilities {
     pub completions: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logging: Option<Declared>,
+}
+
+/// What a client says it can do, of what is asked of it here. Source: 2026-07-28, schema, `ClientCapabilities`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClientCapabilities {
+    pub elicitation_form: bool,
+    pub elicitation_url: bool,
+    pub sampling: bool,
+    pub roots: bool,
+}
+
+impl ClientCapabilities {
+    /// Reads the object of capabilities. `elicitation: {}` means forms.
+    pub(crate) fn read(declared: Value<'_>) -> Self {
+        let is_declared = |capability: Value<'_>, name: &str| {
+            capability.get(name).is_some_and(|details| details.kind() == Kind::Object)
+        };
+        let mode = |name: &str| declared.get("elicitation").is_some_and(|modes| is_declared(modes, name));
+        Self {
+            elicitation_form: is_declared(declared, "elicitation") && (mode("form") || !mode("url")),
+            elicitation_url: mode("url"),
+            sampling: is_declared(declared, "sampling"),
+            roots: is_declared(declared, "roots"),
+        }
+    }
 }

@@ -71,6 +71,12 @@ impl Icon {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 
+    /// Whether the URL is one (RFC 3986): strict clients drop a whole answer over one that is not.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        let allowed = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
+        ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && self.src.bytes().all(allowed)
+    }
+
     /// Its media type, where the URL does not tell.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {

@@ -26,6 +26,8 @@ pub enum ErrorCode {
     ResourceNotFound,
     /// A header contradicts the body, or is missing; 2026-07-28.
     HeaderMismatch,
+    /// The request does not declare a capability that it needs; 2026-07-28.
+    MissingCapability,
     /// The request claims a revision that is not spoken here; 2026-07-28.
     UnsupportedVersion,
 }
@@ -41,6 +43,7 @@ impl ErrorCode {
             Self::Internal => -32_603,
             Self::ResourceNotFound => -32_002,
             Self::HeaderMismatch => -32_020,
+            Self::MissingCapability => -32_021,
             Self::UnsupportedVersion => -32_022,
         }
     }

@@ -5,6 +5,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::capabilities::ClientCapabilities;
 use super::description::Implementation;
 use super::error::RpcError;
 use super::json::{Kind, Value};
@@ -33,6 +34,8 @@ pub struct Envelope {
     pub version: String,
     /// Who the client says it is.
     pub client: Option<Implementation>,
+    /// What the client can do.
+    pub(crate) capabilities: ClientCapabilities,
 }
 
 impl Envelope {
@@ -48,9 +51,9 @@ impl Envelope {
         };
         let version = member(PROTOCOL_VERSION).and_then(Value::as_str);
         let version = version.ok_or_else(|| malformed(PROTOCOL_VERSION, "a string"))?.into_owned();
-        if member(CLIENT_CAPABILITIES).map(Value::kind) != Some(Kind::Object) {
-            return Err(malformed(CLIENT_CAPABILITIES, "an object, `{}` for none"));
-        }
+        let capabilities = member(CLIENT_CAPABILITIES).filter(|declared| declared.kind() == Kind::Object);
+        let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object, `{}` for none"))?;
+        let capabilities = ClientCapabilities::read(capabilities);
         let client = match member(CLIENT_INFO) {
             Some(info) => Some(read_client(info).ok_or_else(|| {
                 malformed(CLIENT_INFO, "an object with the strings `name` and `version`, if it is sent,")
@@ -61,7 +64,7 @@ impl Envelope {
         if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
             return Err(malformed(LOG_LEVEL, &format!("one of {}, if it is sent,", LogLevel::names())));
         }
-        Ok(Self { version, client })
+        Ok(Self { version, client, capabilities })
     }
 }
 

@@ -19,6 +19,7 @@ pub enum Method {
     ListPrompts,
     GetPrompt,
     Complete,
+    SetLogLevel,
 }
 
 /// One row per method: its name, its first and its last revision, and the parameter that `Mcp-Name` repeats.
@@ -43,7 +44,7 @@ impl Row {
 
 use Revision::{V2024_11_05 as FIRST, V2025_11_25 as LEGACY, V2026_07_28 as NEWEST};
 
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 12] = [
     row(Method::Initialize, "initialize", FIRST, LEGACY),
     row(Method::Ping, "ping", FIRST, LEGACY),
     row(Method::Discover, "server/discover", NEWEST, NEWEST),
@@ -55,6 +56,7 @@ const TABLE: [Row; 11] = [
     row(Method::ListPrompts, "prompts/list", FIRST, NEWEST),
     row(Method::GetPrompt, "prompts/get", FIRST, NEWEST).mirrors("name"),
     row(Method::Complete, "completion/complete", FIRST, NEWEST),
+    row(Method::SetLogLevel, "logging/setLevel", FIRST, LEGACY),
 ];
 
 impl Method {

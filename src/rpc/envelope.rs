@@ -11,7 +11,7 @@ use crate::protocol::revision::Feature;
 use crate::server::CacheHint;
 
 #[derive(Serialize)]
-struct Complete<'a, T> {
+struct Enveloped<'a, T> {
     #[serde(rename = "resultType")]
     result_type: &'static str,
     #[serde(flatten)]
@@ -30,20 +30,30 @@ struct ResultMeta<'a> {
 
 /// The response with `result`.
 pub(super) fn complete(call: &Call<'_>, result: impl Serialize) -> Outcome {
-    respond(call, result, None)
+    respond(call, "complete", result, None)
+}
+
+/// The response with questions.
+pub(super) fn input_required(call: &Call<'_>, result: impl Serialize) -> Outcome {
+    respond(call, "input_required", result, None)
 }
 
 /// The response with `result`, of one of the six methods whose results carry a caching hint.
 pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize, hint: CacheHint) -> Outcome {
-    let hint = if call.cx.depends_on_caller() { hint.for_this_caller() } else { hint };
-    respond(call, result, Some(hint))
+    let hint = match () {
+        // What was made of someone's answers is for no one else, and not for another time.
+        () if call.cx.exchange().is_retry() => CacheHint::NONE,
+        () if call.cx.depends_on_caller() => hint.for_this_caller(),
+        () => hint,
+    };
+    respond(call, "complete", result, Some(hint))
 }
 
-fn respond(call: &Call<'_>, result: impl Serialize, cache: Option<CacheHint>) -> Outcome {
+fn respond(call: &Call<'_>, result_type: &'static str, result: impl Serialize, cache: Option<CacheHint>) -> Outcome {
     let id = &call.request.id;
     let response = if call.cx.revision().knows(Feature::ResultEnvelope) {
         let meta = ResultMeta { server_info: &call.server.info };
-        result_response(id, &Complete { result_type: "complete", result, cache, meta })
+        result_response(id, &Enveloped { result_type, result, cache, meta })
     } else {
         result_response(id, &result)
     };

@@ -1,4 +1,5 @@
-//! `initialize` and `ping`: how clients up to 2025-11-25 open, and see whether anyone is there.
+//! `initialize`, `ping` and `logging/setLevel`: how clients up to 2025-11-25 open, see whether anyone is there, and say how
+//! much they want to be told.
 //!
 //! Source: 2025-11-25, basic/lifecycle. Nothing is remembered of the handshake: every later request is answered on its
 //! own, whether or not there was one before it.
@@ -10,6 +11,7 @@ use super::{Call, Outcome, envelope, params};
 use crate::protocol::capabilities::ServerCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta;
 use crate::protocol::revision::{Era, Revision};
 
@@ -43,9 +45,20 @@ pub(super) fn initialize(call: &Call<'_>) -> Outcome {
     )
 }
 
+#[derive(Serialize)]
+struct Empty {}
+
 /// `ping`: `{}`.
 pub(super) fn ping(call: &Call<'_>) -> Outcome {
-    #[derive(Serialize)]
-    struct Empty {}
+    envelope::complete(call, Empty {})
+}
+
+/// `logging/setLevel`, where log messages are declared: clients call it as soon as they are. It is checked and not kept; the
+/// level is the server's own.
+pub(super) fn set_log_level(call: &Call<'_>) -> Outcome {
+    let level = params::string(call.request, "level")?;
+    if LogLevel::named(&level).is_none() {
+        return Err(RpcError::invalid_params(format!("`params.level` must be one of {}", LogLevel::names())));
+    }
     envelope::complete(call, Empty {})
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | methods |
 //! |---|---|
-//! | `lifecycle` | `initialize`, `ping` |
+//! | `lifecycle` | `initialize`, `ping`, `logging/setLevel` |
 //! | `discover` | `server/discover` |
 //! | `tools` | `tools/list`, `tools/call` |
 //! | `resources` | `resources/list`, `resources/templates/list`, `resources/read` |
@@ -11,32 +11,46 @@
 //!
 //! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
 //! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `page`.
+//! A handler runs in `run`; what it asks of the client is in `input_required`, and what the client carries for it meanwhile
+//! in `request_state`.
 
 mod completion;
 mod discover;
 mod envelope;
 mod fault;
+mod input_required;
 mod lifecycle;
 mod page;
 mod params;
 mod prompts;
+mod request_state;
 mod resources;
+mod run;
 mod tools;
 
+use crate::auth::{ConfigError, StateKeys};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
-use crate::server::{Context, McpServer};
+use crate::server::{Context, McpServer, SessionRequired, Tool};
 
 /// A request with all that is needed to answer it.
 pub(crate) struct Call<'a> {
     pub server: &'a McpServer,
     pub request: &'a Request<'a>,
     pub cx: Context,
+    /// The keys for request states, or why there are none.
+    pub keys: &'a Result<StateKeys, ConfigError>,
 }
 
 /// The bytes of the response that carries the result, or the error that it carries instead.
 pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
+
+/// The tool that a request calls, if it is there.
+pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Tool> {
+    let name = request.param("name").filter(|_| request.method == "tools/call")?.as_str()?;
+    server.tools.iter().find(|tool| tool.face.name == name)
+}
 
 /// Answers one request.
 pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
@@ -53,10 +67,18 @@ pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
         Some(Method::ListPrompts) => prompts::list(call),
         Some(Method::GetPrompt) => prompts::get(call).await,
         Some(Method::Complete) => completion::complete(call).await,
-        None => Err(RpcError::new(
-            ErrorCode::MethodNotFound,
-            format!("The method {:?} is not served here.", shortened(&call.request.method)),
-        )),
+        Some(Method::SetLogLevel) => lifecycle::set_log_level(call),
+        None => Err(not_found(&call.request.method)),
+    }
+}
+
+/// A method that is not served: where it needs a session, it says so.
+fn not_found(method: &str) -> RpcError {
+    match SessionRequired::of_method(method) {
+        Some(feature) => RpcError::new(ErrorCode::MethodNotFound, feature.to_string()).with_data(feature.data()),
+        None => {
+            RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
+        }
     }
 }
 
@@ -68,5 +90,6 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
         Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => server.offers_resources(),
         Method::ListPrompts | Method::GetPrompt => server.offers_prompts(),
         Method::Complete => server.offers_completions(),
+        Method::SetLogLevel => server.logging.is_some(),
     }
 }

@@ -60,7 +60,7 @@ fn missing(name: &str, expected: &str) -> RpcError {
     RpcError::invalid_params(format!("`params.{name}` is missing; it must be {expected}"))
 }
 
-fn wrong_type(name: &str, expected: &str, value: Value<'_>) -> RpcError {
+pub(super) fn wrong_type(name: &str, expected: &str, value: Value<'_>) -> RpcError {
     let got = match value.kind() {
         Kind::Null => "null",
         Kind::Boolean => "a boolean",

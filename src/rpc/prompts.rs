@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::page::page;
-use super::{Call, Outcome, envelope, fault, params};
+use super::run::run_or_ask;
+use super::{Call, Outcome, envelope, fault, input_required, params};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, PromptDescription};
 use crate::protocol::error::{RpcError, shortened};
@@ -130,10 +131,12 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
     if !mistakes.is_empty() {
         return Err(misfit(prompt, &mistakes.join("; ")));
     }
-    let made = match prompt.handler.call(&arguments, call.cx.clone()) {
-        Ok(made) => made.await,
+    input_required::resume(call)?;
+    let work = match prompt.handler.call(&arguments, call.cx.clone()) {
+        Ok(work) => work,
         Err(mistake) => return Err(misfit(prompt, &mistake)),
     };
+    let Some(made) = run_or_ask(call, &prompt.face.name, work).await? else { return input_required::ask(call) };
     let made = made.map_err(|error| match error {
         PromptError::Invalid(message) => RpcError::invalid_params(message),
         PromptError::Failed(cause) => fault::internal(&call.cx, &prompt.face.name, &cause),

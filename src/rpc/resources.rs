@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::page::page;
-use super::{Call, Outcome, envelope, fault, params};
+use super::run::run_or_ask;
+use super::{Call, Outcome, envelope, fault, input_required, params};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -64,8 +65,10 @@ pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
 /// `resources/read`.
 pub(super) async fn read(call: &Call<'_>) -> Outcome {
     let uri = params::string(call.request, "uri")?;
+    input_required::resume(call)?;
     let Some(Found { name, mime_type, cache, contents }) = find(call, &uri) else { return Err(not_found(call, &uri)) };
-    let contents = match contents.await {
+    let Some(contents) = run_or_ask(call, name, contents).await? else { return input_required::ask(call) };
+    let contents = match contents {
         Ok(contents) => contents,
         Err(ReadError::NotFound) => return Err(not_found(call, &uri)),
         Err(error) => return Err(failed(call, name, error)),

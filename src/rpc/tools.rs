@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::page::page;
-use super::{Call, Outcome, envelope, fault, params};
+use super::run::{Ended, late, run};
+use super::{Call, Outcome, envelope, fault, input_required, params};
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, Value};
@@ -61,8 +62,11 @@ pub(super) async fn call(call: &Call<'_>) -> Outcome {
         let name = shortened(&name);
         return Err(RpcError::invalid_params(format!("Unknown tool: {name}. tools/list names those that exist.")));
     };
-    let result = run(call, tool, arguments).await?;
-    envelope::complete(call, for_revision(call, tool, result)?)
+    input_required::resume(call)?;
+    match answer(call, tool, arguments).await? {
+        Some(result) => envelope::complete(call, for_revision(call, tool, result)?),
+        None => input_required::ask(call),
+    }
 }
 
 /// The result in a form that the client does not reject.
@@ -86,23 +90,33 @@ struct Wrapped {
     result: Box<RawValue>,
 }
 
-async fn run(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Result<ToolResult, RpcError> {
-    let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, &tool.face.name, &error))?;
+/// The tool's result; `None`, if it asks for something first.
+async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Result<Option<ToolResult>, RpcError> {
+    let name = &*tool.face.name;
+    let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, name, &error))?;
     let nothing = Document::empty_object();
     let arguments = arguments.unwrap_or(nothing.root());
     let mistakes = schema.validate(arguments);
     if !mistakes.is_empty() {
-        return Ok(refused(tool, &mistakes.join("\n- ")));
+        return Ok(Some(refused(tool, &mistakes.join("\n- "))));
     }
-    let answer = match tool.handler.call(arguments.text(), call.cx.clone()) {
-        Ok(answer) => answer.await,
-        Err(mistake) => return Ok(refused(tool, &mistake)),
+    let work = match tool.handler.call(arguments.text(), call.cx.clone()) {
+        Ok(work) => work,
+        Err(mistake) => return Ok(Some(refused(tool, &mistake))),
     };
-    Ok(answer.unwrap_or_else(|error| {
-        if let Some(cause) = &error.cause {
-            fault::log(&call.cx, &tool.face.name, cause);
-        }
-        ToolResult::failure(error.message)
+    Ok(Some(match run(&call.cx, tool.deadline, work).await {
+        Ended::Asks => return Ok(None),
+        Ended::Late => ToolResult::failure(late(tool.deadline)),
+        Ended::Done(Ok(result)) => result,
+        Ended::Done(Err(error)) => match input_required::refusal(call, name) {
+            Some(refusal) => ToolResult::failure(refusal?.to_string()),
+            None => {
+                if let Some(cause) = &error.cause {
+                    fault::log(&call.cx, name, cause);
+                }
+                ToolResult::failure(error.message)
+            }
+        },
     }))
 }
 

@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::header_params::KEYWORD;
+
 /// Why a schema is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
@@ -18,7 +20,7 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    fn at(place: &str, problem: impl Into<String>) -> Self {
+    pub(super) fn at(place: &str, problem: impl Into<String>) -> Self {
         Self { place: place.to_owned(), problem: problem.into() }
     }
 
@@ -77,7 +79,7 @@ pub(super) enum Keyword {
 
 /// The types of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     Null,
     Boolean,
     Integer,
@@ -147,7 +149,7 @@ impl Compiler<'_> {
             let at = format!("{place}/{name}");
             keywords.push(match name.as_str() {
                 "title" | "description" | "default" | "examples" | "deprecated" | "readOnly" | "writeOnly"
-                | "$comment" | "format" | "$defs" => continue,
+                | "$comment" | "format" | "$defs" | KEYWORD => continue,
                 "type" => Keyword::Type(types(value, &at)?),
                 "enum" => Keyword::Enum(value.as_array().cloned().ok_or_else(|| expected("an array", &at))?),
                 "const" => Keyword::Enum(vec![value.clone()]),

@@ -6,12 +6,16 @@
 //! | `compile` | from a schema to what can be checked; refuses what could not be |
 //! | `validate` | from a value to the list of what is wrong with it |
 //! | `strings` | arguments that are strings on the wire, as values of a schema |
+//! | `header_params` | arguments that a client repeats in headers |
+//! | `form` | schemas of forms that a person fills in |
 //! | `wrap` | schemas for clients that know only objects |
 //!
 //! A schema is what a *type* determines: it is made at the first use of the type and kept as long as the isolate lives.
 
 mod compile;
+mod form;
 mod generate;
+mod header_params;
 mod strings;
 mod validate;
 mod wrap;
@@ -26,6 +30,8 @@ use serde_json::value::RawValue;
 
 use compile::Program;
 pub use compile::SchemaError;
+pub(crate) use compile::Type;
+pub(crate) use header_params::HeaderParam;
 
 use crate::protocol::json::Value;
 
@@ -34,6 +40,7 @@ pub struct Schema {
     value: serde_json::Value,
     json: Box<RawValue>,
     wrapped: OnceCell<Box<RawValue>>,
+    header_params: Vec<HeaderParam>,
     program: Program,
 }
 
@@ -67,7 +74,8 @@ impl Schema {
     fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
         let program = Program::compile(&value)?;
         let json = serde_json::value::to_raw_value(&value).map_err(|error| SchemaError::unreadable(&error))?;
-        Ok(Self { value, json, wrapped: OnceCell::new(), program })
+        let header_params = header_params::collect(&value)?;
+        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program })
     }
 
     /// The schema as JSON.
@@ -78,6 +86,11 @@ impl Schema {
     /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
         validate::mistakes(&self.program, value)
+    }
+
+    /// The arguments that a client repeats in headers.
+    pub(crate) fn header_params(&self) -> &[HeaderParam] {
+        &self.header_params
     }
 
     /// Whether only objects fit it.

@@ -6,9 +6,12 @@ use std::rc::Rc;
 use futures::future::{LocalBoxFuture, Shared};
 use serde::Serialize;
 
+use super::exchange::Exchange;
 use super::outbox::Outbox;
+use super::session_required::SessionRequired;
 use crate::auth::Principal;
 use crate::host::{Host, RequestHead, path_of};
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::{Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
@@ -60,6 +63,7 @@ struct Inner {
     revision: Revision,
     client: Option<Implementation>,
     host: Host,
+    exchange: Rc<Exchange>,
     live: Option<Live>,
 }
 
@@ -81,16 +85,26 @@ impl Context {
         id: RequestId,
         revision: Revision,
         client: Option<Implementation>,
+        capabilities: ClientCapabilities,
         host: Host,
     ) -> Self {
-        Self(Rc::new(Inner { request, id, revision, client, host, live: None }))
+        let exchange = Rc::new(Exchange::new(capabilities));
+        Self(Rc::new(Inner { request, id, revision, client, host, exchange, live: None }))
     }
 
     /// The same context, with a way to tell the client something while it is in use.
     pub(crate) fn with_live(self, live: Live) -> Self {
-        let Inner { request, id, revision, client, host, .. } = &*self.0;
+        let Inner { request, id, revision, client, host, exchange, .. } = &*self.0;
         let (request, id, client, host) = (request.clone(), id.clone(), client.clone(), host.clone());
-        Self(Rc::new(Inner { request, id, revision: *revision, client, host, live: Some(live) }))
+        Self(Rc::new(Inner {
+            request,
+            id,
+            revision: *revision,
+            client,
+            host,
+            exchange: exchange.clone(),
+            live: Some(live),
+        }))
     }
 
     /// Who calls; `None` on an endpoint without authentication.
@@ -147,6 +161,15 @@ impl Context {
         }
     }
 
+    /// Would send the client any other request, and wait for its reply.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::SendRequest`]; what can be asked is asked by [`elicit`](Self::elicit), [`sample`](Self::sample)
+    /// and [`roots`](Self::roots).
+    pub fn send_request(&self, _method: &str) -> Result<(), SessionRequired> {
+        Err(SessionRequired::SendRequest)
+    }
+
     /// Is ready when the client has gone away, so that the work is for nobody.
     ///
     /// A client of 2026-07-28 that closes the stream of an answer has cancelled the request, and the handler is dropped
@@ -160,6 +183,10 @@ impl Context {
             }
             None => std::future::pending().await,
         }
+    }
+
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.0.exchange
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {

@@ -11,7 +11,7 @@ use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use super::uri_template::has_scheme;
 use super::visibility::Visibility;
-use crate::protocol::description::Face;
+use crate::protocol::description::{Face, Icon};
 
 /// A definition that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ impl McpServer {
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
             refuse("server", &info.name, value.trim().is_empty().then(|| format!("has an empty {field}")))?;
         }
+        refuse("server", &info.name, icon_problem(&info.icons))?;
         let mut seen = HashSet::with_capacity(self.tools.len());
         for tool in &self.tools {
             let name = &*tool.face.name;
@@ -108,6 +109,9 @@ fn tool_problem(tool: &Tool) -> Option<String> {
     if tool.face.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
         return Some("has an empty description; a model chooses tools by it".into());
     }
+    if let Some(problem) = icon_problem(&tool.face.icons) {
+        return Some(problem);
+    }
     let input = tool.input_schema().err().map(|error| ("input", error));
     let output = || tool.output_schema().err().map(|error| ("output", error));
     let (side, error) = input.or_else(output)?;
@@ -159,7 +163,13 @@ fn name_problem(name: &str) -> Option<String> {
 
 fn face_problem(face: &Face) -> Option<String> {
     let blank = face.description.as_deref().is_some_and(|text| text.trim().is_empty());
-    unless(!face.name.trim().is_empty(), "has an empty name").or_else(|| unless(!blank, "has an empty description"))
+    unless(!face.name.trim().is_empty(), "has an empty name")
+        .or_else(|| unless(!blank, "has an empty description"))
+        .or_else(|| icon_problem(&face.icons))
+}
+
+fn icon_problem(icons: &[Icon]) -> Option<String> {
+    unless(icons.iter().all(Icon::is_well_formed), "has an icon that is not at an `https:` or `data:` URL")
 }
 
 fn caching_problem(visibility: &Visibility, cache: Option<CacheHint>) -> Option<String> {

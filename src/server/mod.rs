@@ -11,14 +11,17 @@
 //! | [`prompt`] | prompts and their versions |
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
+//! | [`ask`] | asking the client, within a call |
 //! | [`session_required`] | refusals of what needs a session |
 //! | [`context`] | what a handler can learn of the request |
 
+pub mod ask;
 pub mod builder;
 pub mod cache;
 pub mod completion;
 pub mod context;
 mod definition;
+pub(crate) mod exchange;
 pub mod handler;
 pub(crate) mod outbox;
 pub mod prompt;
@@ -30,6 +33,7 @@ pub mod uri_template;
 mod variables;
 mod visibility;
 
+pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
 pub use builder::{McpServer, McpServerBuilder};
 pub use cache::{CacheHint, Cacheable};
 pub use completion::{Completion, CompletionRequest};

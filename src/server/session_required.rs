@@ -11,6 +11,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use super::builder::McpServer;
+
 /// A feature that needs a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -99,6 +101,20 @@ impl SessionRequired {
         }
     }
 
+    /// The feature behind a method, if that needs a session.
+    pub(crate) fn of_method(method: &str) -> Option<Self> {
+        const METHODS: [(&str, SessionRequired); 7] = [
+            ("resources/subscribe", SessionRequired::ResourceSubscription),
+            ("resources/unsubscribe", SessionRequired::ResourceSubscription),
+            ("logging/setLevel", SessionRequired::SetLogLevel),
+            ("tasks/get", SessionRequired::Tasks),
+            ("tasks/result", SessionRequired::Tasks),
+            ("tasks/list", SessionRequired::Tasks),
+            ("tasks/cancel", SessionRequired::Tasks),
+        ];
+        METHODS.iter().find(|(known, _)| *known == method).map(|(_, feature)| *feature)
+    }
+
     /// The `data` of the JSON-RPC error: `feature`, `mode`, `reason` and `alternative`, all strings.
     pub fn data(self) -> Value {
         let Wording { feature, reason, instead } = self.wording();
@@ -114,3 +130,46 @@ impl fmt::Display for SessionRequired {
 }
 
 impl std::error::Error for SessionRequired {}
+
+/// What a server with sessions could do at any time. Here each call is an error that says what to do instead.
+impl McpServer {
+    /// Would tell subscribers that a resource has changed.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::ResourceUpdated`].
+    pub fn notify_updated(&self, _uri: &str) -> Result<(), SessionRequired> {
+        Err(SessionRequired::ResourceUpdated)
+    }
+
+    /// Would tell clients that a list has changed.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::ListChanged`].
+    pub fn notify_list_changed(&self) -> Result<(), SessionRequired> {
+        Err(SessionRequired::ListChanged)
+    }
+
+    /// Would be the id of the session.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::SessionId`].
+    pub fn session_id(&self) -> Result<String, SessionRequired> {
+        Err(SessionRequired::SessionId)
+    }
+
+    /// Would serve over standard input and output.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::Stdio`].
+    pub fn start_stdio(&self) -> Result<(), SessionRequired> {
+        Err(SessionRequired::Stdio)
+    }
+
+    /// Would serve over the transport of 2024-11-05, whatever framework holds its connections.
+    ///
+    /// # Errors
+    /// Always [`SessionRequired::HttpSse`].
+    pub fn start_sse(&self) -> Result<(), SessionRequired> {
+        Err(SessionRequired::HttpSse)
+    }
+}

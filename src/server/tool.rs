@@ -1,6 +1,7 @@
 //! Tools.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 
@@ -9,6 +10,11 @@ use super::tool_result::IntoToolResult;
 use super::visibility::{Visibility, visibility_method};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
+
+/// How long a handler may take, unless it is said.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a handler may take at most.
+const LONGEST: Duration = Duration::from_mins(5);
 
 /// A tool: a name, what it is for, and the function that does it.
 ///
@@ -42,6 +48,7 @@ use crate::schema::{Schema, SchemaError};
 /// let whoami = Tool::new("whoami", whoami).description("Who is calling.").visible_if(|request| request.principal().is_some());
 /// ```
 pub struct Tool {
+    pub(crate) deadline: Duration,
     pub(crate) face: Face,
     pub(crate) annotations: ToolAnnotations,
     pub(crate) visibility: Visibility,
@@ -56,6 +63,7 @@ impl Tool {
         H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
     {
         Self {
+            deadline: DEADLINE,
             face: Face::new(name),
             annotations: ToolAnnotations::default(),
             visibility: Visibility::default(),
@@ -65,6 +73,14 @@ impl Tool {
 
     face_methods!(face);
     visibility_method!();
+
+    /// How long it may take, once it waits for something: 30 s unless set, and never more than 300 s. Past it, the caller is
+    /// told so, and the function is dropped where it waits. One that never waits cannot be stopped.
+    #[must_use]
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.deadline = time.min(LONGEST);
+        self
+    }
 
     /// The name for people among the annotations, where it is to differ from the [title](Self::title).
     #[must_use]

@@ -67,6 +67,7 @@ export async function startWorker({ name = 'app', vars = {}, secrets = {}, migra
   await writeConfig(folder, name, config)
   await writeSecrets(folder, {
     MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'tester', scopes: ['kb:read', 'kb:write'] }]),
+    MCP_STATE_KEY: randomToken(),
     ...secrets,
   })
   if (migrate && existsSync(join(folder, 'migrations'))) await cp(await migratedState(folder, name), state, { recursive: true })

@@ -1,7 +1,7 @@
 //! What is refused when a server is built, and what a caller gets then.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::protocol::description::PromptArgument;
+use edge_mcp::protocol::description::{Icon, PromptArgument};
 use edge_mcp::server::{BuildError, Completion, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,6 +73,9 @@ fn bad_definitions_are_refused_by_name() {
             problem(|s| s.resource_template(template("a://{x}")).resource_template(template("a://{x}"))),
             vec!["resource template", "a://{x}", "twice"],
         ),
+        (problem(|s| s.icon(Icon::new("i.png"))), vec!["server", "icon"]),
+        (problem(|s| s.tool(tool("t").icon(Icon::new("data:image/svg+xml,<svg/>")))), vec!["tool", "t", "icon"]),
+        (problem(|s| s.resource(resource("a://b").icon(Icon::new("javascript:x")))), vec!["resource", "a://b", "icon"]),
         (problem(|s| s.prompt(prompt(""))), vec!["prompt", "1 to 64"]),
         (problem(|s| s.prompt(prompt("a@b"))), vec!["prompt", "a@b", "1 to 64"]),
         (problem(|s| s.prompt(prompt("p").version("v 1"))), vec!["prompt", "p", "version", "1 to 64"]),

@@ -15,7 +15,7 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, post};
+use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, modern, modern_as, post};
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -218,15 +218,22 @@ fn a_closed_stream_cancels() {
     }
 }
 
-/// A timer that rings at once, a few times.
-struct Impatient(Cell<u32>);
+/// A timer on which one wait is over at once, as often as it is told, and no other ever is.
+struct Impatient {
+    time: Duration,
+    times: Cell<u32>,
+}
 
 impl Timer for Impatient {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(1));
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
+        let left = if time == self.time { self.times.get() } else { 0 };
+        self.times.set(self.times.get().saturating_sub(left.min(1)));
         if left == 0 { std::future::pending().boxed_local() } else { std::future::ready(()).boxed_local() }
     }
+}
+
+fn impatient(seconds: u64) -> Rc<Impatient> {
+    Rc::new(Impatient { time: Duration::from_secs(seconds), times: Cell::new(2) })
 }
 
 /// Rule 43: a stream on which nothing happens is kept open by comments, but is not begun by one.
@@ -234,7 +241,7 @@ impl Timer for Impatient {
 fn silence_is_filled() {
     let Paused { endpoint, go_on, .. } = paused(false);
     let mut pool = LocalPool::new();
-    let host = Host { timer: Rc::new(Impatient(Cell::new(2))), ..Lines::default().host(&pool) };
+    let host = Host { timer: impatient(15), ..Lines::default().host(&pool) };
     let ask = new_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
@@ -242,6 +249,72 @@ fn silence_is_filled() {
     assert_eq!(pool.run_until(stream.next()).as_deref(), Some(b": keep-alive\n\n".as_slice()));
     go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
     assert_eq!(events(&pool.run_until(stream.concat())).len(), 1);
+}
+
+/// A handler that is not done in time is dropped where it waits, and the caller is told: after 30 s, or what the tool says,
+/// which is never more than 300 s.
+#[test]
+fn a_deadline_passes() {
+    for (said, seconds) in [(None, 30), (Some(2), 2), (Some(300), 300), (Some(301), 300)] {
+        let ended: Rc<Cell<&'static str>> = Rc::default();
+        let at_end = ended.clone();
+        let endpoint = Endpoint::new(move |_| {
+            let at_end = at_end.clone();
+            let wait = move || {
+                let waiting = Dropped(at_end.clone());
+                async move {
+                    std::future::pending::<()>().await;
+                    drop(waiting);
+                }
+            };
+            let tool = Tool::new("work", wait).description("Waits.");
+            let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
+            McpServer::builder("s", "1").tool(tool).build()
+        })
+        .without_auth();
+        let mut pool = LocalPool::new();
+        let host = Host { timer: impatient(seconds), ..Lines::default().host(&pool) };
+        let answer = pool.run_until(new_call(json!({})).send(&endpoint, &host));
+        let (text, is_error) = answer.tool_text();
+        assert!(is_error && text.contains(&format!("within {seconds} s")), "{text}");
+        assert_eq!(ended.get(), "dropped");
+    }
+}
+
+/// Rules 84 and 86: listening is acknowledged first, with nothing in it, and completes at once; every message names the
+/// subscription.
+#[test]
+fn listening_completes_at_once() {
+    for id in [json!("listen-1"), json!(7)] {
+        let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a://b"] });
+        let ask = modern_as(&id, "subscriptions/listen", json!({ "notifications": filter }));
+        let answer = ask.clone().header("Accept", BOTH).ask_at(&chatty());
+        assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+        assert_eq!(answer.notifications.len(), 1);
+        assert_eq!(answer.notifications[0]["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(answer.notifications[0]["params"], json!({ "_meta": meta, "notifications": {} }));
+        assert_eq!(answer.result()["resultType"], "complete");
+        assert_eq!(answer.result()["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
+        assert_eq!(ask.ask_at(&chatty().json_only()).refusal(), (404, -32601));
+    }
+    for params in [json!({}), json!({ "notifications": null }), json!({ "notifications": [] })] {
+        assert_eq!(modern("subscriptions/listen", params).ask_at(&chatty()).refusal(), (200, -32602));
+    }
+    assert_eq!(
+        legacy("subscriptions/listen", json!({ "notifications": {} })).ask_at(&chatty()).refusal(),
+        (200, -32601)
+    );
+}
+
+/// Older clients set a level as soon as log messages are declared: it is checked.
+#[test]
+fn a_log_level_is_checked() {
+    let ask = |level: Value| legacy("logging/setLevel", json!({ "level": level })).ask_at(&chatty());
+    assert_eq!(ask(json!("debug")).result(), &json!({}));
+    for level in [json!("loud"), json!(7), json!(null)] {
+        assert_eq!(ask(level).refusal(), (200, -32602));
+    }
 }
 
 /// The one log line of a streamed answer is written when it ends.

@@ -29,11 +29,11 @@ pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-1
 /// Seconds since 1970 at which every test runs.
 pub const NOW: u64 = 1_800_000_000;
 
-struct StoppedClock;
+struct StoppedClock(u64);
 
 impl Clock for StoppedClock {
     fn now_ms(&self) -> u64 {
-        NOW * 1000
+        self.0 * 1000
     }
 }
 
@@ -55,8 +55,14 @@ impl Tasks for PoolTasks {
 }
 
 /// The lines that were logged.
-#[derive(Clone, Default)]
-pub struct Lines(Rc<RefCell<Vec<(Level, String)>>>);
+#[derive(Clone)]
+pub struct Lines(Rc<RefCell<Vec<(Level, String)>>>, u64);
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::at(NOW)
+    }
+}
 
 impl Log for Lines {
     fn write(&self, level: Level, line: &str) {
@@ -65,6 +71,11 @@ impl Log for Lines {
 }
 
 impl Lines {
+    /// On a machine whose clock stands at this second.
+    pub fn at(second: u64) -> Self {
+        Self(Rc::default(), second)
+    }
+
     /// All of them, each a JSON object.
     pub fn read(&self) -> Vec<Value> {
         self.0.borrow().iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
@@ -83,7 +94,12 @@ impl Lines {
     /// A machine whose tasks run when `pool` does.
     pub fn host(&self, pool: &LocalPool) -> Host {
         let tasks = PoolTasks(pool.spawner());
-        Host { clock: Rc::new(StoppedClock), timer: Rc::new(Never), tasks: Rc::new(tasks), log: Rc::new(self.clone()) }
+        Host {
+            clock: Rc::new(StoppedClock(self.1)),
+            timer: Rc::new(Never),
+            tasks: Rc::new(tasks),
+            log: Rc::new(self.clone()),
+        }
     }
 }
 
@@ -313,6 +329,12 @@ impl Ask {
     /// With this header only, of those of the same name.
     pub fn replace(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.without(name).header(name, value)
+    }
+
+    /// With this body.
+    pub fn with_body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
     }
 
     pub fn verb(mut self, method: &'static str) -> Self {

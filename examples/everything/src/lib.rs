@@ -1,6 +1,8 @@
 //! Every feature in one server: a file for each kind of thing that it offers.
 #![forbid(unsafe_code)]
 
+mod asking;
+mod conformance;
 mod prompts;
 mod resources;
 mod tools;
@@ -8,15 +10,18 @@ mod tools;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::protocol::description::{Icon, Theme};
-use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, McpServer, RequestInfo};
+use edge_mcp::protocol::log_level::LogLevel;
+use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, McpServer, StateKeys, Theme};
 use worker::{Env, Request, Response, event};
 
 #[event(fetch)]
-async fn fetch(request: Request, _: Env, _: worker::Context) -> worker::Result<Response> {
+async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result<Response> {
     let is_local = request.url()?.host_str().is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
     let endpoint = if is_local {
-        Endpoint::new(server).without_auth()
+        let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
+        Endpoint::new(move |_| server(page_size))
+            .without_auth()
+            .state_keys(StateKeys::from_secret(&env, "MCP_STATE_KEY"))
     } else {
         Endpoint::misconfigured(ConfigError::new(
             "This example",
@@ -26,28 +31,33 @@ async fn fetch(request: Request, _: Env, _: worker::Context) -> worker::Result<R
     edge_mcp::worker::serve(endpoint, request).await
 }
 
-fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
     let mut server = McpServer::builder("everything", env!("CARGO_PKG_VERSION"))
         .title("Everything")
         .description("Every feature in one server")
-        .icon(Icon::new("data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>").size("any").theme(Theme::Light))
+        .icon(
+            Icon::new("data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E")
+                .size("any")
+                .theme(Theme::Light),
+        )
         .website_url("https://modelcontextprotocol.io")
         .instructions("Each tool, resource and prompt shows one thing.")
+        .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
-    // Some clients read one page and no more; these lists are long enough to need two.
-    if let Some(five) = NonZeroUsize::new(5) {
-        server = server.page_size(five);
+    // Some clients read one page and no more, so that pages are off unless they are asked for.
+    if let Some(items) = page_size {
+        server = server.page_size(items);
     }
-    for tool in tools::all() {
+    for tool in tools::all().into_iter().chain(conformance::tools()).chain(asking::tools()) {
         server = server.tool(tool);
     }
-    for resource in resources::fixed() {
+    for resource in resources::fixed().into_iter().chain(conformance::resources()) {
         server = server.resource(resource);
     }
-    for template in resources::templates() {
+    for template in resources::templates().into_iter().chain([conformance::template()]) {
         server = server.resource_template(template);
     }
-    for prompt in prompts::all() {
+    for prompt in prompts::all().into_iter().chain(conformance::prompts()).chain([asking::prompt()]) {
         server = server.prompt(prompt);
     }
     server.build()

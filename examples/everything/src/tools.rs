@@ -1,7 +1,10 @@
 //! Tools: what they can take, and what they can give.
 
+use std::time::Duration;
+
 use edge_mcp::protocol::content::{Content, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
+use edge_mcp::protocol::log_level::LogLevel;
 use edge_mcp::{Context, Json, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// A red picture of one pixel.
 pub(crate) const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
 /// A sound of no samples.
-const SILENCE: &[u8] = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\0\0\0";
+pub(crate) const SILENCE: &[u8] =
+    b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\0\0\0";
 
 #[derive(Deserialize, JsonSchema)]
 struct Sum {
@@ -54,12 +58,23 @@ pub(crate) fn all() -> Vec<Tool> {
             .description("Gives a block of every kind.")
             .read_only(),
         Tool::new("whoami", whoami).title("Who am I").description("Says what is known of the caller.").read_only(),
+        Tool::new("work", work).title("Work").description("Tells how far it has come, while it works.").read_only(),
         Tool::new("fail", || async { Err::<String, _>(ToolError::new("This tool always fails. Call another.")) })
             .title("Fail")
             .description("Fails, and says so.")
             .destructive()
             .open_world(),
     ]
+}
+
+/// Waits between its steps, so that they can be seen to come one after another.
+async fn work(cx: Context) -> &'static str {
+    for (step, name) in [(1.0, "reading"), (2.0, "thinking"), (3.0, "writing")] {
+        cx.progress(step, Some(3.0), name);
+        cx.log(LogLevel::Info, name);
+        worker::Delay::from(Duration::from_millis(200)).await;
+    }
+    "worked"
 }
 
 async fn whoami(cx: Context) -> String {

@@ -1,0 +1,124 @@
+//! Tools and prompts that ask the client for something, and go on with the answer: what the conformance suite asks for.
+
+use edge_mcp::server::{Elicited, Sampling};
+use edge_mcp::{Context, Prompt, PromptError, PromptMessage, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    /// Your name
+    name: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Confirmation {
+    /// Whether to go on
+    ok: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Color {
+    /// A color that you like
+    color: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Background {
+    /// What to know beforehand
+    context: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    /// Where to look
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    #[serde(default)]
+    region: String,
+}
+
+fn ask(question: &'static str, tokens: u32) -> Sampling {
+    Sampling::new(tokens).message(PromptMessage::user(question))
+}
+
+/// A person who does not answer ends the tool, and is told so.
+fn answered<T>(answer: Elicited<T>) -> Result<T, ToolError> {
+    answer.accepted().ok_or_else(|| ToolError::new("Nothing was done, since the question was not answered."))
+}
+
+async fn name(cx: Context) -> Result<String, ToolError> {
+    let Name { name } = answered(cx.elicit("user_name", "What is your name?").await?)?;
+    Ok(format!("Hello, {name}!"))
+}
+
+async fn capital(cx: Context) -> Result<String, ToolError> {
+    let answer = cx.sample("capital_question", ask("What is the capital of France?", 100)).await?;
+    Ok(format!("The model says: {}", answer.text))
+}
+
+async fn folders(cx: Context) -> Result<String, ToolError> {
+    let roots = cx.roots("client_roots").await?;
+    Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
+}
+
+/// Keeps something for the second round, which the client carries.
+async fn kept(cx: Context) -> Result<String, ToolError> {
+    let earlier: Option<String> = cx.kept();
+    cx.keep(&"state-ok")?;
+    let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
+    Ok(format!("{}, confirmed: {ok}", earlier.as_deref().unwrap_or("nothing was kept")))
+}
+
+async fn several(cx: Context) -> Result<String, ToolError> {
+    let question = "What is your name?";
+    let greeting = ask("Write a greeting.", 50);
+    let (name, greeting, roots) = futures::join!(
+        cx.elicit::<Name>("user_name", question),
+        cx.sample("greeting", greeting),
+        cx.roots("client_roots")
+    );
+    let Name { name } = answered(name?)?;
+    Ok(format!("{} {name}, in {} folders", greeting?.text, roots?.len()))
+}
+
+async fn rounds(cx: Context) -> Result<String, ToolError> {
+    let Name { name } = answered(cx.elicit("step1", "What is your name?").await?)?;
+    let Color { color } = answered(cx.elicit("step2", "Which color do you like?").await?)?;
+    Ok(format!("{name} likes {color}"))
+}
+
+/// Asks for what the client declares, and does without the rest.
+async fn declared(cx: Context) -> Result<String, ToolError> {
+    let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
+    Ok(match (name, text) {
+        (Err(_), Err(_)) => "This client can be asked for nothing.".into(),
+        _ => "This client could be asked.".into(),
+    })
+}
+
+pub(crate) fn tools() -> Vec<Tool> {
+    [
+        Tool::new("test_input_required_result_elicitation", name),
+        Tool::new("test_input_required_result_sampling", capital),
+        Tool::new("test_input_required_result_list_roots", folders),
+        Tool::new("test_input_required_result_request_state", kept),
+        Tool::new("test_input_required_result_multiple_inputs", several),
+        Tool::new("test_input_required_result_multi_round", rounds),
+        Tool::new("test_input_required_result_tampered_state", kept),
+        Tool::new("test_input_required_result_capabilities", declared),
+        Tool::new("test_missing_capability", capital),
+        Tool::new("test_streaming_elicitation", name),
+        Tool::new("test_x_mcp_header", |Place { region }: Place| async move { format!("Looking in {region:?}") }),
+    ]
+    .map(|tool| tool.description("A fixture of the conformance suite.").read_only())
+    .into()
+}
+
+async fn context(cx: Context) -> Result<String, PromptError> {
+    let background = cx.elicit::<Background>("user_context", "What should be known beforehand?").await?;
+    Ok(format!("Knowing this: {}", background.accepted().map_or_else(String::new, |background| background.context)))
+}
+
+pub(crate) fn prompt() -> Prompt {
+    Prompt::new("test_input_required_result_prompt", context).description("A fixture of the conformance suite.")
+}

@@ -1,0 +1,111 @@
+//! What the official conformance suite asks for, by the names that it uses.
+
+use std::collections::BTreeMap;
+
+use edge_mcp::protocol::log_level::LogLevel;
+use edge_mcp::{
+    Completion, Content, Context, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate,
+    Tool, ToolError,
+};
+
+use crate::tools::{PIXEL, SILENCE};
+
+fn note(uri: &str, text: &str) -> Content {
+    Content::resource(ResourceContents::text(uri, text).mime_type("text/plain"))
+}
+
+fn mixed() -> Vec<Content> {
+    let data = ResourceContents::text("test://mixed-content-resource", r#"{"test":"data","value":123}"#);
+    vec![
+        Content::text("Multiple content types test:"),
+        Content::image(PIXEL, "image/png"),
+        Content::resource(data.mime_type("application/json")),
+    ]
+}
+
+async fn progress(cx: Context) -> &'static str {
+    for done in [0.0, 50.0, 100.0] {
+        cx.progress(done, Some(100.0), "");
+    }
+    "Done"
+}
+
+async fn logging(cx: Context) -> &'static str {
+    for step in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
+        cx.log(LogLevel::Info, step);
+    }
+    "Done"
+}
+
+async fn failing() -> Result<String, ToolError> {
+    Err(ToolError::new("This tool intentionally returns an error for testing"))
+}
+
+pub(crate) fn tools() -> Vec<Tool> {
+    let embedded = || async { note("test://embedded-resource", "This is an embedded resource content.") };
+    [
+        Tool::new("test_simple_text", || async { "This is a simple text response for testing." }),
+        Tool::new("test_image_content", || async { Content::image(PIXEL, "image/png") }),
+        Tool::new("test_audio_content", || async { Content::audio(SILENCE, "audio/wav") }),
+        Tool::new("test_embedded_resource", embedded),
+        Tool::new("test_multiple_content_types", || async { mixed() }),
+        Tool::new("test_error_handling", failing),
+        Tool::new("test_tool_with_progress", progress),
+        Tool::new("test_tool_with_logging", logging),
+        Tool::new("test_logging_tool", logging),
+    ]
+    .map(|tool| tool.description("A fixture of the conformance suite.").read_only())
+    .into()
+}
+
+pub(crate) fn resources() -> Vec<Resource> {
+    let text = || async { "This is the content of the static text resource." };
+    [
+        Resource::new("test://static-text", text).name("static-text").mime_type("text/plain"),
+        Resource::new("test://static-binary", || async { PIXEL.to_vec() }).name("static-binary").mime_type("image/png"),
+    ]
+    .map(|resource| resource.description("A fixture of the conformance suite."))
+    .into()
+}
+
+pub(crate) fn template() -> ResourceTemplate {
+    let read = |variables: BTreeMap<String, String>| async move {
+        let id = variables.get("id").map_or("", |id| id);
+        format!(r#"{{"id":"{id}","templateTest":true,"data":"Data for ID: {id}"}}"#)
+    };
+    ResourceTemplate::new("test://template/{id}/data", read)
+        .name("template")
+        .description("A fixture of the conformance suite.")
+        .mime_type("application/json")
+}
+
+pub(crate) fn prompts() -> Vec<Prompt> {
+    let of = |given: &BTreeMap<String, String>, name: &str| given.get(name).cloned().unwrap_or_default();
+    let arguments = move |given: BTreeMap<String, String>| async move {
+        format!("Prompt with arguments: arg1='{}', arg2='{}'", of(&given, "arg1"), of(&given, "arg2"))
+    };
+    let embedded = move |given: BTreeMap<String, String>| async move {
+        vec![
+            PromptMessage::user(note(&of(&given, "resourceUri"), "Embedded resource content for testing.")),
+            PromptMessage::user("Please process the embedded resource above."),
+        ]
+    };
+    let picture = || async {
+        vec![
+            PromptMessage::user(Content::image(PIXEL, "image/png")),
+            PromptMessage::user("Please analyze the image above."),
+        ]
+    };
+    let required = |name: &'static str| PromptArgument::new(name).description("An argument").required();
+    [
+        Prompt::new("test_simple_prompt", || async { "This is a simple prompt for testing." }),
+        Prompt::new("test_prompt_with_arguments", arguments)
+            .argument(required("arg1"))
+            .argument(required("arg2"))
+            .complete("arg1", Completion::prefix(["paris", "park", "party"])),
+        Prompt::new("test_prompt_with_embedded_resource", embedded).argument(required("resourceUri")),
+        Prompt::new("test_prompt_with_image", picture),
+    ]
+    .map(|prompt| prompt.description("A fixture of the conformance suite."))
+    .into()
+}

@@ -1,0 +1,66 @@
+//! Running a handler: to its end, to its deadline, or to a question that only the client can answer.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::{Call, input_required};
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::server::Context;
+use crate::server::tool::DEADLINE;
+
+/// How a handler ended.
+pub(super) enum Ended<T> {
+    /// With what it returned.
+    Done(T),
+    /// At a question whose answer is not there yet.
+    Asks,
+    /// Not in time.
+    Late,
+}
+
+/// Runs `work` for at most `limit`.
+///
+/// The timer is set only once the handler waits for something: most do not, and to set it costs more than they do. A handler
+/// that never waits cannot be stopped.
+pub(super) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
+    let mut work = pin!(work);
+    let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
+    std::future::poll_fn(|task| {
+        if let Poll::Ready(done) = work.as_mut().poll(task) {
+            return Poll::Ready(Ended::Done(done));
+        }
+        if cx.exchange().has_questions() {
+            return Poll::Ready(Ended::Asks);
+        }
+        let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
+        timer.poll_unpin(task).map(|()| Ended::Late)
+    })
+    .await
+}
+
+/// What a caller is told of a handler that was not done in time.
+pub(super) fn late(limit: Duration) -> String {
+    format!("It was not done within {} s, and was given up. Ask for less at once, or try again later.", limit.as_secs())
+}
+
+/// Runs the handler of a prompt or a resource; `None`, if it asks for something first.
+pub(super) async fn run_or_ask<T, E>(
+    call: &Call<'_>,
+    name: &str,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<Option<Result<T, E>>, RpcError> {
+    match run(&call.cx, DEADLINE, work).await {
+        Ended::Asks => Ok(None),
+        Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(DEADLINE))),
+        Ended::Done(Ok(made)) => Ok(Some(Ok(made))),
+        Ended::Done(Err(error)) => match input_required::refusal(call, name) {
+            Some(refusal) => Err(input_required::session_required(refusal?)),
+            None => Ok(Some(Err(error))),
+        },
+    }
+}

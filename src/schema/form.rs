@@ -1,0 +1,57 @@
+//! Schemas of forms that a person fills in.
+//!
+//! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
+
+use serde_json::{Map, Value, json};
+
+use super::Schema;
+
+impl Schema {
+    /// The schema as that of a form.
+    ///
+    /// # Errors
+    /// Which field a form cannot have.
+    pub(crate) fn form(&self) -> Result<Value, String> {
+        let mut properties = Map::new();
+        for (name, property) in self.value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let field = field(property).ok_or_else(|| format!("a form cannot have the field `{name}`: {property}"))?;
+            properties.insert(name.clone(), field);
+        }
+        let required = self.value.get("required").cloned().unwrap_or_else(|| json!([]));
+        Ok(json!({ "type": "object", "properties": properties, "required": required }))
+    }
+}
+
+/// A property as a field: without `null`, since a field that may be left out is one that is not required.
+fn field(property: &Value) -> Option<Value> {
+    let mut field = property.as_object()?.clone();
+    let kinds: Vec<Value> = match field.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter(|kind| *kind != "null").cloned().collect(),
+        Some(kind) => vec![kind.clone()],
+        // A choice whose alternatives have descriptions: they become its titles.
+        None => return choice(&field),
+    };
+    let [kind] = kinds.as_slice() else { return None };
+    if !["string", "number", "integer", "boolean"].iter().any(|known| kind == known) {
+        return None;
+    }
+    field.insert("type".into(), kind.clone());
+    if let Some(choices) = field.get_mut("enum").and_then(Value::as_array_mut) {
+        choices.retain(|choice| !choice.is_null());
+    }
+    Some(Value::Object(field))
+}
+
+fn choice(field: &Map<String, Value>) -> Option<Value> {
+    let alternatives = field.get("oneOf")?.as_array()?;
+    let titled = alternatives.iter().map(|alternative| {
+        let value = alternative.get("const")?.as_str()?;
+        let title = alternative.get("description").and_then(Value::as_str).unwrap_or(value);
+        Some(json!({ "const": value, "title": title }))
+    });
+    let mut choice = json!({ "type": "string", "oneOf": titled.collect::<Option<Vec<_>>>()? });
+    if let (Some(description), Some(choice)) = (field.get("description"), choice.as_object_mut()) {
+        choice.insert("description".into(), description.clone());
+    }
+    Some(choice)
+}

@@ -1,0 +1,94 @@
+//! Questions that a handler has for the client, and the answers that have come.
+//!
+//! In 2026-07-28 a question ends the call: its answer comes with the next one, in which the handler runs again from its
+//! beginning, and finds it. Source: 2026-07-28, basic/patterns/mrtr.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::session_required::SessionRequired;
+use crate::protocol::capabilities::ClientCapabilities;
+
+/// The answers by the keys of their questions, each as JSON.
+pub(crate) type Answers = BTreeMap<String, Box<RawValue>>;
+
+/// What has been asked and answered in one request.
+#[derive(Default)]
+pub(crate) struct Exchange {
+    pub capabilities: ClientCapabilities,
+    answers: RefCell<Answers>,
+    questions: RefCell<BTreeMap<String, serde_json::Value>>,
+    state: RefCell<Option<Box<RawValue>>>,
+    refusal: RefCell<Option<InputRefusal>>,
+    is_retry: Cell<bool>,
+}
+
+/// Why a question cannot be asked, or its answer not be taken.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum InputRefusal {
+    /// The client speaks a revision in which it would need a session.
+    SessionRequired(SessionRequired),
+    /// The request does not declare what the question needs: capabilities, as the client would declare them.
+    MissingCapability(serde_json::Value),
+    /// The answer is not what was asked for. The text is for the caller.
+    Malformed(String),
+    /// The question is one that must not be asked. The text is for the log.
+    Unaskable(String),
+}
+
+impl Exchange {
+    pub(crate) fn new(capabilities: ClientCapabilities) -> Self {
+        Self { capabilities, ..Self::default() }
+    }
+
+    /// Takes over what came with the request: the answers so far, and the handler's own state.
+    pub(crate) fn resume(&self, answers: Answers, state: Option<Box<RawValue>>) {
+        self.answers.replace(answers);
+        self.state.replace(state);
+        self.is_retry.set(true);
+    }
+
+    pub(crate) fn is_retry(&self) -> bool {
+        self.is_retry.get()
+    }
+
+    pub(crate) fn answers(&self) -> Ref<'_, Answers> {
+        self.answers.borrow()
+    }
+
+    pub(crate) fn state(&self) -> Ref<'_, Option<Box<RawValue>>> {
+        self.state.borrow()
+    }
+
+    pub(crate) fn set_state(&self, state: Box<RawValue>) {
+        self.state.replace(Some(state));
+    }
+
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.questions.borrow().is_empty()
+    }
+
+    pub(crate) fn questions(&self) -> Ref<'_, BTreeMap<String, serde_json::Value>> {
+        self.questions.borrow()
+    }
+
+    pub(super) fn ask(&self, key: String, question: serde_json::Value) -> Result<(), InputRefusal> {
+        let mut questions = self.questions.borrow_mut();
+        if questions.get(&key).is_some_and(|asked| *asked != question) {
+            return Err(InputRefusal::Unaskable(format!("two questions have the key {key:?}")));
+        }
+        questions.insert(key, question);
+        Ok(())
+    }
+
+    /// Notes why a handler could not have its answer, for the response that it then cannot make.
+    pub(super) fn refuse(&self, refusal: InputRefusal) {
+        self.refusal.replace(Some(refusal));
+    }
+
+    pub(crate) fn refusal(&self) -> Option<InputRefusal> {
+        self.refusal.borrow().clone()
+    }
+}

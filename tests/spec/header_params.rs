@@ -1,0 +1,125 @@
+//! Arguments that are repeated in headers.
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::server::{McpServer, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, legacy, modern, post};
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Query {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    #[serde(default)]
+    region: String,
+    #[schemars(extend("x-mcp-header" = "Shard"))]
+    #[serde(default)]
+    shard: i64,
+    #[schemars(extend("x-mcp-header" = "Dry-Run"))]
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    inner: Inner,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Inner {
+    #[schemars(extend("x-mcp-header" = "Deep"))]
+    #[serde(default)]
+    deep: String,
+}
+
+fn endpoint() -> Endpoint {
+    Endpoint::new(|_| {
+        let tool = Tool::new("query", |_: Query| async { "ran" }).description("Runs.");
+        McpServer::builder("s", "1").tool(tool).build()
+    })
+    .without_auth()
+}
+
+fn call(arguments: &Value, headers: &[(&str, &str)]) -> Answer {
+    let ask = modern("tools/call", json!({ "name": "query", "arguments": arguments }));
+    headers.iter().fold(ask, |ask, (name, value)| ask.header(name, value)).ask_at(&endpoint())
+}
+
+/// Rules 35 and 36: an argument that is there is repeated, and says the same: numbers as numbers, booleans as words.
+#[test]
+fn headers_repeat_arguments() {
+    for (arguments, headers, agrees) in [
+        (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "eu")], true),
+        (json!({ "region": "eu" }), vec![("mcp-param-region", " eu\t")], true),
+        (json!({ "region": "日本" }), vec![("Mcp-Param-Region", "=?base64?5pel5pys?=")], true),
+        (json!({ "region": "" }), vec![("Mcp-Param-Region", "=?base64??=")], true),
+        (json!({ "region": "eu" }), vec![], false),
+        (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "EU")], false),
+        (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "=?base64?ZXU?=")], false),
+        (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "=?base64?ZX*=?=")], false),
+        (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "ZXU=?=")], false),
+        (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "42")], true),
+        (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "42.0")], true),
+        (json!({ "shard": 42.0 }), vec![("Mcp-Param-Shard", "42")], true),
+        (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "042")], false),
+        (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "0x2a")], false),
+        (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "43")], false),
+        (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "true")], true),
+        (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "True")], false),
+        (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "1")], false),
+        (json!({ "inner": { "deep": "x" } }), vec![("Mcp-Param-Deep", "x")], true),
+        (json!({ "inner": { "deep": "x" } }), vec![], false),
+        (json!({}), vec![], true),
+        (json!({}), vec![("Mcp-Param-Region", "eu"), ("Mcp-Param-Unknown", "x")], true),
+    ] {
+        let answer = call(&arguments, &headers);
+        if agrees {
+            assert_eq!(answer.tool_text(), ("ran", false), "{arguments} {headers:?}");
+        } else {
+            assert_eq!(answer.refusal(), (400, -32020), "{arguments} {headers:?}");
+        }
+    }
+    let null = call(&json!({ "region": null }), &[]);
+    assert!(null.tool_text().1, "null is not expected in a header, but no string either");
+    let old = legacy("tools/call", json!({ "name": "query", "arguments": { "region": "eu" } })).ask_at(&endpoint());
+    assert_eq!(old.tool_text(), ("ran", false), "older revisions know nothing of it");
+    let listed = modern("tools/list", json!({})).ask_at(&endpoint());
+    assert_eq!(listed.result()["tools"][0]["inputSchema"]["properties"]["region"]["x-mcp-header"], "Region");
+}
+
+/// A page is told that it may send such headers.
+#[test]
+fn preflights_name_them() {
+    let ask = post("").verb("OPTIONS").header("Origin", "http://localhost:1");
+    let answer =
+        ask.header("Access-Control-Request-Headers", "content-type, mcp-param-region, x-other").ask_at(&endpoint());
+    let allowed = answer.header("access-control-allow-headers").expect("there").to_owned();
+    assert!(allowed.contains("mcp-param-region") && !allowed.contains("x-other"), "{allowed}");
+}
+
+/// Rule 37: a tool that marks what clients would not take is refused, with the place.
+#[test]
+fn wrong_marks_are_refused() {
+    macro_rules! refused {
+        ($($field:tt)*) => {{
+            #[derive(Deserialize, JsonSchema)]
+            #[allow(dead_code)]
+            struct Marked { $($field)* }
+            let tool = Tool::new("t", |_: Marked| async {}).description("d");
+            McpServer::builder("s", "1").tool(tool).build().err().map(|error| error.to_string()).unwrap_or_default()
+        }};
+    }
+    for problem in [
+        refused!(#[schemars(extend("x-mcp-header" = ""))] a: String),
+        refused!(#[schemars(extend("x-mcp-header" = "a b"))] a: String),
+        refused!(#[schemars(extend("x-mcp-header" = "a:"))] a: String),
+        refused!(#[schemars(extend("x-mcp-header" = 7))] a: String),
+        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: f64),
+        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Vec<String>),
+        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Option<String>),
+        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: String, #[schemars(extend("x-mcp-header" = "a"))] b: String),
+        refused!(a: Vec<Inner>),
+    ] {
+        assert!(problem.contains("x-mcp-header"), "{problem:?}");
+    }
+}

@@ -1,0 +1,424 @@
+//! Calls that ask the client for input, and the state that it carries between their rounds.
+
+use edge_mcp::auth::{StateKeys, StaticTokens};
+use edge_mcp::http::Endpoint;
+use edge_mcp::server::{
+    Context, Elicited, InputError, McpServer, Prompt, PromptError, ReadError, Resource, Sampling, Tool, ToolError,
+};
+use edge_mcp::{PromptMessage, RequestInfo};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Lines, legacy, modern_as};
+
+const KEY: &str = "an-example-key-of-at-least-32-bytes";
+const TOKENS: &str = r#"[
+    {"token": "ada", "subject": "ada", "scopes": []},
+    {"token": "bob", "subject": "bob", "scopes": []}
+]"#;
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    /// Your name
+    #[schemars(length(min = 1, max = 20))]
+    name: String,
+    nick: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Order {
+    what: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Nested {
+    list: Vec<String>,
+}
+
+async fn greet(cx: Context) -> Result<String, ToolError> {
+    Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
+        Elicited::Accepted(Name { name, nick }) => {
+            format!("Hello, {name}{}!", nick.map(|n| format!(" ({n})")).unwrap_or_default())
+        }
+        Elicited::Declined => "As you like.".into(),
+        Elicited::Cancelled => "Another time.".into(),
+    })
+}
+
+/// Asks for three things at once, then for a fourth.
+async fn everything(order: Order, cx: Context) -> Result<String, ToolError> {
+    let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
+    let (name, text, roots) =
+        futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
+    let name = name?.accepted().map(|name| name.name).unwrap_or_default();
+    let rounds: u32 = cx.kept().unwrap_or_default();
+    cx.keep(&(rounds + 1))?;
+    cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
+    let roots = roots?.into_iter().map(|root| root.uri).collect::<Vec<_>>().join(",");
+    Ok(format!("{}: {name}, {}, {roots}, after {rounds}", order.what, text?.text))
+}
+
+async fn without(cx: Context) -> String {
+    let answer: Result<Elicited<Name>, InputError> = cx.elicit("name", "Name?").await;
+    answer.map_or_else(|error| format!("Hello, stranger: {}", error.session_required().is_some()), |_| "Hello".into())
+}
+
+async fn prompt(cx: Context) -> Result<String, PromptError> {
+    let Some(Name { name, .. }) = cx.elicit("user_context", "Who?").await?.accepted() else {
+        return Ok("Nobody".into());
+    };
+    Ok(format!("For {name}"))
+}
+
+async fn resource(cx: Context) -> Result<String, ReadError> {
+    let roots = cx.roots("client_roots").await?;
+    Ok(roots.len().to_string())
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, edge_mcp::BuildError> {
+    let nested =
+        |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(ToolError::from) };
+    McpServer::builder("asker", "1")
+        .tool(Tool::new("greet", greet).description("d"))
+        .tool(Tool::new("everything", everything).description("d"))
+        .tool(Tool::new("without", without).description("d"))
+        .tool(Tool::new("nested", nested).description("d"))
+        .prompt(Prompt::new("prompt", prompt))
+        .resource(Resource::new("a://resource", resource))
+        .build()
+}
+
+fn endpoint() -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
+}
+
+/// A request with these capabilities, besides the parameters.
+fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpoint: &Endpoint) -> Answer {
+    let ask = modern_as(&json!(1), method, params.clone());
+    let mut meta = crate::support::envelope();
+    meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    let mut params = params;
+    params["_meta"] = meta;
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    ask.with_body(message.to_string()).bearer(token).ask_at(endpoint)
+}
+
+fn all() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
+}
+
+fn ask(method: &str, params: Value) -> Answer {
+    ask_with(all(), method, params, "ada", &endpoint())
+}
+
+/// The retry of a call: its parameters, the answers, and the state that came back.
+fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
+    let mut params = params.clone();
+    params["inputResponses"] = responses;
+    params["requestState"] = first.result()["requestState"].clone();
+    params
+}
+
+fn ada() -> Value {
+    json!({ "user_name": { "action": "accept", "content": { "name": "Ada" } } })
+}
+
+/// Rules 73 and 77: a question is sent with its form; another instance answers the retry, from the answer alone.
+#[test]
+fn a_question_is_asked_and_answered() {
+    let params = json!({ "name": "greet" });
+    let first = ask("tools/call", params.clone());
+    let result = first.result();
+    assert_eq!((&result["resultType"], result.get("ttlMs")), (&json!("input_required"), None));
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "description": "Your name", "minLength": 1, "maxLength": 20 },
+            "nick": { "type": "string" },
+        },
+        "required": ["name"],
+    });
+    let question = json!({ "mode": "form", "message": "What is your name?", "requestedSchema": form });
+    assert_eq!(result["inputRequests"], json!({ "user_name": { "method": "elicitation/create", "params": question } }));
+    for (responses, text) in [
+        (ada(), "Hello, Ada!"),
+        (json!({ "user_name": { "action": "accept", "content": { "name": "Ada", "nick": "A" } } }), "Hello, Ada (A)!"),
+        (json!({ "user_name": { "action": "decline" } }), "As you like."),
+        (json!({ "user_name": { "action": "cancel" }, "unasked": { "action": "accept" } }), "Another time."),
+    ] {
+        let answer = ask("tools/call", retry(&params, &first, responses));
+        assert_eq!(answer.tool_text(), (text, false));
+        assert_eq!(answer.result()["resultType"], "complete");
+    }
+}
+
+/// Rules 73 and 78: several questions in one round, another in the next; no answer is lost on the way; what is missing is
+/// asked for again.
+#[test]
+fn rounds_follow_one_another() {
+    let params = json!({ "name": "everything", "arguments": { "what": "tea" } });
+    let first = ask("tools/call", params.clone());
+    let questions = first.result()["inputRequests"].as_object().expect("questions");
+    let methods: Vec<_> = questions
+        .iter()
+        .map(|(key, question)| (key.as_str(), question["method"].as_str().expect("a method")))
+        .collect();
+    let expected = [("name", "elicitation/create"), ("roots", "roots/list"), ("text", "sampling/createMessage")];
+    assert_eq!(methods, expected);
+    assert!(questions.values().all(|question| question.get("id").is_none() && question.get("jsonrpc").is_none()));
+
+    let message = json!({ "role": "assistant", "content": { "type": "text", "text": "Paris" }, "model": "m" });
+    let name = json!({ "action": "accept", "content": { "name": "Ada" } });
+    let partly = ask("tools/call", retry(&params, &first, json!({ "name": name, "text": message })));
+    let left: Vec<_> = partly.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect();
+    assert_eq!(left, ["roots"], "what was answered is not asked again");
+    let roots = json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b", "name": "b" }] });
+    let second = ask("tools/call", retry(&params, &partly, json!({ "roots": roots })));
+    let page = &second.result()["inputRequests"]["page"]["params"];
+    assert_eq!(*page, json!({ "mode": "url", "message": "Sign in.", "url": "https://example.com/sign-in" }));
+    assert_ne!(second.result()["requestState"], partly.result()["requestState"]);
+    let last = ask("tools/call", retry(&params, &second, json!({ "page": { "action": "accept" } })));
+    assert_eq!(last.tool_text(), ("tea: Ada, Paris, file:///a,file:///b, after 1", false));
+}
+
+/// Rule 72: prompts and resources may ask too; what is made of answers is not to be kept.
+#[test]
+fn prompts_and_resources_ask() {
+    let params = json!({ "name": "prompt" });
+    let first = ask("prompts/get", params.clone());
+    assert_eq!(first.result()["resultType"], "input_required");
+    let answer = json!({ "user_context": { "action": "accept", "content": { "name": "Ada" } } });
+    let second = ask("prompts/get", retry(&params, &first, answer));
+    assert_eq!(second.result()["messages"][0]["content"]["text"], "For Ada");
+
+    let params = json!({ "uri": "a://resource" });
+    let first = ask("resources/read", params.clone());
+    assert!(first.result().get("ttlMs").is_none(), "{first:?}");
+    let second = ask("resources/read", retry(&params, &first, json!({ "client_roots": { "roots": [] } })));
+    assert_eq!(second.result()["contents"][0]["text"], "0");
+    assert_eq!((&second.result()["ttlMs"], &second.result()["cacheScope"]), (&json!(0), &json!("private")));
+}
+
+/// Rules 19, 20 and 74: what the request itself does not declare is not asked for, whatever an earlier one declared.
+#[test]
+fn undeclared_capabilities_are_not_used() {
+    let everything = json!({ "name": "everything", "arguments": { "what": "x" } });
+    for (capabilities, method, params, needed) in [
+        (json!({}), "tools/call", json!({ "name": "greet" }), json!({ "elicitation": { "form": {} } })),
+        (
+            json!({ "elicitation": { "url": {} } }),
+            "tools/call",
+            json!({ "name": "greet" }),
+            json!({ "elicitation": { "form": {} } }),
+        ),
+        (
+            json!({ "sampling": {}, "roots": {} }),
+            "prompts/get",
+            json!({ "name": "prompt" }),
+            json!({ "elicitation": { "form": {} } }),
+        ),
+        (json!({ "elicitation": {} }), "resources/read", json!({ "uri": "a://resource" }), json!({ "roots": {} })),
+        (
+            json!({ "elicitation": [], "roots": true }),
+            "resources/read",
+            json!({ "uri": "a://resource" }),
+            json!({ "roots": {} }),
+        ),
+    ] {
+        assert_eq!(ask(method, params.clone()).status, 200, "with all of them it works");
+        let answer = ask_with(capabilities.clone(), method, params, "ada", &endpoint());
+        assert_eq!(answer.refusal(), (400, -32021), "{capabilities} {method}");
+        assert_eq!(answer.error()["data"], json!({ "requiredCapabilities": needed }));
+    }
+    let forms = ask_with(json!({ "elicitation": {} }), "tools/call", json!({ "name": "greet" }), "ada", &endpoint());
+    assert_eq!(forms.result()["resultType"], "input_required", "`elicitation: {{}}` means forms");
+    let no_sampling = ask_with(json!({ "elicitation": {}, "roots": {} }), "tools/call", everything, "ada", &endpoint());
+    assert_eq!(
+        no_sampling.result()["inputRequests"].as_object().map(serde_json::Map::len),
+        Some(2),
+        "the others are asked"
+    );
+}
+
+/// Rules 78 and 79: an answer that is not what was asked for is refused, and so is what is no answer.
+#[test]
+fn malformed_answers_are_refused() {
+    let params = json!({ "name": "greet" });
+    let first = ask("tools/call", params.clone());
+    for responses in [
+        json!(null),
+        json!([]),
+        json!("x"),
+        json!({ "user_name": null }),
+        json!({ "user_name": 12345 }),
+        json!({ "user_name": "Ada" }),
+        json!({ "user_name": [] }),
+        json!({ "user_name": {} }),
+        json!({ "user_name": { "action": "agree" } }),
+        json!({ "user_name": { "action": 1 } }),
+        json!({ "user_name": { "action": "accept" } }),
+        json!({ "user_name": { "action": "accept", "content": [] } }),
+        json!({ "user_name": { "action": "accept", "content": {} } }),
+        json!({ "user_name": { "action": "accept", "content": { "name": 7 } } }),
+        json!({ "user_name": { "action": "accept", "content": { "name": "" } } }),
+        json!({ "user_name": { "action": "accept", "content": { "name": "Ada", "more": 1 } } }),
+    ] {
+        let answer = ask("tools/call", retry(&params, &first, responses.clone()));
+        assert_eq!(answer.refusal(), (200, -32602), "{responses}");
+        assert!(answer.message().contains("inputResponses"), "{}", answer.message());
+    }
+    let wrong_key = ask("tools/call", retry(&params, &first, json!({ "other": { "action": "accept" } })));
+    assert_eq!(wrong_key.result()["resultType"], "input_required", "what is missing is asked for again");
+}
+
+/// Rules 75 and 76: a state that is not ours to the last bit, not of this caller, not of this call, or too old, is refused,
+/// always in the same words.
+#[test]
+fn a_hostile_state_is_refused() {
+    let params = json!({ "name": "everything", "arguments": { "what": "tea" } });
+    let first = ask("tools/call", params.clone());
+    let state = first.result()["requestState"].as_str().expect("a state").to_owned();
+    let refused = |answer: Answer, what: &str| {
+        assert_eq!(answer.refusal(), (200, -32602), "{what}");
+        assert_eq!(answer.error()["data"], json!({ "reason": "invalid_request_state" }), "{what}");
+        assert_eq!(
+            answer.message(),
+            "`params.requestState` is not valid for this call, or has expired. Call again without it."
+        );
+    };
+    let with = |params: &Value, state: &str| {
+        let mut params = params.clone();
+        params["requestState"] = json!(state);
+        params
+    };
+    for at in 0..state.len() {
+        let mut bytes = state.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let flipped = String::from_utf8(bytes).expect("ASCII");
+        refused(ask("tools/call", with(&params, &flipped)), &format!("byte {at}"));
+    }
+    let (signed, _) = state.rsplit_once('.').expect("a signature");
+    let foreign = StateKeys::from_text("K", Some("another-key-of-at-least-32-bytes-here"));
+    let by_foreign = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(foreign);
+    let foreign = ask_with(all(), "tools/call", params.clone(), "ada", &by_foreign);
+    let foreign = foreign.result()["requestState"].as_str().expect("a state");
+    for (what, other) in [
+        ("empty", String::new()),
+        ("truncated", state[..state.len() - 1].to_owned()),
+        ("extended", format!("{state}A")),
+        ("tampered", format!("{state}-TAMPERED")),
+        ("padded", format!("{state}=")),
+        ("unsigned", signed.to_owned()),
+        ("without a signature", format!("{signed}.")),
+        ("signed by another key", foreign.to_owned()),
+        ("something else", "v1.e30.AAAA".to_owned()),
+    ] {
+        refused(ask("tools/call", with(&params, &other)), what);
+    }
+    refused(ask_with(all(), "tools/call", with(&params, &state), "bob", &endpoint()), "another caller");
+    let others = json!({ "name": "everything", "arguments": { "what": "coffee" } });
+    refused(ask("tools/call", with(&others, &state)), "other arguments");
+    refused(ask("tools/call", with(&json!({ "name": "greet" }), &state)), "another tool");
+    refused(ask("prompts/get", with(&json!({ "name": "prompt" }), &state)), "another method");
+    assert_eq!(ask("tools/call", with(&params, &state)).status, 200, "and it is good where it belongs");
+    let number = ask("tools/call", {
+        let mut p = params.clone();
+        p["requestState"] = json!(7);
+        p
+    });
+    assert_eq!(number.refusal(), (200, -32602));
+}
+
+/// Rule 76: a state is good for ten minutes.
+#[test]
+fn a_state_expires() {
+    let params = json!({ "name": "greet" });
+    let first = ask("tools/call", params.clone());
+    let later = |seconds| {
+        let lines = Lines::at(crate::support::NOW + seconds);
+        let ask = modern_as(&json!(1), "tools/call", retry(&params, &first, ada()));
+        ask.bearer("ada").ask_logging(&endpoint(), &lines)
+    };
+    assert_eq!(later(599).tool_text(), ("Hello, Ada!", false));
+    assert_eq!(later(600).refusal(), (200, -32602));
+}
+
+/// Keys can be changed one after the other: the first signs, all verify.
+#[test]
+fn keys_rotate() {
+    let of = |keys: &str| {
+        let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys));
+        Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
+    };
+    let newer = "a-newer-key-of-at-least-32-bytes-it-is";
+    let params = json!({ "name": "greet" });
+    let first = ask_with(all(), "tools/call", params.clone(), "ada", &of(KEY));
+    let again = |keys: &str| ask_with(all(), "tools/call", retry(&params, &first, ada()), "ada", &of(keys));
+    assert_eq!(again(&format!("{newer} {KEY}")).tool_text(), ("Hello, Ada!", false));
+    assert_eq!(again(newer).refusal(), (200, -32602));
+    for (keys, says) in [
+        (None, "not set"),
+        (Some(""), "not set"),
+        (Some("short"), "32 bytes"),
+        (Some("short an-example-key-of-at-least-32-bytes"), "32 bytes"),
+    ] {
+        let error = StateKeys::from_text("MCP_STATE_KEY", keys).err().expect("refused").to_string();
+        assert!(error.contains("MCP_STATE_KEY") && error.contains(says) && !error.contains("short"), "{error}");
+    }
+}
+
+/// A missing key is told in the log, and only where it is needed.
+#[test]
+fn a_missing_key_is_needed_only_by_questions() {
+    let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
+    let lines = Lines::default();
+    let message = {
+        let mut meta = crate::support::envelope();
+        meta["io.modelcontextprotocol/clientCapabilities"] = all();
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "greet", "_meta": meta } })
+    };
+    let ask = modern_as(&json!(1), "tools/call", json!({ "name": "greet" })).with_body(message.to_string());
+    let answer = ask.bearer("ada").ask_logging(&keyless, &lines);
+    assert_eq!(answer.refusal(), (200, -32603));
+    assert!(lines.text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
+}
+
+/// Rule 80: a form is flat; a question that cannot be asked is the server's fault.
+#[test]
+fn a_form_is_flat() {
+    let lines = Lines::default();
+    let message = {
+        let mut meta = crate::support::envelope();
+        meta["io.modelcontextprotocol/clientCapabilities"] = all();
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "nested", "_meta": meta } })
+    };
+    let ask = modern_as(&json!(1), "tools/call", json!({ "name": "nested" })).with_body(message.to_string());
+    let answer = ask.bearer("ada").ask_logging(&endpoint(), &lines);
+    assert_eq!(answer.refusal(), (200, -32603));
+    assert!(lines.text().contains("`list`"), "{}", lines.text());
+}
+
+/// Rule 98: in older revisions it would need a session: a tool says so in its result, the others in an error, and nothing
+/// waits for an answer that cannot come.
+#[test]
+fn older_clients_cannot_be_asked() {
+    let ask = |method: &str, params: Value| legacy(method, params).bearer("ada").ask_at(&endpoint());
+    let answer = ask("tools/call", json!({ "name": "greet" }));
+    let (text, is_error) = answer.tool_text();
+    assert!(is_error && text.contains("elicitation needs a session") && text.contains("2026-07-28"), "{text}");
+    for (method, params, feature) in [
+        ("prompts/get", json!({ "name": "prompt" }), "elicitation"),
+        ("resources/read", json!({ "uri": "a://resource" }), "roots"),
+    ] {
+        let answer = ask(method, params);
+        assert_eq!(answer.refusal(), (200, -32603), "{method}");
+        let data = &answer.error()["data"];
+        assert_eq!((&data["feature"], &data["mode"]), (&json!(feature), &json!("serverless")));
+        assert!(data["reason"].is_string() && data["alternative"].is_string());
+    }
+    assert_eq!(ask("tools/call", json!({ "name": "without" })).tool_text(), ("Hello, stranger: true", false));
+}
