@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, Tasks, Timer};
+use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use futures::executor::block_on;
@@ -36,6 +36,12 @@ impl Tasks for Still {
     }
 }
 
+impl Randomness for Still {
+    fn fill(&self, _: &mut [u8]) -> Result<(), NoRandomness> {
+        Err(NoRandomness)
+    }
+}
+
 impl Log for Still {
     fn write(&self, _: Level, _: &str) {}
 }
@@ -65,7 +71,13 @@ impl KnowledgeBase {
         let (head, ()) = request.body(()).expect("a request").into_parts();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
         let still: Rc<Still> = Rc::default();
-        let host = Host { clock: still.clone(), timer: still.clone(), tasks: still.clone(), log: still };
+        let host = Host {
+            clock: still.clone(),
+            timer: still.clone(),
+            tasks: still.clone(),
+            randomness: still.clone(),
+            log: still,
+        };
         match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
             Body::Bytes(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
             Body::Stream(_) => panic!("nobody asked for a stream"),

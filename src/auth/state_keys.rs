@@ -1,5 +1,9 @@
 //! Keys that sign what a client carries from one round of a call to the next.
 
+use std::time::Duration;
+
+use chacha20poly1305::ChaCha20Poly1305;
+use chacha20poly1305::aead::Aead;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -7,7 +11,13 @@ use super::config::ConfigError;
 
 /// Keys that sign request states. The first signs; all of them verify, so that keys can be changed one after the other.
 #[derive(Clone)]
-pub struct StateKeys(Vec<Vec<u8>>);
+pub struct StateKeys {
+    keys: Vec<Vec<u8>>,
+    lifetime: Duration,
+}
+
+/// How long a person may take to answer, unless it is said.
+const LIFETIME: Duration = Duration::from_mins(10);
 
 /// A shorter one could be guessed, or searched for.
 const SHORTEST: usize = 32;
@@ -35,19 +45,54 @@ impl StateKeys {
         if keys.iter().any(|key| key.len() < SHORTEST) {
             return Err(ConfigError::new(variable, "has a key of less than 32 bytes"));
         }
-        Ok(Self(keys))
+        Ok(Self { keys, lifetime: LIFETIME })
+    }
+
+    /// How long a state is good: ten minutes unless set.
+    #[must_use]
+    pub fn lifetime(mut self, time: Duration) -> Self {
+        self.lifetime = time;
+        self
+    }
+
+    pub(crate) fn seconds(&self) -> u64 {
+        self.lifetime.as_secs()
     }
 
     /// The signature of `message` by the first key.
     pub(crate) fn sign(&self, message: &[u8]) -> Vec<u8> {
-        let signed = self.0.first().and_then(|key| mac(key, message));
+        let signed = self.keys.first().and_then(|key| mac(key, message));
         signed.map(|mac| mac.finalize().into_bytes().to_vec()).unwrap_or_default()
     }
 
     /// Whether `signature` is that of `message` by one of the keys. Compares in constant time.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.0.iter().any(|key| mac(key, message).is_some_and(|mac| mac.verify_slice(signature).is_ok()))
+        self.keys.iter().any(|key| mac(key, message).is_some_and(|mac| mac.verify_slice(signature).is_ok()))
     }
+}
+
+impl StateKeys {
+    /// `message` so that only a holder of the first key can read it, together with `nonce`, which must never be used twice.
+    pub(crate) fn encrypt(&self, nonce: [u8; NONCE], message: &[u8]) -> Option<Vec<u8>> {
+        let cipher = cipher(self.keys.first()?)?;
+        let sealed = cipher.encrypt(&nonce.into(), message).ok()?;
+        Some([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// The message that one of the keys has [encrypted](Self::encrypt).
+    pub(crate) fn decrypt(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE>()?;
+        self.keys.iter().find_map(|key| cipher(key)?.decrypt(&(*nonce).into(), sealed).ok())
+    }
+}
+
+/// Bytes of a nonce.
+pub(crate) const NONCE: usize = 12;
+
+/// The cipher of a key of its own, made from `key`: what signs should not also encrypt.
+fn cipher(key: &[u8]) -> Option<ChaCha20Poly1305> {
+    let derived = mac(key, b"edge-mcp request state, encrypted")?.finalize().into_bytes();
+    ChaCha20Poly1305::new_from_slice(&derived).ok()
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Option<Hmac<Sha256>> {

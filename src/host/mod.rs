@@ -35,6 +35,27 @@ pub trait Tasks {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>);
 }
 
+/// Gives random bytes.
+pub trait Randomness {
+    /// Fills `bytes` with what nobody can guess.
+    ///
+    /// # Errors
+    /// [`NoRandomness`]
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
+}
+
+/// The machine has no random bytes to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRandomness;
+
+impl std::fmt::Display for NoRandomness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the machine has no random bytes to give")
+    }
+}
+
+impl std::error::Error for NoRandomness {}
+
 /// How much a log line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -61,6 +82,8 @@ pub struct Host {
     pub timer: Rc<dyn Timer>,
     /// Runs what goes on after an answer has begun.
     pub tasks: Rc<dyn Tasks>,
+    /// Gives random bytes.
+    pub randomness: Rc<dyn Randomness>,
     /// Takes log lines.
     pub log: Rc<dyn Log>,
 }

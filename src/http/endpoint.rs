@@ -25,7 +25,7 @@ use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Document, JsonError};
 use crate::protocol::message::{Request, RequestId, error_response};
-use crate::protocol::meta::Wishes;
+use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -239,7 +239,9 @@ impl Endpoint {
                     let id = || Some(request.id.clone());
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
+                let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
+                let cx = cx.with_traceparent(traceparent);
                 let wishes = self.wishes(&request, &server, revision, &**head);
                 if wishes.is_empty() {
                     let (status, message) = answer_one(&server, &request, cx, &self.state_keys, line).await;

@@ -6,11 +6,11 @@
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
 use http::Response;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::stream::{self, Body};
 use crate::protocol::error::RpcError;
-use crate::protocol::json::Kind;
+use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::{Request, error_response, result_response};
 use crate::protocol::meta::SERVER_INFO;
 use crate::server::McpServer;
@@ -20,13 +20,13 @@ pub(super) const METHOD: &str = "subscriptions/listen";
 
 /// Answers it: the acknowledgement and the result, as a stream that is whole; or an error.
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
-    if request.param("notifications").map(|filter| filter.kind()) != Some(Kind::Object) {
+    if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(
             "`params.notifications` is missing or no object; it says what to listen for",
         ));
     }
     // An id was read as JSON once.
-    let id: Value = serde_json::from_str(request.id.as_json()).unwrap_or_default();
+    let id: serde_json::Value = serde_json::from_str(request.id.as_json()).unwrap_or_default();
     let subscription = Map::from_iter([("io.modelcontextprotocol/subscriptionId".to_owned(), id)]);
     let acknowledged = json!({
         "jsonrpc": "2.0",

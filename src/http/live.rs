@@ -67,8 +67,10 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
     // Older revisions do not take a closed stream for a cancelled request.
     let cancels = job.cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
-    let cx = job.cx.clone().with_live(live);
-    let mut work = respond(job, cx.clone(), host.clone()).boxed_local().fuse();
+    let Job { server, body, json, cx, keys, line, started } = job;
+    let cx = cx.with_live(live);
+    let job = Job { server, body, json, cx: cx.clone(), keys, line, started };
+    let mut work = respond(job, host.clone()).boxed_local().fuse();
     let mut silence = host.timer.sleep(SILENCE).fuse();
     loop {
         // A client that has gone away is told nothing more.
@@ -98,8 +100,8 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
 }
 
 /// Reads the request once more, from the body that the task now owns, and answers it.
-async fn respond(job: Job, cx: Context, host: Host) -> (StatusCode, Vec<u8>) {
-    let Job { server, body, json, keys, mut line, started, .. } = job;
+async fn respond(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
+    let Job { server, body, json, cx, keys, mut line, started } = job;
     let document = Document::parse(&body, json);
     let message = document.as_ref().ok().and_then(|document| Message::read(document.root()).ok());
     let (status, message) = match message {

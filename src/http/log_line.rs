@@ -6,6 +6,7 @@ use crate::host::{Host, Level};
 use crate::protocol::error::{ErrorCode, shortened};
 use crate::protocol::json::Value;
 use crate::protocol::message::Request;
+use crate::protocol::meta;
 use crate::protocol::revision::Era;
 
 /// What is written of one request.
@@ -28,6 +29,9 @@ pub(super) struct LogLine {
     /// The JSON-RPC id.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
+    /// The trace that the request is part of (W3C Trace Context), as the client names it in `_meta`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
     /// The id that Cloudflare gives to a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     ray: Option<String>,
@@ -42,6 +46,7 @@ impl LogLine {
         let param = |name: &str| request.param(name).and_then(Value::as_str);
         self.method = Some(shortened(&request.method).into_owned());
         self.id = Some(shortened(request.id.as_json()).into_owned());
+        self.trace = meta::traceparent(request.params).and_then(|parent| Some(parent.split('-').nth(1)?.to_owned()));
         self.target = match &*request.method {
             "tools/call" | "prompts/get" => param("name").map(|name| shortened(&name).into_owned()),
             "resources/read" => {

@@ -6,6 +6,7 @@
 //! sessions cannot send, so there is no way to say them.
 
 use serde::Serialize;
+use serde_json::Map;
 
 use super::json::{Kind, Value};
 
@@ -14,7 +15,7 @@ use super::json::{Kind, Value};
 pub(crate) struct Declared {}
 
 /// What a server says it can do.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Declared>,
@@ -26,10 +27,14 @@ pub(crate) struct ServerCapabilities {
     pub completions: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logging: Option<Declared>,
+    /// By their prefixed names, with their settings.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extensions: Map<String, serde_json::Value>,
 }
 
 /// What a client says it can do, of what is asked of it here. Source: 2026-07-28, schema, `ClientCapabilities`.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct ClientCapabilities {
     pub elicitation_form: bool,
     pub elicitation_url: bool,

@@ -2,6 +2,8 @@
 //!
 //! Source: 2026-07-28, basic, "`_meta`"; schema, `RequestMetaObject`.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -25,6 +27,20 @@ pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// What a request claims to be written in: the value of [`PROTOCOL_VERSION`], whatever its type, or `None`.
 pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
     params?.get("_meta")?.get(PROTOCOL_VERSION)
+}
+
+/// The W3C trace context of a request: `traceparent`, if it is one.
+///
+/// Source: 2026-07-28, basic, "`_meta`"; W3C Trace Context, §3.2.
+pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
+    let parent = params?.get("_meta")?.get("traceparent")?.as_str()?;
+    let lengths = [2, 32, 16, 2];
+    let mut parts = parent.split('-');
+    let fits = |length: usize| {
+        let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        parts.next().is_some_and(|part| part.len() == length && is_hex(part))
+    };
+    (lengths.into_iter().all(fits) && parts.next().is_none()).then_some(parent)
 }
 
 /// The envelope of a 2026-07-28 request.

@@ -39,6 +39,7 @@ pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
         resources: server.offers_resources().then_some(Declared {}),
         prompts: server.offers_prompts().then_some(Declared {}),
         logging: server.logging.is_some().then_some(Declared {}),
+        extensions: server.extensions.clone(),
         completions: server.offers_completions().then_some(Declared {}),
     }
 }

@@ -41,7 +41,11 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
             )
             .with_data(json!({ "reason": "invalid_request_state" }))
         })?;
-        (answers, kept) = (opened.answers, opened.kept);
+        let (state, is_private) = opened;
+        (answers, kept) = (state.answers, state.kept);
+        if is_private {
+            call.cx.exchange().make_private();
+        }
     }
     for (key, answer) in responses.into_iter().flat_map(Value::members) {
         if answer.kind() != Kind::Object {

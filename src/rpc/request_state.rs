@@ -1,9 +1,11 @@
 //! `requestState`: what a client carries from one round of a call to the next, signed.
 //!
 //! It holds the answers of earlier rounds and what the handler keeps, until when it is good, and what it belongs to: the
-//! caller, the method and all of its parameters. A client can read it, and can change nothing of it.
+//! caller, the method and all of its parameters. A client can read it, unless it is private, and can change nothing of it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
+
+use std::error::Error;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,12 +15,14 @@ use sha2::{Digest, Sha256};
 
 use super::Call;
 use crate::auth::StateKeys;
+use crate::auth::state_keys::NONCE;
 use crate::protocol::json::{Kind, Value};
 use crate::server::exchange::Answers;
 
-/// Seconds for which a state is good.
-const LIFETIME: u64 = 600;
-const VERSION: &str = "v1.";
+/// Signed, and open to read.
+const SIGNED: &str = "v1.";
+/// Encrypted, which no one else can have done.
+const PRIVATE: &str = "p1.";
 
 /// What a state holds.
 #[derive(Serialize, Deserialize)]
@@ -32,32 +36,47 @@ pub(super) struct RequestState {
 }
 
 /// The state of a call that ends with questions.
-pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, serde_json::Error> {
+pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn Error>> {
     let exchange = call.cx.exchange();
     let state = RequestState {
-        expires: now(call).saturating_add(LIFETIME),
+        expires: now(call).saturating_add(keys.seconds()),
         belongs: belonging(call),
         answers: exchange.answers().clone(),
         kept: exchange.state().clone(),
     };
-    let mut token = VERSION.to_owned();
-    URL_SAFE_NO_PAD.encode_string(serde_json::to_vec(&state)?, &mut token);
+    let state = serde_json::to_vec(&state)?;
+    if exchange.is_private() {
+        let mut nonce = [0; NONCE];
+        call.cx.host().randomness.fill(&mut nonce)?;
+        let sealed = keys.encrypt(nonce, &state).ok_or("the state cannot be encrypted")?;
+        return Ok(format!("{PRIVATE}{}", URL_SAFE_NO_PAD.encode(sealed)));
+    }
+    let mut token = SIGNED.to_owned();
+    URL_SAFE_NO_PAD.encode_string(state, &mut token);
     let signature = keys.sign(token.as_bytes());
     token.push('.');
     URL_SAFE_NO_PAD.encode_string(signature, &mut token);
     Ok(token)
 }
 
-/// The state that `token` is, if it is one of ours, of this call, and still good. Why it is not is nobody's business.
-pub(super) fn open(call: &Call<'_>, keys: &StateKeys, token: &str) -> Option<RequestState> {
-    let (signed, signature) = token.rsplit_once('.')?;
-    let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-    if !keys.verify(signed.as_bytes(), &signature) {
-        return None;
-    }
-    let state = URL_SAFE_NO_PAD.decode(signed.strip_prefix(VERSION)?).ok()?;
+/// The state that `token` is, if it is one of ours, of this call, and still good; and whether it is private. Why it is not is
+/// nobody's business.
+pub(super) fn open(call: &Call<'_>, keys: &StateKeys, token: &str) -> Option<(RequestState, bool)> {
+    let private = token.strip_prefix(PRIVATE);
+    let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
     let state: RequestState = serde_json::from_slice(&state).ok()?;
-    (now(call) < state.expires && state.belongs == belonging(call)).then_some(state)
+    let is_good = now(call) < state.expires && state.belongs == belonging(call);
+    is_good.then_some((state, private.is_some()))
+}
+
+fn verified(keys: &StateKeys, token: &str) -> Option<Vec<u8>> {
+    let (signed, signature) = token.rsplit_once('.')?;
+    if keys.verify(signed.as_bytes(), &decoded(signature)?) { decoded(signed.strip_prefix(SIGNED)?) } else { None }
+}
+
+/// Base64 in its one canonical form.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 fn now(call: &Call<'_>) -> u64 {
@@ -73,8 +92,7 @@ fn belonging(call: &Call<'_>) -> String {
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
     lasting.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, value) in lasting {
-        text.push_str(&format!("{name:?}:"));
-        write_canonical(value, &mut text);
+        write_member(&name, value, &mut text);
     }
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))
 }
@@ -87,9 +105,7 @@ fn write_canonical(value: Value<'_>, text: &mut String) {
             members.sort_by(|(one, _), (other, _)| one.cmp(other));
             text.push('{');
             for (name, member) in members {
-                text.push_str(&format!("{name:?}:"));
-                write_canonical(member, text);
-                text.push(',');
+                write_member(&name, member, text);
             }
             text.push('}');
         }
@@ -101,7 +117,7 @@ fn write_canonical(value: Value<'_>, text: &mut String) {
             }
             text.push(']');
         }
-        Kind::String => text.push_str(&format!("{:?}", value.as_str().unwrap_or_default())),
+        Kind::String => write_string(&value.as_str().unwrap_or_default(), text),
         // 1, 1.0 and 1e0 are one number, and a client may send it back as another of them.
         Kind::Number => match value.text().parse::<f64>() {
             Ok(number) if number.is_finite() => text.push_str(&number.to_string()),
@@ -109,4 +125,17 @@ fn write_canonical(value: Value<'_>, text: &mut String) {
         },
         Kind::Boolean | Kind::Null => text.push_str(value.text()),
     }
+}
+
+fn write_member(name: &str, value: Value<'_>, text: &mut String) {
+    write_string(name, text);
+    text.push(':');
+    write_canonical(value, text);
+    text.push(',');
+}
+
+fn write_string(string: &str, text: &mut String) {
+    text.push('"');
+    text.extend(string.escape_default());
+    text.push('"');
 }

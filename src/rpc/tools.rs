@@ -108,15 +108,15 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
         Ended::Asks => return Ok(None),
         Ended::Late => ToolResult::failure(late(tool.deadline)),
         Ended::Done(Ok(result)) => result,
-        Ended::Done(Err(error)) => match input_required::refusal(call, name) {
-            Some(refusal) => ToolResult::failure(refusal?.to_string()),
-            None => {
-                if let Some(cause) = &error.cause {
-                    fault::log(&call.cx, name, cause);
-                }
-                ToolResult::failure(error.message)
+        Ended::Done(Err(error)) => {
+            if let Some(refusal) = input_required::refusal(call, name) {
+                return Ok(Some(ToolResult::failure(refusal?.to_string())));
             }
-        },
+            if let Some(cause) = &error.cause {
+                fault::log(&call.cx, name, cause);
+            }
+            ToolResult::failure(error.message)
+        }
     }))
 }
 

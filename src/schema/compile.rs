@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 
 use super::header_params::KEYWORD;
 
+/// The one dialect: that of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
 /// Why a schema is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
@@ -70,6 +73,11 @@ pub(super) enum Keyword {
     Properties {
         named: Vec<(String, usize)>,
         others: Option<usize>,
+    },
+    If {
+        condition: usize,
+        then: Option<usize>,
+        otherwise: Option<usize>,
     },
     AllOf(Vec<usize>),
     AnyOf(Vec<usize>),
@@ -148,8 +156,11 @@ impl Compiler<'_> {
         for (name, value) in object {
             let at = format!("{place}/{name}");
             keywords.push(match name.as_str() {
+                // The last two are part of `if`, and without it say nothing.
                 "title" | "description" | "default" | "examples" | "deprecated" | "readOnly" | "writeOnly"
-                | "$comment" | "format" | "$defs" | KEYWORD => continue,
+                | "$comment" | "format" | "$defs" | "$anchor" | KEYWORD | "then" | "else" => continue,
+                "$schema" if value == DIALECT => continue,
+                "$schema" => return Err(SchemaError::at(&at, format!("only the dialect {DIALECT} is spoken here"))),
                 "type" => Keyword::Type(types(value, &at)?),
                 "enum" => Keyword::Enum(value.as_array().cloned().ok_or_else(|| expected("an array", &at))?),
                 "const" => Keyword::Enum(vec![value.clone()]),
@@ -169,10 +180,8 @@ impl Compiler<'_> {
                         .iter()
                         .map(|(key, schema)| Ok((key.clone(), self.rule(schema, &format!("{at}/{key}"))?)))
                         .collect::<Result<_, _>>()?;
-                    let others = match object.get("additionalProperties") {
-                        Some(schema) => Some(self.rule(schema, &format!("{place}/additionalProperties"))?),
-                        None => None,
-                    };
+                    let place = format!("{place}/additionalProperties");
+                    let others = self.optional_rule(object.get("additionalProperties"), &place)?;
                     Keyword::Properties { named, others }
                 }
                 // Beside `properties` it is part of that keyword.
@@ -180,6 +189,11 @@ impl Compiler<'_> {
                 "additionalProperties" => {
                     Keyword::Properties { named: Vec::new(), others: Some(self.rule(value, &at)?) }
                 }
+                "if" => Keyword::If {
+                    condition: self.rule(value, &at)?,
+                    then: self.optional_rule(object.get("then"), &format!("{place}/then"))?,
+                    otherwise: self.optional_rule(object.get("else"), &format!("{place}/else"))?,
+                },
                 "allOf" => Keyword::AllOf(self.rules(value, &at)?),
                 "anyOf" => Keyword::AnyOf(self.rules(value, &at)?),
                 "oneOf" => Keyword::OneOf(self.rules(value, &at)?),
@@ -188,6 +202,10 @@ impl Compiler<'_> {
             });
         }
         Ok(keywords)
+    }
+
+    fn optional_rule(&mut self, schema: Option<&Value>, place: &str) -> Result<Option<usize>, SchemaError> {
+        schema.map(|schema| self.rule(schema, place)).transpose()
     }
 
     fn rules(&mut self, value: &Value, place: &str) -> Result<Vec<usize>, SchemaError> {
@@ -201,10 +219,21 @@ impl Compiler<'_> {
         if let Some(&index) = self.references.get(reference) {
             return Ok(index);
         }
-        let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+        let fragment = reference.strip_prefix('#');
+        let target = fragment.and_then(|name| self.root.pointer(name).or_else(|| anchored(self.root, name)));
         let target = target.ok_or_else(|| SchemaError::at(place, format!("`{reference}` is not in this document")))?;
         self.references.insert(reference.to_owned(), self.program.rules.len());
         self.rule(target, reference)
+    }
+}
+
+/// The schema within `schema` whose `$anchor` is `name`.
+fn anchored<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    match schema {
+        Value::Object(object) if object.get("$anchor").is_some_and(|anchor| anchor == name) => Some(schema),
+        Value::Object(object) => object.values().find_map(|member| anchored(member, name)),
+        Value::Array(items) => items.iter().find_map(|item| anchored(item, name)),
+        _ => None,
     }
 }
 

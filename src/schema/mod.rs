@@ -46,7 +46,11 @@ pub struct Schema {
 
 thread_local! {
     static BY_TYPE: RefCell<HashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
+    static BY_TEXT: RefCell<HashMap<String, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
 }
+
+/// How many schemas that are data are kept: they may come from anywhere, and memory is not endless.
+const MOST_KEPT: usize = 256;
 
 impl Schema {
     /// The schema of `T`.
@@ -62,13 +66,35 @@ impl Schema {
         })
     }
 
+    /// The schema that is given as data. It is published as it is.
+    ///
+    /// # Errors
+    /// [`SchemaError`], if it is none, or uses a keyword that is not enforced here.
+    pub fn of_value(value: &serde_json::Value) -> Result<Rc<Self>, SchemaError> {
+        let text = value.to_string();
+        let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text).cloned());
+        known.unwrap_or_else(|| {
+            let made = Self::compile(value.clone()).map(Rc::new);
+            BY_TEXT.with_borrow_mut(|schemas| {
+                if schemas.len() >= MOST_KEPT {
+                    schemas.clear();
+                }
+                schemas.insert(text, made.clone());
+            });
+            made
+        })
+    }
+
     /// The schema of `T`, whose values are objects.
     ///
     /// # Errors
     /// As for [`of`](Self::of), and if they are not.
     pub fn of_object<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
-        let schema = Self::of::<T>()?;
-        if schema.is_of_objects() { Ok(schema) } else { Err(SchemaError::not_an_object()) }
+        Self::of::<T>()?.checked_to_be_of_objects()
+    }
+
+    pub(crate) fn checked_to_be_of_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
+        if self.is_of_objects() { Ok(self) } else { Err(SchemaError::not_an_object()) }
     }
 
     fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {

@@ -73,6 +73,12 @@ impl Check<'_> {
             Keyword::Properties { named, others } => self.properties(named, *others, value),
             Keyword::AllOf(rules) => rules.iter().for_each(|rule| self.rule(*rule, value)),
             Keyword::Reference(rule) => self.rule(*rule, value),
+            Keyword::If { condition, then, otherwise } => {
+                let holds = self.attempt(*condition, value).is_empty();
+                if let Some(rule) = if holds { then } else { otherwise } {
+                    self.rule(*rule, value);
+                }
+            }
             Keyword::AnyOf(rules) => {
                 let tries: Vec<_> = rules.iter().map(|rule| self.attempt(*rule, value)).collect();
                 if !tries.iter().any(Vec::is_empty) {

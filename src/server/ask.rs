@@ -295,6 +295,16 @@ impl Context {
         self.exchange().state().as_deref().and_then(|state| serde_json::from_str(state.get()).ok())
     }
 
+    /// Keeps `state` for the next round of this call, as [`keep`](Self::keep) does, so that the client that carries it cannot
+    /// read it, nor the answers that are carried with it.
+    ///
+    /// # Errors
+    /// `state` cannot be written as JSON.
+    pub fn keep_private(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
+        self.exchange().make_private();
+        self.keep(state)
+    }
+
     /// Keeps `state` for the next round of this call. The client carries it, and can read but not change it.
     ///
     /// # Errors

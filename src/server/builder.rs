@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use serde_json::{Map, Value};
+
 use super::cache::{CacheHint, Cacheable};
 use super::context::RequestInfo;
 use super::definition::BuildError;
@@ -33,6 +35,7 @@ pub struct McpServer {
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) page_size: Option<NonZeroUsize>,
     pub(crate) logging: Option<LogLevel>,
+    pub(crate) extensions: Map<String, Value>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
 }
@@ -50,6 +53,7 @@ impl McpServer {
                 prompts: Vec::new(),
                 page_size: None,
                 logging: None,
+                extensions: Map::new(),
                 cache: CacheHint::NONE,
                 caches: Vec::new(),
             },
@@ -162,6 +166,13 @@ impl McpServerBuilder {
     /// request from which level on it wants them; others get those from `level` on.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.server.logging = Some(level);
+        self
+    }
+
+    /// Declares an extension of the protocol that this server speaks, such as `example.com/search`, with its settings: an
+    /// object. What it does is for the server's own tools, resources and prompts.
+    pub fn extension(mut self, name: impl Into<String>, settings: Value) -> Self {
+        self.server.extensions.insert(name.into(), settings);
         self
     }
 

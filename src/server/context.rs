@@ -64,6 +64,7 @@ struct Inner {
     client: Option<Implementation>,
     host: Host,
     exchange: Rc<Exchange>,
+    traceparent: Option<Box<str>>,
     live: Option<Live>,
 }
 
@@ -89,22 +90,23 @@ impl Context {
         host: Host,
     ) -> Self {
         let exchange = Rc::new(Exchange::new(capabilities));
-        Self(Rc::new(Inner { request, id, revision, client, host, exchange, live: None }))
+        Self(Rc::new(Inner { request, id, revision, client, host, exchange, traceparent: None, live: None }))
     }
 
-    /// The same context, with a way to tell the client something while it is in use.
-    pub(crate) fn with_live(self, live: Live) -> Self {
-        let Inner { request, id, revision, client, host, exchange, .. } = &*self.0;
-        let (request, id, client, host) = (request.clone(), id.clone(), client.clone(), host.clone());
-        Self(Rc::new(Inner {
-            request,
-            id,
-            revision: *revision,
-            client,
-            host,
-            exchange: exchange.clone(),
-            live: Some(live),
-        }))
+    /// The same context, of a request that is part of a trace. For one that nobody has a copy of yet.
+    pub(crate) fn with_traceparent(mut self, traceparent: Option<Box<str>>) -> Self {
+        if let Some(inner) = Rc::get_mut(&mut self.0) {
+            inner.traceparent = traceparent;
+        }
+        self
+    }
+
+    /// The same context, with a way to tell the client something while it is in use. For one that nobody has a copy of yet.
+    pub(crate) fn with_live(mut self, live: Live) -> Self {
+        if let Some(inner) = Rc::get_mut(&mut self.0) {
+            inner.live = Some(live);
+        }
+        self
     }
 
     /// Who calls; `None` on an endpoint without authentication.
@@ -128,6 +130,11 @@ impl Context {
     /// The revision of the protocol that the request is written in.
     pub fn revision(&self) -> Revision {
         self.0.revision
+    }
+
+    /// The W3C trace context that the client sent (`traceparent`), for calls of one's own to be part of the same trace.
+    pub fn traceparent(&self) -> Option<&str> {
+        self.0.traceparent.as_deref()
     }
 
     /// The HTTP header of that name, whatever its case.

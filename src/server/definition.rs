@@ -45,6 +45,11 @@ impl McpServer {
             refuse("server", &info.name, value.trim().is_empty().then(|| format!("has an empty {field}")))?;
         }
         refuse("server", &info.name, icon_problem(&info.icons))?;
+        for (name, settings) in &self.extensions {
+            let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
+            let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
+            refuse("extension", name, unless(fits && settings.is_object(), problem))?;
+        }
         let mut seen = HashSet::with_capacity(self.tools.len());
         for tool in &self.tools {
             let name = &*tool.face.name;

@@ -23,6 +23,7 @@ pub(crate) struct Exchange {
     state: RefCell<Option<Box<RawValue>>>,
     refusal: RefCell<Option<InputRefusal>>,
     is_retry: Cell<bool>,
+    is_private: Cell<bool>,
 }
 
 /// Why a question cannot be asked, or its answer not be taken.
@@ -64,6 +65,15 @@ impl Exchange {
 
     pub(crate) fn set_state(&self, state: Box<RawValue>) {
         self.state.replace(Some(state));
+    }
+
+    /// From now on, only the server can read what the client carries.
+    pub(crate) fn make_private(&self) {
+        self.is_private.set(true);
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.is_private.get()
     }
 
     pub(crate) fn has_questions(&self) -> bool {

@@ -112,6 +112,32 @@ where
     }
 }
 
+/// The handler of a tool whose schemas are data.
+pub(crate) struct WithSchemas<H, Shape> {
+    pub handler: H,
+    pub input: Result<Rc<Schema>, SchemaError>,
+    pub output: Option<Result<Rc<Schema>, SchemaError>>,
+    pub shape: PhantomData<Shape>,
+}
+
+impl<Shape, H> AnyToolHandler for WithSchemas<H, Shape>
+where
+    H: Handler<Shape, Output: IntoToolResult>,
+{
+    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        self.input.clone()
+    }
+
+    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
+        self.output.clone()
+    }
+
+    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
+        let arguments = read(arguments)?;
+        Ok(self.handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
+    }
+}
+
 /// Reads arguments that fit their schema into their type, or says which of them the type does not take.
 ///
 /// JSON Schema takes `7.0` for an integer and serde does not, so that what serde refuses is read once more with such numbers

@@ -1,11 +1,12 @@
 //! Tools.
 
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 
-use super::handler::{AnyToolHandler, Handler, Typed};
+use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
 use super::tool_result::IntoToolResult;
 use super::visibility::{Visibility, visibility_method};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
@@ -62,12 +63,43 @@ impl Tool {
         Shape: 'static,
         H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
     {
+        Self::of_handler(name.into(), Box::new(Typed::new(handler)))
+    }
+
+    /// A tool whose schemas are data, and are published as they are: for tools that are defined elsewhere.
+    ///
+    /// The function takes its arguments as a `serde_json::Value`, or as any type that such arguments can be read into.
+    ///
+    /// ```
+    /// use edge_mcp::Tool;
+    /// use serde_json::{Value, json};
+    ///
+    /// let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
+    /// let echo = |arguments: Value| async move { format!("You said {}.", arguments["city"]) };
+    /// let tool = Tool::with_schema("echo", &schema, None, echo).description("Says it again.");
+    /// ```
+    pub fn with_schema<Shape, H>(
+        name: impl Into<Text>,
+        input: &serde_json::Value,
+        output: Option<&serde_json::Value>,
+        handler: H,
+    ) -> Self
+    where
+        Shape: 'static,
+        H: Handler<Shape, Output: IntoToolResult>,
+    {
+        let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
+        let output = output.map(Schema::of_value);
+        Self::of_handler(name.into(), Box::new(WithSchemas { handler, input, output, shape: PhantomData }))
+    }
+
+    fn of_handler(name: Text, handler: Box<dyn AnyToolHandler>) -> Self {
         Self {
             deadline: DEADLINE,
             face: Face::new(name),
             annotations: ToolAnnotations::default(),
             visibility: Visibility::default(),
-            handler: Box::new(Typed::new(handler)),
+            handler,
         }
     }
 

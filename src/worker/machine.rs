@@ -6,11 +6,18 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use crate::host::{Clock, Host, Level, Log, Tasks, Timer};
+use crate::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 
 /// The machine that a Worker runs on.
 pub(super) fn host() -> Host {
-    Host { clock: Rc::new(Isolate), timer: Rc::new(Isolate), tasks: Rc::new(Isolate), log: Rc::new(Isolate) }
+    let isolate = Rc::new(Isolate);
+    Host {
+        clock: isolate.clone(),
+        timer: isolate.clone(),
+        tasks: isolate.clone(),
+        randomness: isolate.clone(),
+        log: isolate,
+    }
 }
 
 /// The isolate: it holds nothing of its own.
@@ -33,6 +40,12 @@ impl Timer for Isolate {
 impl Tasks for Isolate {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         worker::wasm_bindgen_futures::spawn_local(task);
+    }
+}
+
+impl Randomness for Isolate {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        getrandom::fill(bytes).map_err(|_| NoRandomness)
     }
 }
 

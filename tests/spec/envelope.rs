@@ -88,6 +88,21 @@ fn discovery_tells_what_there_is() {
     }
 }
 
+/// Rule 25: an extension that the server has is declared, with its settings; a name without a prefix is refused.
+#[test]
+fn extensions_are_declared() {
+    let build =
+        |name: &'static str, settings: Value| edge_mcp::McpServer::builder("s", "1").extension(name, settings).build();
+    let endpoint = edge_mcp::Endpoint::new(move |_| build("example.com/search", json!({ "depth": 2 }))).without_auth();
+    let answer = modern("server/discover", json!({})).ask_at(&endpoint);
+    assert_eq!(answer.result()["capabilities"], json!({ "extensions": { "example.com/search": { "depth": 2 } } }));
+    for (name, settings) in
+        [("search", json!({})), ("/search", json!({})), ("example.com/", json!({})), ("example.com/x", json!(7))]
+    {
+        assert!(build(name, settings).is_err(), "{name}");
+    }
+}
+
 /// Rule 25: an extension that only the client has changes nothing.
 #[test]
 fn unknown_extensions_are_left_alone() {

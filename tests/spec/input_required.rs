@@ -332,6 +332,51 @@ fn a_hostile_state_is_refused() {
     assert_eq!(number.refusal(), (200, -32602));
 }
 
+/// What is private cannot be read on its way, is bound as the rest is, and comes back.
+#[test]
+fn a_private_state_is_not_readable() {
+    let secret = "the-account-number";
+    let build = |_: &RequestInfo| {
+        let tool = |cx: Context| async move {
+            let earlier: Option<String> = cx.kept();
+            if earlier.is_none() {
+                cx.keep_private(&"the-account-number")?;
+            }
+            cx.elicit::<Name>("name", "Name?").await?;
+            cx.elicit::<Name>("again", "And again?").await?;
+            Ok::<_, ToolError>(earlier.unwrap_or_default())
+        };
+        McpServer::builder("s", "1").tool(Tool::new("greet", tool).description("d")).build()
+    };
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    let endpoint = Endpoint::new(build).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys);
+    let ask = |params: Value, token: &str| ask_with(all(), "tools/call", params, token, &endpoint);
+    let params = json!({ "name": "greet" });
+    let first = ask(params.clone(), "ada");
+    let answer = |key: &str| json!({ key: { "action": "accept", "content": { "name": "Ada" } } });
+    let second = ask(retry(&params, &first, answer("name")), "ada");
+    for round in [&first, &second] {
+        let state = round.result()["requestState"].as_str().expect("a state");
+        let bytes = base64_of(state.strip_prefix("p1.").expect("private"));
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains(secret) && !text.contains("Ada"), "{text}");
+        for at in 0..state.len() {
+            let mut bytes = state.to_owned().into_bytes();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            let mut flipped = params.clone();
+            flipped["requestState"] = json!(String::from_utf8(bytes).expect("ASCII"));
+            assert_eq!(ask(flipped, "ada").refusal(), (200, -32602), "byte {at}");
+        }
+    }
+    assert_eq!(ask(retry(&params, &second, answer("again")), "bob").refusal(), (200, -32602), "another caller");
+    assert_eq!(ask(retry(&params, &second, answer("again")), "ada").tool_text(), (secret, false));
+}
+
+fn base64_of(text: &str) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(text).expect("base64")
+}
+
 /// Rule 76: a state is good for ten minutes.
 #[test]
 fn a_state_expires() {
@@ -344,6 +389,13 @@ fn a_state_expires() {
     };
     assert_eq!(later(599).tool_text(), ("Hello, Ada!", false));
     assert_eq!(later(600).refusal(), (200, -32602));
+    let keys =
+        StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).map(|keys| keys.lifetime(std::time::Duration::from_secs(5)));
+    let short = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys);
+    let first = ask_with(all(), "tools/call", params.clone(), "ada", &short);
+    let again = modern_as(&json!(1), "tools/call", retry(&params, &first, ada())).bearer("ada");
+    assert_eq!(again.clone().ask_logging(&short, &Lines::at(crate::support::NOW + 4)).status, 200);
+    assert_eq!(again.ask_logging(&short, &Lines::at(crate::support::NOW + 5)).refusal(), (200, -32602));
 }
 
 /// Keys can be changed one after the other: the first signs, all verify.

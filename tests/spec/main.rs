@@ -31,6 +31,7 @@ mod one_request;
 mod pages;
 mod prompts;
 mod resources;
+mod schemas;
 mod sessions;
 mod streamable_http;
 mod support;

@@ -111,6 +111,30 @@ fn any_instance_answers_any_client() {
     assert_eq!(ask("one"), ask("another"));
 }
 
+/// A request that is part of a trace is logged with it, and handlers can go on with it; what is none is left out.
+#[test]
+fn traces_are_followed() {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+    let endpoint = Endpoint::new(|_| {
+        let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
+        McpServer::builder("s", "1").tool(Tool::new("trace", trace).description("d")).build()
+    })
+    .without_auth();
+    for (sent, text, logged) in [
+        (json!(parent), parent, Some("0af7651916cd43dd8448eb211c80319c")),
+        (json!("00-0AF7651916CD43DD8448EB211C80319C-00f067aa0ba902b7-01"), "none", None),
+        (json!("00-0af7-00f0-01"), "none", None),
+        (json!(format!("{parent}-x")), "none", None),
+        (json!(7), "none", None),
+    ] {
+        let lines = Lines::default();
+        let params = json!({ "name": "trace", "_meta": { "traceparent": sent } });
+        let answer = crate::support::legacy("tools/call", params).ask_logging(&endpoint, &lines);
+        assert_eq!(answer.tool_text(), (text, false));
+        assert_eq!(lines.read()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
+    }
+}
+
 /// The one line per request says what was asked for, and nothing of what was sent or who sent it.
 #[test]
 fn one_line_is_logged() {

@@ -1,12 +1,12 @@
 //! An endpoint to ask, ways to ask it, and what must hold of every answer.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, Tasks, Timer};
+use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
@@ -54,6 +54,17 @@ impl Tasks for PoolTasks {
     }
 }
 
+/// Bytes that are another each time, and the same in each test.
+struct Counter(Cell<u8>);
+
+impl Randomness for Counter {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        self.0.set(self.0.get() + 1);
+        bytes.fill(self.0.get());
+        Ok(())
+    }
+}
+
 /// The lines that were logged.
 #[derive(Clone)]
 pub struct Lines(Rc<RefCell<Vec<(Level, String)>>>, u64);
@@ -98,6 +109,7 @@ impl Lines {
             clock: Rc::new(StoppedClock(self.1)),
             timer: Rc::new(Never),
             tasks: Rc::new(tasks),
+            randomness: Rc::new(Counter(Cell::new(0))),
             log: Rc::new(self.clone()),
         }
     }

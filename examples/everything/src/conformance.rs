@@ -8,6 +8,8 @@ use edge_mcp::{
     Tool, ToolError,
 };
 
+use serde_json::{Value, json};
+
 use crate::tools::{PIXEL, SILENCE};
 
 fn note(uri: &str, text: &str) -> Content {
@@ -54,8 +56,39 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("test_tool_with_logging", logging),
         Tool::new("test_logging_tool", logging),
     ]
+    .into_iter()
+    .chain([Tool::with_schema("json_schema_2020_12_tool", &contact(), None, |contact: Value| async move {
+        contact.to_string()
+    })])
     .map(|tool| tool.description("A fixture of the conformance suite.").read_only())
-    .into()
+    .collect()
+}
+
+/// A schema that uses what schemas made from types do not.
+fn contact() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": { "street": { "type": "string" }, "city": { "type": "string" } },
+            },
+        },
+        "properties": {
+            "name": { "type": "string" },
+            "address": { "$ref": "#/$defs/address" },
+            "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+            "phone": { "type": "string" },
+            "email": { "type": "string" },
+        },
+        "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
+        "if": { "properties": { "contactMethod": { "const": "phone" } }, "required": ["contactMethod"] },
+        "then": { "required": ["phone"] },
+        "else": { "required": ["email"] },
+        "additionalProperties": false,
+    })
 }
 
 pub(crate) fn resources() -> Vec<Resource> {
