@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use edge_mcp::auth::{ConfigError, StaticTokens};
 use edge_mcp::http::Endpoint;
+use edge_mcp::server::SessionRequired;
 use worker::{Env, Request, Response, event};
 
 use crate::d1::D1Store;
@@ -16,6 +17,12 @@ async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result
 }
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
+    if env.var("MCP_SERVERLESS").is_ok_and(|value| value.to_string() != "true") {
+        return Err(ConfigError::new(
+            "MCP_SERVERLESS",
+            format!("cannot be anything but \"true\": {}", SessionRequired::Stateful),
+        ));
+    }
     let unbound =
         |_| ConfigError::new("DB", "is not bound: [[d1_databases]] in wrangler.toml names a database of this name");
     let store = Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?));

@@ -19,6 +19,7 @@ for (const [what, options, variable] of [
   ['no tokens', { secrets: { MCP_STATIC_TOKENS: undefined } }, 'MCP_STATIC_TOKENS'],
   ['tokens that are no list', { secrets: { MCP_STATIC_TOKENS: 's3cret' } }, 'MCP_STATIC_TOKENS'],
   ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
+  ['a setting that asks for sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
   ['an unknown way to authenticate', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
 ]) {
   test(`${what}: 503 that names ${variable}`, () => withWorker(options, async (worker) => {

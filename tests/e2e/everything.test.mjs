@@ -17,7 +17,7 @@ after(() => worker?.stop())
 
 // What the conformance suite asks for comes after these.
 const own = (names) => names.filter((name) => !/^test_|^test:/.test(name))
-const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'fail']
+const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail']
 const PROMPTS = ['hello', 'review', 'summarize', 'picture']
 const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris']
 
@@ -97,6 +97,21 @@ for (const { name, connect, isModern } of CLIENTS) {
       const result = name === 'sdk 1.32' ? await client.callTool(call, undefined, options) : await client.callTool(call, options)
       assert.equal(result.content[0].text, 'worked')
       assert.deepEqual(told.map(([message]) => message), ['reading', 'thinking', 'writing'])
+    })
+
+    test('answers what a tool asks, or is told why it cannot be asked', async () => {
+      const call = async (tool) => {
+        const { content: [{ text }], isError } = await client.callTool({ name: tool, arguments: {} })
+        return [text, isError === true]
+      }
+      if (isModern) {
+        assert.deepEqual(await call('test_input_required_result_elicitation'), ['Hello, Ada!', false])
+        assert.deepEqual(await call('test_input_required_result_multiple_inputs'), ['Hello Ada, in 1 folders', false])
+        assert.deepEqual(await call('test_input_required_result_multi_round'), ['Ada likes Ada', false])
+      } else {
+        const [text, isError] = await call('test_input_required_result_elicitation')
+        assert.ok(isError && /elicitation needs a session/.test(text), text)
+      }
     })
 
     test('completes arguments', async () => {

@@ -7,7 +7,19 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { NEWEST } from './ask.mjs'
 
 const INFO = { name: 'e2e', version: '1.0.0' }
-const newClient = (mode) => () => new NewClient(INFO, { versionNegotiation: { mode } })
+const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
+const newClient = (mode) => () => {
+  const client = new NewClient(INFO, { versionNegotiation: { mode }, capabilities })
+  // A person who is called Ada, a model that says hello, and one folder.
+  client.setRequestHandler('elicitation/create', ({ params }) => ({
+    action: 'accept',
+    content: Object.fromEntries(Object.keys(params.requestedSchema.properties).map((field) => [field, 'Ada'])),
+  }))
+  client.setRequestHandler('sampling/createMessage', () =>
+    ({ role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'none' }))
+  client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///work' }] }))
+  return client
+}
 
 /** Each mode: its name, whether it comes to speak the newest revision, and how it connects with a worker. */
 export const CLIENTS = [

@@ -126,7 +126,7 @@ fn ada() -> Value {
     json!({ "user_name": { "action": "accept", "content": { "name": "Ada" } } })
 }
 
-/// Rules 73 and 77: a question is sent with its form; another instance answers the retry, from the answer alone.
+/// Rules 23, 73 and 77: a question is sent with its form; another instance answers the retry, from the answer alone.
 #[test]
 fn a_question_is_asked_and_answered() {
     let params = json!({ "name": "greet" });

@@ -59,6 +59,11 @@ pub(crate) fn all() -> Vec<Tool> {
             .read_only(),
         Tool::new("whoami", whoami).title("Who am I").description("Says what is known of the caller.").read_only(),
         Tool::new("work", work).title("Work").description("Tells how far it has come, while it works.").read_only(),
+        Tool::new("linger", linger)
+            .title("Linger")
+            .description("Waits until nobody waits for it.")
+            .deadline(Duration::from_mins(1))
+            .read_only(),
         Tool::new("fail", || async { Err::<String, _>(ToolError::new("This tool always fails. Call another.")) })
             .title("Fail")
             .description("Fails, and says so.")
@@ -75,6 +80,14 @@ async fn work(cx: Context) -> &'static str {
         worker::Delay::from(Duration::from_millis(200)).await;
     }
     "worked"
+}
+
+/// Says in the log how it ended, since nobody is left to tell.
+async fn linger(cx: Context) -> &'static str {
+    cx.progress(1.0, None, "lingering");
+    cx.cancelled().await;
+    worker::console_log!("the client of linger has gone away");
+    "gone"
 }
 
 async fn whoami(cx: Context) -> String {
