@@ -106,8 +106,9 @@ pub use auth::{ConfigError, Principal, StateKeys, StaticTokens, TokenValidator};
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
+pub use protocol::log_level::LogLevel;
 pub use server::{
     BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError, Json, McpServer,
-    Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, SessionRequired, Tool,
-    ToolError,
+    Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root, Sampled, Sampling,
+    SessionRequired, Tool, ToolError,
 };

@@ -13,3 +13,12 @@ struct Resources;
 
 #[doc = include_str!("../docs/prompts.md")]
 struct Prompts;
+
+#[doc = include_str!("../docs/protocol.md")]
+struct Protocol;
+
+#[doc = include_str!("../docs/asking.md")]
+struct Asking;
+
+#[doc = include_str!("../docs/progress.md")]
+struct Progress;

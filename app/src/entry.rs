@@ -11,9 +11,9 @@ use crate::d1::D1Store;
 use crate::server::server;
 
 #[event(fetch)]
-async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result<Response> {
+async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
     let endpoint = endpoint(&env).unwrap_or_else(Endpoint::misconfigured);
-    edge_mcp::worker::serve(endpoint, request).await
+    edge_mcp::worker::serve(endpoint, request, cx).await
 }
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {

@@ -6,17 +6,50 @@
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
 use http::Response;
-use serde_json::{Map, json};
+use serde::Serialize;
+use serde_json::Map;
+use serde_json::value::RawValue;
 
 use super::stream::{self, Body};
+use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::{Request, error_response, result_response};
-use crate::protocol::meta::SERVER_INFO;
 use crate::server::McpServer;
 
 /// The method that this file is about.
 pub(super) const METHOD: &str = "subscriptions/listen";
+
+/// The id is written as it came: a number may be larger than any that could be held.
+#[derive(Clone, Copy, Serialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription_id: &'a RawValue,
+    #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
+    server_info: Option<&'a Implementation>,
+}
+
+#[derive(Serialize)]
+struct Acknowledged<'a> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: AcknowledgedParams<'a>,
+}
+
+#[derive(Serialize)]
+struct AcknowledgedParams<'a> {
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+    notifications: Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListenResult<'a> {
+    result_type: &'static str,
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+}
 
 /// Answers it: the acknowledgement and the result, as a stream that is whole; or an error.
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
@@ -25,18 +58,17 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
             "`params.notifications` is missing or no object; it says what to listen for",
         ));
     }
-    // An id was read as JSON once.
-    let id: serde_json::Value = serde_json::from_str(request.id.as_json()).unwrap_or_default();
-    let subscription = Map::from_iter([("io.modelcontextprotocol/subscriptionId".to_owned(), id)]);
-    let acknowledged = json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/subscriptions/acknowledged",
-        "params": { "_meta": subscription, "notifications": {} },
-    });
-    let mut meta = subscription;
-    meta.insert(SERVER_INFO.to_owned(), json!(server.info));
-    let result = json!({ "resultType": "complete", "_meta": meta });
+    let id = serde_json::from_str(request.id.as_json()).map_err(|_| RpcError::internal())?;
+    let subscription = Meta { subscription_id: id, server_info: None };
+    let acknowledged = Acknowledged {
+        jsonrpc: "2.0",
+        method: "notifications/subscriptions/acknowledged",
+        params: AcknowledgedParams { meta: subscription, notifications: Map::new() },
+    };
+    let acknowledged = serde_json::to_vec(&acknowledged).map_err(|_| RpcError::internal())?;
+    let meta = Meta { server_info: Some(&server.info), ..subscription };
+    let result = ListenResult { result_type: "complete", meta };
     let result = result_response(&request.id, &result);
     let result = result.unwrap_or_else(|_| error_response(Some(&request.id), &RpcError::internal()));
-    Ok(stream::whole(&[acknowledged.to_string().into_bytes(), result]))
+    Ok(stream::whole(&[acknowledged, result]))
 }

@@ -24,8 +24,9 @@ use crate::server::context::Live;
 use crate::server::outbox::Outbox;
 use crate::server::{Context, McpServer};
 
-/// How long a stream may be silent before a comment is sent on it.
-const SILENCE: Duration = Duration::from_secs(15);
+/// How long a stream may be silent before a comment is sent on it. Proxies would allow more, but a client that has gone away is
+/// noticed only when something is written.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// A request with all that is needed to answer it in a task of its own.
 pub(super) struct Job {

@@ -64,7 +64,10 @@ pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Reques
     for HeaderParam { header: name, path, kind } in schema.header_params() {
         let argument = path.iter().try_fold(request.param("arguments"), |value, step| Some(value?.get(step)));
         let Some(argument) = argument.flatten().filter(|argument| argument.kind() != Kind::Null) else { continue };
-        let header = head.header(name).ok_or_else(|| missing(name))?;
+        let header = head.header(name).ok_or_else(|| {
+            let message = format!("The header {name} is missing; it repeats the argument `{}`.", path.join("."));
+            RpcError::new(ErrorCode::HeaderMismatch, message)
+        })?;
         let header = decode(&header).map_err(|_| badly_encoded(name))?;
         let agrees = match kind {
             Type::Integer => number(&header).is_some_and(|number| Some(number) == argument.text().parse().ok()),

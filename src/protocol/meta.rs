@@ -21,8 +21,6 @@ pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilitie
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// From which level on the client wants log messages.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-/// Who the server is, in every result.
-pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What a request claims to be written in: the value of [`PROTOCOL_VERSION`], whatever its type, or `None`.
 pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {

@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 
-use super::{Call, Outcome, envelope, fault, params, prompts};
+use super::run::run_only;
+use super::{Call, Outcome, envelope, fault, input_required, params, prompts};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::schema::SchemaError;
@@ -46,11 +47,11 @@ pub(super) async fn complete(call: &Call<'_>) -> Outcome {
         Some(Completion(complete)) => {
             let arguments =
                 arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-            let suggestions =
-                complete(CompletionRequest { value: value.into_owned(), arguments }, call.cx.clone()).await;
-            match suggestions {
+            let asked = CompletionRequest { value: value.into_owned(), arguments };
+            match run_only(&call.cx, &name, complete(asked, call.cx.clone())).await? {
                 Ok(values) => values,
                 Err(ReadError::NotFound) => Vec::new(),
+                Err(ReadError::NoInput(asked)) => return Err(input_required::refused_by_error(call, &name, asked)),
                 Err(ReadError::Failed(cause)) => return Err(fault::internal(&call.cx, &name, &cause)),
             }
         }

@@ -11,8 +11,8 @@ use super::{Call, Outcome, envelope, fault, params};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::revision::Era;
-use crate::server::SessionRequired;
 use crate::server::exchange::{Answers, InputRefusal};
+use crate::server::{InputError, SessionRequired};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +53,8 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
         }
         // It is a part of a text that was read as JSON.
         if let Ok(answer) = RawValue::from_string(answer.text().to_owned()) {
-            answers.insert(key.into_owned(), answer);
+            // What an earlier round was answered stays: the handler has acted on it.
+            answers.entry(key.into_owned()).or_insert(answer);
         }
     }
     call.cx.exchange().resume(answers, kept);
@@ -62,16 +63,20 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
 
 /// The result that carries the questions of a handler.
 pub(super) fn ask(call: &Call<'_>) -> Outcome {
+    let exchange = call.cx.exchange();
+    if let Some(conflict) = exchange.conflict() {
+        return Err(fault::internal(&call.cx, &call.request.method, &conflict));
+    }
     let keys = call.keys.as_ref().map_err(|error| fault::internal(&call.cx, &call.request.method, error))?;
     let request_state = seal(call, keys).map_err(|error| fault::internal(&call.cx, &call.request.method, &error))?;
-    let input_requests = json!(*call.cx.exchange().questions());
+    let input_requests = json!(*exchange.questions());
     envelope::input_required(call, InputRequiredResult { input_requests, request_state })
 }
 
-/// The error of a call whose handler failed because it could not ask, or could not take the answer; the feature, if it needs a
-/// session.
-pub(super) fn refusal(call: &Call<'_>, name: &str) -> Option<Result<SessionRequired, RpcError>> {
-    Some(match call.cx.exchange().refusal()? {
+/// What the caller of `name` is told of a question that could not be asked, or whose answer could not be taken: the feature
+/// that needs a session, or an error.
+pub(super) fn refused(call: &Call<'_>, name: &str, refusal: InputRefusal) -> Result<SessionRequired, RpcError> {
+    match refusal {
         InputRefusal::SessionRequired(feature) => Ok(feature),
         InputRefusal::MissingCapability(needed) => {
             let message = "This call needs a capability that the request does not declare.";
@@ -80,10 +85,13 @@ pub(super) fn refusal(call: &Call<'_>, name: &str) -> Option<Result<SessionRequi
         }
         InputRefusal::Malformed(problem) => Err(RpcError::invalid_params(problem)),
         InputRefusal::Unaskable(cause) => Err(fault::internal(&call.cx, name, &cause)),
-    })
+    }
 }
 
-/// The error of a prompt or a resource that needs a session.
-pub(super) fn session_required(feature: SessionRequired) -> RpcError {
-    RpcError::new(ErrorCode::Internal, feature.to_string()).with_data(feature.data())
+/// The same for a prompt or a resource, which have no results that could carry an error.
+pub(super) fn refused_by_error(call: &Call<'_>, name: &str, InputError(refusal): InputError) -> RpcError {
+    match refused(call, name, refusal) {
+        Ok(feature) => RpcError::new(ErrorCode::Internal, feature.to_string()).with_data(feature.data()),
+        Err(error) => error,
+    }
 }

@@ -136,9 +136,10 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
         Ok(work) => work,
         Err(mistake) => return Err(misfit(prompt, &mistake)),
     };
-    let Some(made) = run_or_ask(call, &prompt.face.name, work).await? else { return input_required::ask(call) };
+    let Some(made) = run_or_ask(&call.cx, work).await? else { return input_required::ask(call) };
     let made = made.map_err(|error| match error {
         PromptError::Invalid(message) => RpcError::invalid_params(message),
+        PromptError::NoInput(asked) => input_required::refused_by_error(call, &prompt.face.name, asked),
         PromptError::Failed(cause) => fault::internal(&call.cx, &prompt.face.name, &cause),
     })?;
     let revision = call.cx.revision();

@@ -90,6 +90,8 @@ fn belonging(call: &Call<'_>) -> String {
     let members = call.request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
+    // Arguments that are empty may be left out.
+    lasting.retain(|(name, value)| name != "arguments" || value.members().next().is_some());
     lasting.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, value) in lasting {
         write_member(&name, value, &mut text);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::page::page;
-use super::run::run_or_ask;
+use super::run::{run_only, run_or_ask};
 use super::{Call, Outcome, envelope, fault, input_required, params};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
@@ -44,7 +44,7 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
     let mut resources: Vec<_> = fixed.collect();
     for template in &call.server.templates {
         if let Some(list) = &template.list {
-            let listed = list(call.cx.clone()).await;
+            let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
             let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
@@ -67,7 +67,7 @@ pub(super) async fn read(call: &Call<'_>) -> Outcome {
     let uri = params::string(call.request, "uri")?;
     input_required::resume(call)?;
     let Some(Found { name, mime_type, cache, contents }) = find(call, &uri) else { return Err(not_found(call, &uri)) };
-    let Some(contents) = run_or_ask(call, name, contents).await? else { return input_required::ask(call) };
+    let Some(contents) = run_or_ask(&call.cx, contents).await? else { return input_required::ask(call) };
     let contents = match contents {
         Ok(contents) => contents,
         Err(ReadError::NotFound) => return Err(not_found(call, &uri)),
@@ -117,6 +117,7 @@ fn not_found(call: &Call<'_>, uri: &str) -> RpcError {
 fn failed(call: &Call<'_>, name: &str, error: ReadError) -> RpcError {
     match error {
         ReadError::NotFound => fault::internal(&call.cx, name, &"a list cannot be not found"),
+        ReadError::NoInput(asked) => input_required::refused_by_error(call, name, asked),
         ReadError::Failed(cause) => fault::internal(&call.cx, name, &cause),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::{Call, input_required};
+use super::fault;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::server::Context;
 use crate::server::tool::DEADLINE;
@@ -49,18 +49,16 @@ pub(super) fn late(limit: Duration) -> String {
 }
 
 /// Runs the handler of a prompt or a resource; `None`, if it asks for something first.
-pub(super) async fn run_or_ask<T, E>(
-    call: &Call<'_>,
-    name: &str,
-    work: impl Future<Output = Result<T, E>>,
-) -> Result<Option<Result<T, E>>, RpcError> {
-    match run(&call.cx, DEADLINE, work).await {
+pub(super) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Option<F::Output>, RpcError> {
+    match run(cx, DEADLINE, work).await {
+        Ended::Done(made) => Ok(Some(made)),
         Ended::Asks => Ok(None),
         Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(DEADLINE))),
-        Ended::Done(Ok(made)) => Ok(Some(Ok(made))),
-        Ended::Done(Err(error)) => match input_required::refusal(call, name) {
-            Some(refusal) => Err(input_required::session_required(refusal?)),
-            None => Ok(Some(Err(error))),
-        },
     }
+}
+
+/// Runs a function that lists or completes, which cannot ask: their methods have no way to carry a question.
+pub(super) async fn run_only<F: Future>(cx: &Context, name: &str, work: F) -> Result<F::Output, RpcError> {
+    let done = run_or_ask(cx, work).await?;
+    done.ok_or_else(|| fault::internal(cx, name, &"a function that lists or completes has asked the client for input"))
 }

@@ -109,8 +109,9 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
         Ended::Late => ToolResult::failure(late(tool.deadline)),
         Ended::Done(Ok(result)) => result,
         Ended::Done(Err(error)) => {
-            if let Some(refusal) = input_required::refusal(call, name) {
-                return Ok(Some(ToolResult::failure(refusal?.to_string())));
+            if let Some(refusal) = error.input {
+                let feature = input_required::refused(call, name, refusal)?;
+                return Ok(Some(ToolResult::failure(feature.to_string())));
             }
             if let Some(cause) = &error.cause {
                 fault::log(&call.cx, name, cause);

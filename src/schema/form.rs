@@ -22,8 +22,19 @@ impl Schema {
     }
 }
 
+/// What is left of a property that is `null` or something else.
+fn not_null(property: &Value) -> Option<&Value> {
+    let alternatives = property.get("anyOf")?.as_array()?;
+    let mut others =
+        alternatives.iter().filter(|alternative| alternative.get("type").is_none_or(|kind| kind != "null"));
+    others.next().filter(|_| others.next().is_none())
+}
+
 /// A property as a field: without `null`, since a field that may be left out is one that is not required.
 fn field(property: &Value) -> Option<Value> {
+    if let Some(other) = not_null(property) {
+        return field(other);
+    }
     let mut field = property.as_object()?.clone();
     let kinds: Vec<Value> = match field.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().filter(|kind| *kind != "null").cloned().collect(),

@@ -51,7 +51,7 @@ impl<T> Elicited<T> {
 /// A handler that passes it on by `?` need do no more: the caller is then told what to do. One that can do without the answer
 /// may go on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InputError(InputRefusal);
+pub struct InputError(pub(crate) InputRefusal);
 
 impl InputError {
     /// The feature that needs a session, if that is why.
@@ -139,13 +139,14 @@ impl Context {
         let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
-        let (form, schema) = schema.map_err(|problem| self.refused(InputRefusal::Unaskable(problem)))?;
+        let (form, schema) = schema.map_err(|problem| InputError(InputRefusal::Unaskable(problem)))?;
         let params = json!({ "mode": "form", "message": message.into(), "requestedSchema": form });
         let question = json!({ "method": "elicitation/create", "params": params });
         let declared = self.exchange().capabilities.elicitation_form;
         let needs = (declared, json!({ "elicitation": { "form": {} } }), SessionRequired::Elicitation);
         let answer = self.answer(&key, question, needs).await?;
-        self.read_answer(&key, answer.get(), |content| {
+        elicited(&key, answer.get(), |content| {
+            let content = content.ok_or("its `content` is missing")?;
             let document =
                 Document::parse(content.get().as_bytes(), JsonLimits::default()).map_err(|e| e.to_string())?;
             let mistakes = schema.validate(document.root());
@@ -175,7 +176,7 @@ impl Context {
         let declared = self.exchange().capabilities.elicitation_url;
         let needs = (declared, json!({ "elicitation": { "url": {} } }), SessionRequired::Elicitation);
         let answer = self.answer(&key, question, needs).await?;
-        self.read_elicited(&key, answer.get(), |_| Ok(()))
+        elicited(&key, answer.get(), |_| Ok(()))
     }
 
     /// Asks the client's model for a text.
@@ -203,7 +204,7 @@ impl Context {
         let question = json!({ "method": "sampling/createMessage", "params": params });
         let needs = (self.exchange().capabilities.sampling, json!({ "sampling": {} }), SessionRequired::Sampling);
         let answer = self.answer(&key, question, needs).await?;
-        let Answer { content, model, stop_reason } = self.parse(&key, answer.get(), "a message of text")?;
+        let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })
     }
 
@@ -220,7 +221,7 @@ impl Context {
         let question = json!({ "method": "roots/list", "params": {} });
         let needs = (self.exchange().capabilities.roots, json!({ "roots": {} }), SessionRequired::Roots);
         let answer = self.answer(&key, question, needs).await?;
-        self.parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
+        parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
     }
 
     /// The answer to a question, if it has come. Otherwise the handler does not get past this.
@@ -231,62 +232,16 @@ impl Context {
         (declared, needed, session): (bool, Value, SessionRequired),
     ) -> Result<Box<RawValue>, InputError> {
         if self.revision().era() == Era::Legacy {
-            return Err(self.refused(InputRefusal::SessionRequired(session)));
+            return Err(InputError(InputRefusal::SessionRequired(session)));
         }
         if let Some(answer) = self.exchange().answers().get(key) {
             return Ok(answer.clone());
         }
         if !declared {
-            return Err(self.refused(InputRefusal::MissingCapability(needed)));
+            return Err(InputError(InputRefusal::MissingCapability(needed)));
         }
-        self.exchange().ask(key.to_owned(), question).map_err(|refusal| self.refused(refusal))?;
+        self.exchange().ask(key.to_owned(), question);
         std::future::pending().await
-    }
-
-    fn read_answer<T>(
-        &self,
-        key: &str,
-        answer: &str,
-        read: impl FnOnce(&RawValue) -> Result<T, String>,
-    ) -> Result<Elicited<T>, InputError> {
-        self.read_elicited(key, answer, |content| read(content.ok_or("its `content` is missing")?))
-    }
-
-    fn read_elicited<T>(
-        &self,
-        key: &str,
-        answer: &str,
-        read: impl FnOnce(Option<&RawValue>) -> Result<T, String>,
-    ) -> Result<Elicited<T>, InputError> {
-        #[derive(Deserialize)]
-        struct Answer {
-            action: String,
-            content: Option<Box<RawValue>>,
-        }
-        let Answer { action, content } = self.parse(key, answer, "an object with `action`")?;
-        match action.as_str() {
-            "accept" => {
-                read(content.as_deref()).map(Elicited::Accepted).map_err(|problem| self.malformed(key, &problem))
-            }
-            "decline" => Ok(Elicited::Declined),
-            "cancel" => Ok(Elicited::Cancelled),
-            _ => Err(self.malformed(key, "its `action` is not \"accept\", \"decline\" or \"cancel\"")),
-        }
-    }
-
-    fn parse<T: DeserializeOwned>(&self, key: &str, answer: &str, expected: &str) -> Result<T, InputError> {
-        serde_json::from_str(answer).map_err(|_| self.malformed(key, &format!("it is not {expected}")))
-    }
-
-    fn malformed(&self, key: &str, problem: &str) -> InputError {
-        self.refused(InputRefusal::Malformed(format!(
-            "`params.inputResponses` has an answer {key:?} that cannot be taken: {problem}"
-        )))
-    }
-
-    fn refused(&self, refusal: InputRefusal) -> InputError {
-        self.exchange().refuse(refusal.clone());
-        InputError(refusal)
     }
 
     /// What an earlier round of this call has kept with [`keep`](Self::keep).
@@ -312,5 +267,34 @@ impl Context {
     pub fn keep(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
         self.exchange().set_state(serde_json::value::to_raw_value(state)?);
         Ok(())
+    }
+}
+
+fn malformed(key: &str, problem: &str) -> InputError {
+    InputError(InputRefusal::Malformed(format!(
+        "`params.inputResponses` has an answer {key:?} that cannot be taken: {problem}"
+    )))
+}
+
+fn parse<T: DeserializeOwned>(key: &str, answer: &str, expected: &str) -> Result<T, InputError> {
+    serde_json::from_str(answer).map_err(|_| malformed(key, &format!("it is not {expected}")))
+}
+
+fn elicited<T>(
+    key: &str,
+    answer: &str,
+    read: impl FnOnce(Option<&RawValue>) -> Result<T, String>,
+) -> Result<Elicited<T>, InputError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        action: String,
+        content: Option<Box<RawValue>>,
+    }
+    let Answer { action, content } = parse(key, answer, "an object with `action`")?;
+    match action.as_str() {
+        "accept" => read(content.as_deref()).map(Elicited::Accepted).map_err(|problem| malformed(key, &problem)),
+        "decline" => Ok(Elicited::Declined),
+        "cancel" => Ok(Elicited::Cancelled),
+        _ => Err(malformed(key, "its `action` is not \"accept\", \"decline\" or \"cancel\"")),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Exchange {
     answers: RefCell<Answers>,
     questions: RefCell<BTreeMap<String, serde_json::Value>>,
     state: RefCell<Option<Box<RawValue>>>,
-    refusal: RefCell<Option<InputRefusal>>,
+    conflict: RefCell<Option<String>>,
     is_retry: Cell<bool>,
     is_private: Cell<bool>,
 }
@@ -84,21 +84,16 @@ impl Exchange {
         self.questions.borrow()
     }
 
-    pub(super) fn ask(&self, key: String, question: serde_json::Value) -> Result<(), InputRefusal> {
+    pub(super) fn ask(&self, key: String, question: serde_json::Value) {
         let mut questions = self.questions.borrow_mut();
         if questions.get(&key).is_some_and(|asked| *asked != question) {
-            return Err(InputRefusal::Unaskable(format!("two questions have the key {key:?}")));
+            self.conflict.replace(Some(format!("two questions have the key {key:?}")));
         }
         questions.insert(key, question);
-        Ok(())
     }
 
-    /// Notes why a handler could not have its answer, for the response that it then cannot make.
-    pub(super) fn refuse(&self, refusal: InputRefusal) {
-        self.refusal.replace(Some(refusal));
-    }
-
-    pub(crate) fn refusal(&self) -> Option<InputRefusal> {
-        self.refusal.borrow().clone()
+    /// Why the questions cannot be sent, if they cannot.
+    pub(crate) fn conflict(&self) -> Option<String> {
+        self.conflict.borrow().clone()
     }
 }

@@ -8,6 +8,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 
+use super::ask::InputError;
 use super::completion::{Completion, Completions};
 use super::context::Context;
 use super::handler::{Handler, read};
@@ -26,11 +27,14 @@ pub enum PromptError {
     Invalid(Text),
     /// It could not be made. The text is for the log; the caller learns only that it failed.
     Failed(String),
+    /// The client could not be asked for what it needs. What the caller is told follows from that.
+    NoInput(InputError),
 }
 
-impl<E: Error> From<E> for PromptError {
+impl<E: Error + 'static> From<E> for PromptError {
     fn from(error: E) -> Self {
-        Self::Failed(causes(&error))
+        let asked = (&error as &dyn Error).downcast_ref::<InputError>();
+        asked.map_or_else(|| Self::Failed(causes(&error)), |asked| Self::NoInput(asked.clone()))
     }
 }
 

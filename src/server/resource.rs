@@ -6,6 +6,7 @@ use std::error::Error;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::ask::InputError;
 use super::cache::CacheHint;
 use super::completion::{Completion, Completions};
 use super::context::Context;
@@ -28,11 +29,14 @@ pub enum ReadError {
     NotFound,
     /// It could not be had. The text is for the log; the caller learns only that it failed.
     Failed(String),
+    /// The client could not be asked for what it needs. What the caller is told follows from that.
+    NoInput(InputError),
 }
 
-impl<E: Error> From<E> for ReadError {
+impl<E: Error + 'static> From<E> for ReadError {
     fn from(error: E) -> Self {
-        Self::Failed(causes(&error))
+        let asked = (&error as &dyn Error).downcast_ref::<InputError>();
+        asked.map_or_else(|| Self::Failed(causes(&error)), |asked| Self::NoInput(asked.clone()))
     }
 }
 

@@ -16,6 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::ask::InputError;
+use super::exchange::InputRefusal;
 use crate::protocol::content::Content;
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
@@ -54,12 +56,14 @@ impl ToolResult {
 pub struct ToolError {
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
+    /// The client could not be asked: what it is told is for the dispatcher to say.
+    pub(crate) input: Option<InputRefusal>,
 }
 
 impl ToolError {
     /// A failure that the model is told of: what happened, why, and what to do instead.
     pub fn new(message: impl Into<Text>) -> Self {
-        Self { message: message.into(), cause: None }
+        Self { message: message.into(), cause: None, input: None }
     }
 
     /// What lies behind it, for the log. It never reaches the caller, and should hold no argument's value and no secret.
@@ -70,10 +74,17 @@ impl ToolError {
     }
 }
 
-impl<E: Error> From<E> for ToolError {
+impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::new("The tool failed for a reason that is not yours. The server's log says why.").because(causes(&error))
+        let failed = Self::new("The tool failed for a reason that is not yours. The server's log says why.")
+            .because(causes(&error));
+        Self { input: input_refusal(&error), ..failed }
     }
+}
+
+/// Why the client could not be asked, if that is what `error` says.
+pub(crate) fn input_refusal(error: &(dyn Error + 'static)) -> Option<InputRefusal> {
+    error.downcast_ref::<InputError>().map(|InputError(refusal)| refusal.clone())
 }
 
 /// An error with everything that led to it.

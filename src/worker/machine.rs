@@ -8,9 +8,9 @@ use futures::future::LocalBoxFuture;
 
 use crate::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 
-/// The machine that a Worker runs on.
-pub(super) fn host() -> Host {
-    let isolate = Rc::new(Isolate);
+/// The machine that a Worker runs on, while it answers one request.
+pub(super) fn host(request: worker::Context) -> Host {
+    let isolate = Rc::new(Isolate(request));
     Host {
         clock: isolate.clone(),
         timer: isolate.clone(),
@@ -20,8 +20,8 @@ pub(super) fn host() -> Host {
     }
 }
 
-/// The isolate: it holds nothing of its own.
-struct Isolate;
+/// The isolate, and what it knows of the request.
+struct Isolate(worker::Context);
 
 /// It stands still while the program runs and moves on when it waits.
 impl Clock for Isolate {
@@ -36,10 +36,11 @@ impl Timer for Isolate {
     }
 }
 
-/// A task lives as long as the answer that it writes is open.
+/// A task may outlive its answer: without that, it would end where it waits as soon as the client has gone away, and would
+/// never learn of it. The runtime gives it 30 s then.
 impl Tasks for Isolate {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        worker::wasm_bindgen_futures::spawn_local(task);
+        self.0.wait_until(task);
     }
 }
 

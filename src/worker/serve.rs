@@ -26,13 +26,13 @@ use crate::http::stream::Body;
 /// }
 ///
 /// // The app marks this function with #[event(fetch)].
-/// async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result<Response> {
+/// async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
 ///     let endpoint = Endpoint::new(server).auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"));
-///     edge_mcp::worker::serve(endpoint, request).await
+///     edge_mcp::worker::serve(endpoint, request, cx).await
 /// }
 /// ```
-pub async fn serve(endpoint: Endpoint, request: Request) -> worker::Result<Response> {
-    let host = super::host();
+pub async fn serve(endpoint: Endpoint, request: Request, cx: worker::Context) -> worker::Result<Response> {
+    let host = super::host(cx);
     let head = Rc::new(WorkerHead::new(&request));
     respond(endpoint.handle(head, WorkerBody(request), &host).await)
 }

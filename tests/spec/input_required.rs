@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Lines, legacy, modern_as};
 
-const KEY: &str = "an-example-key-of-at-least-32-bytes";
-const TOKENS: &str = r#"[
+pub const KEY: &str = "an-example-key-of-at-least-32-bytes";
+pub const TOKENS: &str = r#"[
     {"token": "ada", "subject": "ada", "scopes": []},
     {"token": "bob", "subject": "bob", "scopes": []}
 ]"#;
@@ -96,7 +96,7 @@ fn endpoint() -> Endpoint {
 }
 
 /// A request with these capabilities, besides the parameters.
-fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpoint: &Endpoint) -> Answer {
+pub fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpoint: &Endpoint) -> Answer {
     let ask = modern_as(&json!(1), method, params.clone());
     let mut meta = crate::support::envelope();
     meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
@@ -106,7 +106,7 @@ fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpo
     ask.with_body(message.to_string()).bearer(token).ask_at(endpoint)
 }
 
-fn all() -> Value {
+pub fn all() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
 }
 
@@ -115,7 +115,7 @@ fn ask(method: &str, params: Value) -> Answer {
 }
 
 /// The retry of a call: its parameters, the answers, and the state that came back.
-fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
+pub fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
     let mut params = params.clone();
     params["inputResponses"] = responses;
     params["requestState"] = first.result()["requestState"].clone();

@@ -7,8 +7,7 @@ use std::time::Duration;
 use edge_mcp::host::{Host, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::{Body, EventStream};
-use edge_mcp::protocol::log_level::LogLevel;
-use edge_mcp::server::{Context, McpServer, Tool};
+use edge_mcp::{Context, LogLevel, McpServer, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
@@ -241,7 +240,7 @@ fn impatient(seconds: u64) -> Rc<Impatient> {
 fn silence_is_filled() {
     let Paused { endpoint, go_on, .. } = paused(false);
     let mut pool = LocalPool::new();
-    let host = Host { timer: impatient(15), ..Lines::default().host(&pool) };
+    let host = Host { timer: impatient(5), ..Lines::default().host(&pool) };
     let ask = new_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
@@ -298,6 +297,15 @@ fn listening_completes_at_once() {
         assert_eq!(answer.result()["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
         assert_eq!(ask.ask_at(&chatty().json_only()).refusal(), (404, -32601));
     }
+    let listen = modern("subscriptions/listen", json!({ "notifications": {} }));
+    let mut message: Value = serde_json::from_slice(&listen.body).expect("JSON");
+    message["id"] = json!("ID");
+    // More digits than any type of number has; still few enough to be read back as one here.
+    let message = message.to_string().replace("\"ID\"", &"9".repeat(50));
+    let answer = listen.with_body(message).header("Accept", BOTH).ask_at(&chatty());
+    let id = &answer.result()["_meta"]["io.modelcontextprotocol/subscriptionId"];
+    assert!(id.is_number() && answer.body.as_ref().and_then(|body| body.get("id")) == Some(id), "{id}");
+    assert_eq!(answer.notifications[0]["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], *id);
     for params in [json!({}), json!({ "notifications": null }), json!({ "notifications": [] })] {
         assert_eq!(modern("subscriptions/listen", params).ask_at(&chatty()).refusal(), (200, -32602));
     }

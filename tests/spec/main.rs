@@ -21,6 +21,7 @@ mod caching;
 mod completion;
 mod envelope;
 mod header_params;
+mod input_faults;
 mod input_required;
 mod json_rpc;
 mod legacy;

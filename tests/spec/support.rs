@@ -286,7 +286,7 @@ pub struct Ask {
     method: &'static str,
     path: &'static str,
     headers: Vec<(String, Vec<u8>)>,
-    body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 /// A POST of these bytes, as JSON.

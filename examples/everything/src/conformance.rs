@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use edge_mcp::protocol::log_level::LogLevel;
 use edge_mcp::{
-    Completion, Content, Context, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate,
-    Tool, ToolError,
+    Completion, Content, Context, LogLevel, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Tool, ToolError,
 };
-
 use serde_json::{Value, json};
 
 use crate::tools::{PIXEL, SILENCE};

@@ -10,12 +10,11 @@ mod tools;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::protocol::log_level::LogLevel;
-use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, McpServer, StateKeys, Theme};
+use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, LogLevel, McpServer, StateKeys, Theme};
 use worker::{Env, Request, Response, event};
 
 #[event(fetch)]
-async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result<Response> {
+async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
     let is_local = request.url()?.host_str().is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
     let endpoint = if is_local {
         let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
@@ -28,7 +27,7 @@ async fn fetch(request: Request, env: Env, _: worker::Context) -> worker::Result
             "asks nobody who they are, and is served on localhost alone",
         ))
     };
-    edge_mcp::worker::serve(endpoint, request).await
+    edge_mcp::worker::serve(endpoint, request, cx).await
 }
 
 fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {

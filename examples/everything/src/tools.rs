@@ -1,11 +1,12 @@
 //! Tools: what they can take, and what they can give.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use edge_mcp::protocol::content::{Content, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
-use edge_mcp::protocol::log_level::LogLevel;
-use edge_mcp::{Context, Json, Tool, ToolError};
+use edge_mcp::{Context, Json, LogLevel, Tool, ToolError};
+use futures::future::{Either, select};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,9 +85,16 @@ async fn work(cx: Context) -> &'static str {
 
 /// Says in the log how it ended, since nobody is left to tell.
 async fn linger(cx: Context) -> &'static str {
-    cx.progress(1.0, None, "lingering");
-    cx.cancelled().await;
-    worker::console_log!("the client of linger has gone away");
+    let mut gone = pin!(cx.cancelled());
+    for second in 0..60_u32 {
+        // A connection that is closed is noticed when something is written to it.
+        cx.progress(f64::from(second), None, "lingering");
+        let pause = worker::Delay::from(Duration::from_secs(1));
+        if let Either::Left(_) = select(gone.as_mut(), pause).await {
+            worker::console_log!("the client of linger has gone away");
+            break;
+        }
+    }
     "gone"
 }
 

@@ -24,7 +24,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 }
 
 #[worker::event(fetch)]
-async fn fetch(request: worker::Request, env: worker::Env, _: worker::Context) -> worker::Result<worker::Response> {
+async fn fetch(request: worker::Request, env: worker::Env, cx: worker::Context) -> worker::Result<worker::Response> {
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"));
-    edge_mcp::worker::serve(endpoint, request).await
+    edge_mcp::worker::serve(endpoint, request, cx).await
 }

@@ -1,0 +1,142 @@
+//! Questions that go wrong, and what their callers are told.
+
+use edge_mcp::auth::{StateKeys, StaticTokens};
+use edge_mcp::protocol::description::ResourceDescription;
+use edge_mcp::{
+    BuildError, Completion, CompletionRequest, Context, Endpoint, InputError, McpServer, Prompt, ReadError,
+    RequestInfo, ResourceTemplate, Tool, ToolError,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::input_required::{KEY, TOKENS, all, ask_with, retry};
+use crate::support::{Answer, complete};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Volume {
+    /// As a whisper
+    Low,
+    /// As a shout
+    High,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Sound {
+    name: String,
+    volume: Option<Volume>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    id: String,
+}
+
+async fn first_then_second(cx: Context) -> Result<String, ToolError> {
+    let name = |answer: Option<Sound>| answer.map(|sound| sound.name).unwrap_or_default();
+    let first = name(cx.elicit("first", "First?").await?.accepted());
+    let second = name(cx.elicit("second", "Second?").await?.accepted());
+    Ok(format!("{first}, {second}"))
+}
+
+/// Does without the answer, and then fails for a reason of its own.
+async fn gives_up(cx: Context) -> Result<String, ToolError> {
+    cx.roots("folders").await.ok();
+    Err(ToolError::new("There is no paper."))
+}
+
+async fn one_key_for_two(cx: Context) -> Result<String, ToolError> {
+    let (first, second) = futures::join!(cx.elicit::<Sound>("key", "First?"), cx.elicit::<Sound>("key", "Second?"));
+    first?;
+    second?;
+    Ok("Both".into())
+}
+
+async fn suggest(_: CompletionRequest, cx: Context) -> Result<Vec<String>, InputError> {
+    cx.roots("folders").await.map(|_| Vec::new())
+}
+
+async fn list(cx: Context) -> Result<Vec<ResourceDescription>, ReadError> {
+    cx.roots("folders").await?;
+    Ok(Vec::new())
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    let places = ResourceTemplate::new("place://{id}", |Place { id }| async move { id });
+    McpServer::builder("asker", "1")
+        .tool(Tool::new("rounds", first_then_second).description("d"))
+        .tool(Tool::new("gives-up", gives_up).description("d"))
+        .tool(Tool::new("one-key", one_key_for_two).description("d"))
+        .prompt(Prompt::new("place", |_: Place| async { "There" }).complete("id", Completion::with(suggest)))
+        .resource_template(places.list(list))
+        .build()
+}
+
+fn endpoint() -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
+}
+
+fn ask(method: &str, params: Value) -> Answer {
+    ask_with(all(), method, params, "ada", &endpoint())
+}
+
+fn accept(key: &str, name: &str) -> Value {
+    json!({ key: { "action": "accept", "content": { "name": name } } })
+}
+
+/// Rule 78: what an earlier round was answered cannot be changed by a later one: the handler has acted on it.
+#[test]
+fn an_answer_is_given_once() {
+    let params = json!({ "name": "rounds" });
+    let first = ask("tools/call", params.clone());
+    let second = ask("tools/call", retry(&params, &first, accept("first", "Ada")));
+    let mut responses = accept("second", "Bob");
+    responses["first"] = accept("first", "Eve")["first"].clone();
+    let last = ask("tools/call", retry(&params, &second, responses));
+    assert_eq!(last.tool_text(), ("Ada, Bob", false));
+}
+
+/// Rule 75: empty arguments and none are the same call.
+#[test]
+fn empty_arguments_may_be_left_out() {
+    for (first, then) in [
+        (json!({ "name": "rounds" }), json!({ "name": "rounds", "arguments": {} })),
+        (json!({ "name": "rounds", "arguments": {} }), json!({ "name": "rounds" })),
+    ] {
+        let asked = ask("tools/call", first);
+        let answer = ask("tools/call", retry(&then, &asked, accept("first", "Ada")));
+        assert_eq!(answer.result()["resultType"], "input_required", "{answer:?}");
+    }
+}
+
+/// A refusal that the handler did without is not what its caller is told.
+#[test]
+fn a_failure_is_told_for_what_it_is() {
+    let answer = ask_with(json!({}), "tools/call", json!({ "name": "gives-up" }), "ada", &endpoint());
+    assert_eq!(answer.tool_text(), ("There is no paper.", true));
+}
+
+/// One key stands for one question: two of them cannot be told apart in the answers.
+#[test]
+fn a_key_is_for_one_question() {
+    assert_eq!(ask("tools/call", json!({ "name": "one-key" })).refusal(), (200, -32603));
+}
+
+/// Rule 72: methods whose results cannot carry a question end with an error, and do not wait.
+#[test]
+fn lists_and_completions_cannot_ask() {
+    assert_eq!(ask("completion/complete", complete("place", "id", "")).refusal(), (200, -32603));
+    assert_eq!(ask("resources/list", json!({})).refusal(), (200, -32603));
+}
+
+/// Rule 80: a field that may be left out is as flat as one that may not, with the titles of its choices.
+#[test]
+fn an_optional_choice_is_a_field() {
+    let asked = ask("tools/call", json!({ "name": "rounds" }));
+    let volume = &asked.result()["inputRequests"]["first"]["params"]["requestedSchema"]["properties"]["volume"];
+    let choices = json!([{ "const": "low", "title": "As a whisper" }, { "const": "high", "title": "As a shout" }]);
+    assert_eq!((&volume["type"], &volume["oneOf"]), (&json!("string"), &choices), "{volume}");
+}
