@@ -1,0 +1,310 @@
+//! The endpoint that is asked, with one of everything, and the machine that it runs on.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::auth::{StateKeys, StaticTokens};
+use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, RequestHead, Tasks, Timer};
+use edge_mcp::http::stream::Body;
+use edge_mcp::http::{Endpoint, Limits};
+use edge_mcp::protocol::content::{Content, PromptMessage};
+use edge_mcp::protocol::description::{PromptArgument, ResourceDescription};
+use edge_mcp::protocol::log_level::LogLevel;
+use edge_mcp::server::{
+    BuildError, Completion, Context, Elicited, Json, McpServer, Prompt, PromptError, ReadError, RequestInfo, Resource,
+    ResourceTemplate, Sampling, Tool, ToolError,
+};
+use futures::executor::{LocalPool, LocalSpawner};
+use futures::future::LocalBoxFuture;
+use futures::task::LocalSpawnExt;
+use futures::{FutureExt, StreamExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A token that the endpoint accepts.
+pub const TOKEN: &str = "ada";
+/// What a failing handler knows and nobody else is to see.
+pub const SECRET: &str = "db-7.internal:5432";
+/// Bytes of a body that are read: little, so that more is soon sent.
+pub const MOST_BYTES: usize = 64 * 1024;
+
+#[derive(Deserialize, JsonSchema)]
+struct Words {
+    #[schemars(length(min = 1, max = 20))]
+    text: String,
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 9))]
+    times: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Said {
+    said: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    #[schemars(length(min = 1, max = 20))]
+    name: String,
+    nick: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Query {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: String,
+    #[schemars(extend("x-mcp-header" = "Shard"))]
+    #[serde(default)]
+    shard: i64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Code {
+    code: String,
+    lines: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Internal;
+
+impl fmt::Display for Internal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "src/db.rs panicked: cannot reach {SECRET}")
+    }
+}
+
+impl std::error::Error for Internal {}
+
+async fn greet(cx: Context) -> Result<String, ToolError> {
+    Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
+        Elicited::Accepted(Name { name, nick }) => format!("Hello, {}!", nick.unwrap_or(name)),
+        Elicited::Declined => "As you like.".into(),
+        Elicited::Cancelled => "Another time.".into(),
+    })
+}
+
+/// Asks for three things at once, then for a fourth.
+async fn ask(cx: Context) -> Result<String, ToolError> {
+    let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
+    let (name, text, roots) =
+        futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
+    let (name, text, roots) = (name?, text?, roots?);
+    let rounds: u32 = cx.kept().unwrap_or_default();
+    cx.keep(&rounds.saturating_add(1))?;
+    cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
+    let name = name.accepted().map(|name| name.name);
+    Ok(format!("{name:?} {} {} {rounds}", text.text, roots.len()))
+}
+
+async fn work(cx: Context) -> String {
+    cx.progress(1.0, Some(2.0), "begun");
+    cx.log(LogLevel::Warning, "a warning");
+    cx.progress(2.0, Some(2.0), "done");
+    "worked".into()
+}
+
+fn tools() -> Vec<Tool> {
+    let say = |words: Words| async move { Json(Said { said: words.text.repeat(words.times as usize) }) };
+    let query = |query: Query| async move { format!("{} {}", query.region, query.shard) };
+    let keep = |given: BTreeMap<String, serde_json::Value>, cx: Context| async move {
+        cx.keep_private(&SECRET)?;
+        cx.elicit_url("page", "Sign in.", "https://example.com").await?;
+        Ok::<_, ToolError>(format!("{} kept", given.len()))
+    };
+    let link = || ResourceDescription::new("test://text", "text").title("Text");
+    vec![
+        Tool::new("say", say).description("Says it."),
+        Tool::new("greet", greet).description("Greets by name."),
+        Tool::new("ask", ask).description("Asks much."),
+        Tool::new("work", work).description("Tells how far it is."),
+        Tool::new("query", query).description("Takes arguments that headers repeat."),
+        Tool::new("keep", keep).description("Takes anything."),
+        Tool::new("refuse", || async { Err::<(), _>(ToolError::new("Not on Sundays.").because(SECRET)) })
+            .description("Refuses."),
+        Tool::new("break", || async { Err::<(), ToolError>(Internal.into()) }).description("Breaks."),
+        Tool::new("media", move || async move { vec![Content::audio(b"wav", "audio/wav"), Content::link(link())] })
+            .description("Shows blocks that not every revision has."),
+        Tool::new("count", || async { Json(vec![1, 2, 3]) }).description("Counts."),
+    ]
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    let analyze = |Code { code, lines }: Code| async move { format!("Analyze {code} ({lines:?})") };
+    let introduce = |cx: Context| async move {
+        let name = cx.elicit::<Name>("user_name", "Who?").await?.accepted();
+        Ok::<_, PromptError>(format!("For {}", name.map_or("nobody".into(), |name| name.name)))
+    };
+    let roots = |cx: Context| async move { Ok::<_, ReadError>(cx.roots("roots").await?.len().to_string()) };
+    let item = |given: BTreeMap<String, String>| async move {
+        given.get("id").filter(|id| *id != "0").map(ToString::to_string)
+    };
+    tools()
+        .into_iter()
+        .fold(McpServer::builder("specimen", "1"), edge_mcp::server::McpServerBuilder::tool)
+        .instructions("Say it once.")
+        .page_size(NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN))
+        .logging(LogLevel::Info)
+        .resource(Resource::new("test://text", || async { "plain" }).mime_type("text/plain"))
+        .resource(Resource::new("test://bytes", || async { vec![0_u8, 255] }))
+        .resource(Resource::new("test://broken", || async { Err::<String, ReadError>(Internal.into()) }))
+        .resource(Resource::new("test://roots", roots))
+        .resource_template(
+            ResourceTemplate::new("test://items/{id}", item).complete("id", Completion::fixed(["1", "2"])),
+        )
+        .resource_template(ResourceTemplate::new("test://files/{+path}", |_: BTreeMap<String, String>| async { "" }))
+        .resource_template(ResourceTemplate::new("test://search{?q}", |_: BTreeMap<String, String>| async { "" }))
+        .prompt(Prompt::new("analyze", |_: Code| async { "Analyze." }).version("v1"))
+        .prompt(
+            Prompt::new("analyze", analyze)
+                .version("v2")
+                .argument(PromptArgument::new("lines").title("Line count"))
+                .complete("code", Completion::prefix(["rust", "ruby", "go"])),
+        )
+        .prompt(Prompt::new("introduce", introduce))
+        .prompt(Prompt::new("break", || async { Err::<String, PromptError>(Internal.into()) }))
+        .build()
+}
+
+/// The endpoint, for who has [`TOKEN`].
+pub fn endpoint() -> Endpoint {
+    let tokens = format!(r#"[{{"token": "{TOKEN}", "subject": "ada", "scopes": []}}]"#);
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes"));
+    let mut limits = Limits::default();
+    limits.body = MOST_BYTES;
+    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(&tokens))).state_keys(keys).limits(limits)
+}
+
+/// A request, whatever it may hold: also what no HTTP library would let through.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub verb: String,
+    pub url: String,
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub body: Vec<u8>,
+}
+
+impl Asked {
+    /// Reads `POST /mcp`, a header on each line that follows, an empty line, and the body.
+    pub fn read(text: &[u8]) -> Self {
+        let end = text.windows(2).position(|bytes| bytes == b"\n\n").unwrap_or(text.len());
+        let body = text.get(end + 2..).unwrap_or_default().to_vec();
+        let mut lines = text[..end].split(|byte| *byte == b'\n');
+        let first = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+        let (verb, url) = first.split_once(' ').unwrap_or((&first, ""));
+        let headers = lines.filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let value = line[colon + 1..].strip_prefix(b" ").unwrap_or(&line[colon + 1..]);
+            Some((String::from_utf8_lossy(&line[..colon]).into_owned(), value.to_vec()))
+        });
+        Self { headers: headers.collect(), verb: verb.into(), url: url.into(), body }
+    }
+
+    /// The header as the endpoint reads it.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let named = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        let values: Vec<Cow<'_, str>> = named.map(|(_, value)| String::from_utf8_lossy(value)).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+}
+
+impl RequestHead for Asked {
+    fn method(&self) -> String {
+        self.verb.clone()
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.header(name)
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answered {
+    pub status: u16,
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// A streamed one is here as a whole.
+    pub body: Vec<u8>,
+}
+
+impl Answered {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.and_then(|(_, value)| std::str::from_utf8(value).ok())
+    }
+}
+
+/// A clock that stands still, a timer that never rings, tasks in a pool, random bytes that are not, and a log that must hold JSON.
+struct Machine(LocalSpawner);
+
+impl Clock for Machine {
+    fn now_ms(&self) -> u64 {
+        1_800_000_000_000
+    }
+}
+
+impl Timer for Machine {
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        std::future::pending().boxed_local()
+    }
+}
+
+impl Tasks for Machine {
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        self.0.spawn_local(task).expect("the pool is there");
+    }
+}
+
+impl Randomness for Machine {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        bytes.fill(7);
+        Ok(())
+    }
+}
+
+impl Log for Machine {
+    fn write(&self, _: Level, line: &str) {
+        assert!(!line.contains('\n'), "a log line is one line: {line:?}");
+        let _: serde_json::Value = serde_json::from_str(line).expect("a log line is JSON");
+    }
+}
+
+/// Asks `endpoint`, and gives the answer; `None` if there is none although nothing is left to wait for.
+pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
+    let mut pool = LocalPool::new();
+    let machine = Rc::new(Machine(pool.spawner()));
+    let host = Host {
+        clock: machine.clone(),
+        timer: machine.clone(),
+        tasks: machine.clone(),
+        randomness: machine.clone(),
+        log: machine,
+    };
+    let (answer, endpoint) = (Rc::new(RefCell::new(None)), endpoint.clone());
+    let place = answer.clone();
+    let all = async move {
+        let body = asked.body.clone();
+        let (head, body) = endpoint.handle(Rc::new(asked), body, &host).await.into_parts();
+        let body = match body {
+            Body::Bytes(bytes) => bytes,
+            Body::Stream(events) => events.concat().await,
+        };
+        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
+        *place.borrow_mut() = Some(Answered { status: head.status.as_u16(), headers, body });
+    };
+    pool.spawner().spawn_local(all).expect("the pool is there");
+    pool.run_until_stalled();
+    answer.take()
+}
