@@ -5,6 +5,7 @@
 
 use super::header_value::decode;
 use crate::host::RequestHead;
+use crate::protocol::decimal::Decimal;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::message::Request;
@@ -70,7 +71,7 @@ pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Reques
         })?;
         let header = decode(&header).map_err(|_| badly_encoded(name))?;
         let agrees = match kind {
-            Type::Integer => number(&header).is_some_and(|number| Some(number) == argument.text().parse().ok()),
+            Type::Integer => number(&header).is_some_and(|number| Some(number) == Decimal::of(argument.text())),
             Type::Boolean => header == argument.text(),
             _ => argument.as_str().is_some_and(|text| text == header),
         };
@@ -83,9 +84,9 @@ pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Reques
 }
 
 /// A decimal number, and nothing else that Rust would take for one.
-fn number(text: &str) -> Option<f64> {
+fn number(text: &str) -> Option<Decimal> {
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
-    (document.root().kind() == Kind::Number && document.root().text() == text).then(|| text.parse().ok())?
+    (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))?
 }
 
 fn badly_encoded(name: &str) -> RpcError {

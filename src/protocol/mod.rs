@@ -15,6 +15,7 @@
 
 pub mod capabilities;
 pub mod content;
+pub(crate) mod decimal;
 pub mod description;
 pub mod error;
 pub mod json;

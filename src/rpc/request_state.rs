@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::protocol::decimal::Decimal;
 use crate::protocol::json::{Kind, Value};
 use crate::server::exchange::Answers;
 
@@ -121,9 +122,9 @@ fn write_canonical(value: Value<'_>, text: &mut String) {
         }
         Kind::String => write_string(&value.as_str().unwrap_or_default(), text),
         // 1, 1.0 and 1e0 are one number, and a client may send it back as another of them.
-        Kind::Number => match value.text().parse::<f64>() {
-            Ok(number) if number.is_finite() => text.push_str(&number.to_string()),
-            _ => text.push_str(value.text()),
+        Kind::Number => match Decimal::of(value.text()) {
+            Some(number) => text.push_str(&number.to_string()),
+            None => text.push_str(value.text()),
         },
         Kind::Boolean | Kind::Null => text.push_str(value.text()),
     }

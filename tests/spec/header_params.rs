@@ -64,6 +64,7 @@ fn headers_repeat_arguments() {
         (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "042")], false),
         (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "0x2a")], false),
         (json!({ "shard": 42 }), vec![("Mcp-Param-Shard", "43")], false),
+        (json!({ "shard": 9_007_199_254_740_993_u64 }), vec![("Mcp-Param-Shard", "9007199254740992")], false),
         (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "true")], true),
         (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "True")], false),
         (json!({ "dry_run": true }), vec![("Mcp-Param-Dry-Run", "1")], false),

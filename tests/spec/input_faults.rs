@@ -63,11 +63,22 @@ async fn list(cx: Context) -> Result<Vec<ResourceDescription>, ReadError> {
     Ok(Vec::new())
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Account {
+    number: f64,
+}
+
+async fn transfer(account: Account, cx: Context) -> Result<String, ToolError> {
+    let answer = cx.elicit::<Sound>("sound", "Sure?").await?.accepted();
+    Ok(format!("{} {}", account.number, answer.is_some()))
+}
+
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let places = ResourceTemplate::new("place://{id}", |Place { id }| async move { id });
     McpServer::builder("asker", "1")
         .tool(Tool::new("rounds", first_then_second).description("d"))
         .tool(Tool::new("gives-up", gives_up).description("d"))
+        .tool(Tool::new("transfer", transfer).description("d"))
         .tool(Tool::new("one-key", one_key_for_two).description("d"))
         .prompt(Prompt::new("place", |_: Place| async { "There" }).complete("id", Completion::with(suggest)))
         .resource_template(places.list(list))
@@ -110,6 +121,16 @@ fn empty_arguments_may_be_left_out() {
         let answer = ask("tools/call", retry(&then, &asked, accept("first", "Ada")));
         assert_eq!(answer.result()["resultType"], "input_required", "{answer:?}");
     }
+}
+
+/// Rule 75: a number is the same in each of its spellings, and no other, however close.
+#[test]
+fn numbers_are_bound_as_they_are() {
+    let with = |number: Value| json!({ "name": "transfer", "arguments": { "number": number } });
+    let first = ask("tools/call", with(json!(9_007_199_254_740_992_u64)));
+    let then = |number: Value| ask("tools/call", retry(&with(number), &first, accept("sound", "Ada")));
+    assert_eq!(then(json!(9_007_199_254_740_993_u64)).refusal(), (200, -32602));
+    assert_eq!(then(json!(9_007_199_254_740_992.0)).tool_text(), ("9007199254740992 true", false));
 }
 
 /// A refusal that the handler did without is not what its caller is told.
