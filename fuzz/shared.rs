@@ -1,0 +1,40 @@
+//! What the targets share: the endpoint that is asked, and what must hold of its answers, both as in the property test.
+
+#[path = "../tests/property/holds.rs"]
+pub mod holds;
+#[path = "../tests/property/json.rs"]
+pub mod json;
+#[path = "../tests/property/random.rs"]
+pub mod random;
+#[path = "../tests/property/requests.rs"]
+pub mod requests;
+#[path = "../tests/property/specimen.rs"]
+pub mod specimen;
+
+use std::rc::Rc;
+
+use edge_mcp::http::Endpoint;
+
+use holds::Seen;
+use requests::Known;
+use specimen::Asked;
+
+thread_local! {
+    static ENDPOINT: Rc<Endpoint> = Rc::new(specimen::endpoint());
+    static KNOWN: Known = ENDPOINT.with(Known::of);
+}
+
+/// What a client knows from earlier answers of the endpoint.
+pub fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
+    KNOWN.with(read)
+}
+
+/// Asks the endpoint: the status, and what came, of which everything holds.
+pub fn ask(asked: Asked) -> (u16, Seen) {
+    let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, asked.clone()));
+    let answer = answer.expect("an answer comes");
+    match holds::check(&asked, &answer) {
+        Ok(seen) => (answer.status, seen),
+        Err(problem) => panic!("{problem}\n{} {}", answer.status, String::from_utf8_lossy(&answer.body)),
+    }
+}
