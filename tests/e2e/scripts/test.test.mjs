@@ -69,7 +69,7 @@ describe('the count', () => {
 test('--list names the parts', async () => {
   const { output } = await scriptsTest(['--list'])
   assert.deepEqual(output.trim().split('\n').map((line) => line.split(' ')[0]),
-    ['format', 'lint', 'docs', 'core', 'app', 'build', 'deploy', 'scripts', 'e2e'])
+    ['format', 'lint', 'docs', 'core', 'app', 'build', 'deploy', 'scripts', 'e2e', 'conformance'])
 })
 
 test('a part that is not there is an error', async () => {
