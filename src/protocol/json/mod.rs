@@ -8,8 +8,12 @@
 //! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
 //! reads the text once per layer.
 
+mod reader;
+
 use std::borrow::Cow;
 use std::fmt;
+
+use serde_json::value::RawValue;
 
 /// How much a text may hold. What exceeds it is refused before anything is done with it.
 #[derive(Clone, Copy, Debug)]
@@ -113,9 +117,7 @@ impl<'a> Document<'a> {
         if u32::try_from(text.len()).is_err() {
             return Err(JsonError::TooManyValues { limit: limits.values });
         }
-        let mut reader = Reader { text, bytes, at: 0, nodes: Vec::with_capacity(32), limits };
-        reader.document()?;
-        Ok(Self { text, nodes: reader.nodes })
+        Ok(Self { text, nodes: reader::read(text, limits)? })
     }
 
     /// `{}`, for what may be left out.
@@ -161,6 +163,20 @@ impl<'d> Value<'d> {
         self.document.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// Whether it is a string or a number without fraction and exponent: what ids and tokens are.
+    pub(crate) fn is_string_or_integer(self) -> bool {
+        match self.kind() {
+            Kind::String => true,
+            Kind::Number => !self.text().contains(['.', 'e', 'E']),
+            _ => false,
+        }
+    }
+
+    /// The value as it was written, for serde to write again. `None` cannot be: it was read as JSON.
+    pub(crate) fn to_raw(self) -> Option<Box<RawValue>> {
+        RawValue::from_string(self.text().to_owned()).ok()
+    }
+
     /// The content of a string; `None` for what is no string.
     pub fn as_str(self) -> Option<Cow<'d, str>> {
         (self.kind() == Kind::String).then(|| content(self.text(), self.node().escaped))
@@ -204,239 +220,6 @@ fn content(literal: &str, escaped: bool) -> Cow<'_, str> {
     }
     // The reader has checked every escape, so that serde_json has nothing left to refuse.
     serde_json::from_str(literal).map_or(Cow::Borrowed(inner), Cow::Owned)
-}
-
-/// What the reader expects next.
-enum Expect {
-    Value,
-    FirstItem,
-    FirstKey,
-    Key,
-    AfterValue,
-}
-
-struct Reader<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
-    nodes: Vec<Node>,
-    limits: JsonLimits,
-}
-
-impl Reader<'_> {
-    /// Reads the whole text. Open arrays and objects are on a list of their own, not on the call stack: no input can
-    /// exhaust it.
-    fn document(&mut self) -> Result<(), JsonError> {
-        let mut open: Vec<usize> = Vec::with_capacity(8);
-        let mut expect = Expect::Value;
-        loop {
-            self.skip_space();
-            expect = match (expect, self.peek()) {
-                (Expect::FirstItem, Some(b']')) | (Expect::FirstKey, Some(b'}')) => self.close(&mut open)?,
-                (Expect::Value | Expect::FirstItem, Some(byte)) => match byte {
-                    b'{' => self.open(Kind::Object, &mut open)?,
-                    b'[' => self.open(Kind::Array, &mut open)?,
-                    _ => {
-                        self.scalar(byte)?;
-                        Expect::AfterValue
-                    }
-                },
-                (Expect::Key | Expect::FirstKey, Some(b'"')) => {
-                    self.string()?;
-                    self.skip_space();
-                    self.expect(b":")?;
-                    Expect::Value
-                }
-                (Expect::AfterValue, None) if open.is_empty() => return Ok(()),
-                (Expect::AfterValue, Some(byte)) => {
-                    let container = open.last().and_then(|&index| self.nodes.get(index)).map(|node| node.kind);
-                    match (container, byte) {
-                        (Some(Kind::Array), b',') => self.advance(Expect::Value),
-                        (Some(Kind::Object), b',') => self.advance(Expect::Key),
-                        (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open)?,
-                        _ => return Err(self.syntax()),
-                    }
-                }
-                _ => return Err(self.syntax()),
-            };
-        }
-    }
-
-    fn advance(&mut self, next: Expect) -> Expect {
-        self.at = self.at.saturating_add(1);
-        next
-    }
-
-    fn open(&mut self, kind: Kind, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
-        if open.len() >= self.limits.depth {
-            return Err(JsonError::TooDeep { limit: self.limits.depth });
-        }
-        open.push(self.nodes.len());
-        self.push(self.at, kind, false)?;
-        Ok(self.advance(if kind == Kind::Object { Expect::FirstKey } else { Expect::FirstItem }))
-    }
-
-    fn close(&mut self, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
-        let next = self.advance(Expect::AfterValue);
-        let (end, after) = (position(self.at), position(self.nodes.len()));
-        let index = open.pop().unwrap_or_default();
-        if let Some(node) = self.nodes.get_mut(index) {
-            node.end = end;
-            node.after = after;
-            if node.kind == Kind::Object {
-                self.refuse_duplicates(index)?;
-            }
-        }
-        Ok(next)
-    }
-
-    fn refuse_duplicates(&self, object: usize) -> Result<(), JsonError> {
-        let key_of = |index: usize| {
-            let node = self.nodes.get(index)?;
-            Some((content(self.text.get(node.start as usize..node.end as usize)?, node.escaped), index.checked_add(1)?))
-        };
-        let mut keys = Vec::new();
-        let mut next = object.saturating_add(1);
-        while let Some((key, value)) = key_of(next) {
-            keys.push(key);
-            match self.nodes.get(value) {
-                Some(node) => next = node.after as usize,
-                None => break,
-            }
-        }
-        keys.sort_unstable();
-        match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
-            Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
-            None => Ok(()),
-        }
-    }
-
-    fn scalar(&mut self, first: u8) -> Result<(), JsonError> {
-        let start = self.at;
-        let kind = match first {
-            b'"' => return self.string(),
-            b't' => self.expect(b"true").map(|()| Kind::Boolean)?,
-            b'f' => self.expect(b"false").map(|()| Kind::Boolean)?,
-            b'n' => self.expect(b"null").map(|()| Kind::Null)?,
-            _ => self.number().map(|()| Kind::Number)?,
-        };
-        self.push(start, kind, false)
-    }
-
-    /// A string, RFC 8259 §7. A `\u` escape must name a character, alone or as a pair of surrogates.
-    fn string(&mut self) -> Result<(), JsonError> {
-        let start = self.at;
-        let mut escaped = false;
-        self.expect(b"\"")?;
-        loop {
-            match self.next() {
-                Some(b'"') => return self.push(start, Kind::String, escaped),
-                Some(b'\\') => {
-                    escaped = true;
-                    match self.next() {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-                        Some(b'u') => self.unicode_escape()?,
-                        _ => return Err(self.syntax()),
-                    }
-                }
-                Some(0..=0x1f) | None => return Err(self.syntax()),
-                Some(_) => {}
-            }
-        }
-    }
-
-    fn unicode_escape(&mut self) -> Result<(), JsonError> {
-        match self.hex4()? {
-            0xd800..=0xdbff => {
-                self.expect(b"\\u")?;
-                match self.hex4()? {
-                    0xdc00..=0xdfff => Ok(()),
-                    _ => Err(self.syntax()),
-                }
-            }
-            0xdc00..=0xdfff => Err(self.syntax()),
-            _ => Ok(()),
-        }
-    }
-
-    fn hex4(&mut self) -> Result<u32, JsonError> {
-        let mut unit = 0_u32;
-        for _ in 0..4 {
-            let digit = self.next().and_then(|byte| char::from(byte).to_digit(16)).ok_or_else(|| self.syntax())?;
-            unit = (unit << 4) | digit;
-        }
-        Ok(unit)
-    }
-
-    /// A number, RFC 8259 §6: no leading zero, no `+`, digits on both sides of the point.
-    fn number(&mut self) -> Result<(), JsonError> {
-        self.take(|byte| byte == b'-');
-        if !self.take(|byte| byte == b'0') {
-            self.digits()?;
-        }
-        if self.take(|byte| byte == b'.') {
-            self.digits()?;
-        }
-        if self.take(|byte| matches!(byte, b'e' | b'E')) {
-            self.take(|byte| matches!(byte, b'+' | b'-'));
-            self.digits()?;
-        }
-        Ok(())
-    }
-
-    fn digits(&mut self) -> Result<(), JsonError> {
-        if !self.take(|byte| byte.is_ascii_digit()) {
-            return Err(self.syntax());
-        }
-        while self.take(|byte| byte.is_ascii_digit()) {}
-        Ok(())
-    }
-
-    fn push(&mut self, start: usize, kind: Kind, escaped: bool) -> Result<(), JsonError> {
-        if self.nodes.len() >= self.limits.values {
-            return Err(JsonError::TooManyValues { limit: self.limits.values });
-        }
-        let after = position(self.nodes.len().saturating_add(1));
-        self.nodes.push(Node { start: position(start), end: position(self.at), after, kind, escaped });
-        Ok(())
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at = self.at.saturating_add(1);
-        Some(byte)
-    }
-
-    fn take(&mut self, wanted: impl Fn(u8) -> bool) -> bool {
-        let found = self.peek().is_some_and(wanted);
-        self.at = self.at.saturating_add(usize::from(found));
-        found
-    }
-
-    fn expect(&mut self, literal: &[u8]) -> Result<(), JsonError> {
-        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(literal)) {
-            return Err(self.syntax());
-        }
-        self.at = self.at.saturating_add(literal.len());
-        Ok(())
-    }
-
-    fn skip_space(&mut self) {
-        while self.take(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {}
-    }
-
-    fn syntax(&self) -> JsonError {
-        JsonError::Syntax { at: self.at }
-    }
-}
-
-/// An offset or an index as it is kept. [`Document::parse`] refuses texts that 32 bits cannot address.
-fn position(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
