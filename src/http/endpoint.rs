@@ -19,7 +19,7 @@ use super::refusal::{Refusal, status_of};
 use super::stream::Body;
 use super::{cors, guard, mirror};
 use crate::auth::{ConfigError, StateKeys, TokenValidator};
-use crate::host::{BodyError, Host, Level, RequestBody, RequestHead, path_of};
+use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -28,8 +28,7 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-
-use crate::rpc::{self, Call};
+use crate::rpc::{self, Call, fault};
 use crate::server::{BuildError, Context, McpServer, RequestInfo};
 
 type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
@@ -227,7 +226,8 @@ impl Endpoint {
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
-                line.request(&request);
+                let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
+                line.request(&request, traceparent.as_deref());
                 line.era(revision.era());
                 let server = self.build(&info, Some(&request.id), host)?;
                 if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
@@ -239,7 +239,6 @@ impl Endpoint {
                     let id = || Some(request.id.clone());
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
-                let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
                 let cx = cx.with_traceparent(traceparent);
                 let wishes = self.wishes(&request, &server, revision, &**head);
@@ -275,7 +274,7 @@ impl Endpoint {
         body.read(self.limits.body).await.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
-                log_failure(host, "body", &cause);
+                fault::log(host, "body", &cause);
                 Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
         })
@@ -305,7 +304,7 @@ impl Endpoint {
 
     fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
         (self.server)(info).map(|server| server.for_caller(info)).map_err(|error| {
-            log_failure(host, "server", &error.to_string());
+            fault::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
             Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
@@ -359,9 +358,4 @@ fn accepted() -> Response<Body> {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::ACCEPTED;
     response
-}
-
-fn log_failure(host: &Host, subject: &str, cause: &str) {
-    let line = serde_json::json!({ "event": "failure", "subject": subject, "cause": cause }).to_string();
-    host.log.write(Level::Error, &line);
 }

@@ -14,11 +14,11 @@ use crate::server::SessionRequired;
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
 pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Box<Refusal>> {
     if method != "POST" {
-        let error = |message: String| RpcError::new(ErrorCode::InvalidRequest, message);
+        const CODE: ErrorCode = ErrorCode::InvalidRequest;
         let error = match method {
-            "GET" => error(SessionRequired::ServerStream.to_string()).with_data(SessionRequired::ServerStream.data()),
-            "DELETE" => error(SessionRequired::EndSession.to_string()).with_data(SessionRequired::EndSession.data()),
-            _ => error("Only POST is served. Send each message as a POST of its own.".to_owned()),
+            "GET" => SessionRequired::ServerStream.error(CODE),
+            "DELETE" => SessionRequired::EndSession.error(CODE),
+            _ => RpcError::new(CODE, "Only POST is served. Send each message as a POST of its own."),
         };
         let mut refusal = Refusal::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
         allow_header(&mut refusal.headers);

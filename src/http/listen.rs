@@ -14,7 +14,7 @@ use super::stream::{self, Body};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
 use crate::protocol::json::{Kind, Value};
-use crate::protocol::message::{Request, error_response, result_response};
+use crate::protocol::message::{Request, result_response};
 use crate::server::McpServer;
 
 /// The method that this file is about.
@@ -68,7 +68,6 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
     let acknowledged = serde_json::to_vec(&acknowledged).map_err(|_| RpcError::internal())?;
     let meta = Meta { server_info: Some(&server.info), ..subscription };
     let result = ListenResult { result_type: "complete", meta };
-    let result = result_response(&request.id, &result);
-    let result = result.unwrap_or_else(|_| error_response(Some(&request.id), &RpcError::internal()));
-    Ok(stream::whole(&[acknowledged, result]))
+    let result = result_response(&request.id, &result).map_err(|_| RpcError::internal())?;
+    Ok(stream::whole([acknowledged, result]))
 }

@@ -6,7 +6,6 @@ use crate::host::{Host, Level};
 use crate::protocol::error::{ErrorCode, shortened};
 use crate::protocol::json::Value;
 use crate::protocol::message::Request;
-use crate::protocol::meta;
 use crate::protocol::revision::Era;
 
 /// What is written of one request.
@@ -42,11 +41,11 @@ impl LogLine {
         Self { event: "request", ray, ..Self::default() }
     }
 
-    pub(super) fn request(&mut self, request: &Request<'_>) {
+    pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
         let param = |name: &str| request.param(name).and_then(Value::as_str);
         self.method = Some(shortened(&request.method).into_owned());
         self.id = Some(shortened(request.id.as_json()).into_owned());
-        self.trace = meta::traceparent(request.params).and_then(|parent| Some(parent.split('-').nth(1)?.to_owned()));
+        self.trace = traceparent.and_then(|parent| Some(parent.split('-').nth(1)?.to_owned()));
         self.target = match &*request.method {
             "tools/call" | "prompts/get" => param("name").map(|name| shortened(&name).into_owned()),
             "resources/read" => {

@@ -73,8 +73,8 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
 }
 
 /// The answer that is a stream of these messages, all of them there.
-pub(super) fn whole(messages: &[Vec<u8>]) -> Response<Body> {
-    let events = messages.iter().flat_map(|message| event(Part::Notification(message.clone())));
+pub(super) fn whole(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
+    let events = messages.into_iter().flat_map(|message| event(Part::Notification(message)));
     with_headers(Body::Bytes(events.collect()))
 }
 

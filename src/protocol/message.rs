@@ -19,13 +19,7 @@ pub struct RequestId(Box<str>);
 impl RequestId {
     /// A string or an integer; anything else is no id.
     fn read(value: Value<'_>) -> Option<Self> {
-        let text = value.text();
-        let is_id = match value.kind() {
-            Kind::String => true,
-            Kind::Number => !text.contains(['.', 'e', 'E']),
-            _ => false,
-        };
-        is_id.then(|| Self(text.into()))
+        value.is_string_or_integer().then(|| Self(value.text().into()))
     }
 
     /// The id of a message that was refused as a whole for something in another place, if it can be read.

@@ -95,14 +95,9 @@ impl Wishes {
     /// Reads the `_meta` of a request.
     pub(crate) fn of(params: Option<Value<'_>>) -> Self {
         let member = |key: &str| params?.get("_meta")?.get(key);
-        let is_token = |value: &Value<'_>| match value.kind() {
-            Kind::String => true,
-            Kind::Number => !value.text().contains(['.', 'e', 'E']),
-            _ => false,
-        };
-        let progress_token = member("progressToken").filter(is_token);
+        let progress_token = member("progressToken").filter(|token| token.is_string_or_integer());
         Self {
-            progress_token: progress_token.and_then(|token| RawValue::from_string(token.text().to_owned()).ok()),
+            progress_token: progress_token.and_then(Value::to_raw),
             log_level: member(LOG_LEVEL).and_then(Value::as_str).and_then(|level| LogLevel::named(&level)),
         }
     }

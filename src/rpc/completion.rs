@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::run::run_only;
-use super::{Call, Outcome, envelope, fault, input_required, params, prompts};
+use super::{Call, Outcome, envelope, fault, params, prompts, resources};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::schema::SchemaError;
@@ -51,8 +51,7 @@ pub(super) async fn complete(call: &Call<'_>) -> Outcome {
             match run_only(&call.cx, &name, complete(asked, call.cx.clone())).await? {
                 Ok(values) => values,
                 Err(ReadError::NotFound) => Vec::new(),
-                Err(ReadError::NoInput(asked)) => return Err(input_required::refused_by_error(call, &name, asked)),
-                Err(ReadError::Failed(cause)) => return Err(fault::internal(&call.cx, &name, &cause)),
+                Err(error) => return Err(resources::failed(call, &name, error)),
             }
         }
         None => Vec::new(),

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use crate::host::Level;
+use crate::host::{Host, Level};
 use crate::protocol::error::{RpcError, shortened};
 use crate::server::Context;
 
@@ -16,16 +16,16 @@ struct Fault<'a> {
     cause: &'a str,
 }
 
-/// Writes down why `subject` (a tool, a scheme, a method) failed.
-pub(super) fn log(cx: &Context, subject: &str, cause: &str) {
+/// Writes down why `subject` (a tool, a scheme, a method, the server itself) failed.
+pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
     let fault = Fault { event: "failure", subject: &shortened(subject), cause };
     // A line of three strings cannot fail to be JSON.
     let line = serde_json::to_string(&fault).unwrap_or_default();
-    cx.host().log.write(Level::Error, &line);
+    host.log.write(Level::Error, &line);
 }
 
 /// Writes down why `subject` failed, and gives the error that says nothing of it.
 pub(super) fn internal(cx: &Context, subject: &str, cause: &impl Display) -> RpcError {
-    log(cx, subject, &cause.to_string());
+    log(cx.host(), subject, &cause.to_string());
     RpcError::internal()
 }

@@ -3,7 +3,6 @@
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use super::request_state::{open, seal};
@@ -51,8 +50,7 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
         if answer.kind() != Kind::Object {
             return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
         }
-        // It is a part of a text that was read as JSON.
-        if let Ok(answer) = RawValue::from_string(answer.text().to_owned()) {
+        if let Some(answer) = answer.to_raw() {
             // What an earlier round was answered stays: the handler has acted on it.
             answers.entry(key.into_owned()).or_insert(answer);
         }
@@ -75,7 +73,11 @@ pub(super) fn ask(call: &Call<'_>) -> Outcome {
 
 /// What the caller of `name` is told of a question that could not be asked, or whose answer could not be taken: the feature
 /// that needs a session, or an error.
-pub(super) fn refused(call: &Call<'_>, name: &str, refusal: InputRefusal) -> Result<SessionRequired, RpcError> {
+pub(super) fn refused(
+    call: &Call<'_>,
+    name: &str,
+    InputError(refusal): InputError,
+) -> Result<SessionRequired, RpcError> {
     match refusal {
         InputRefusal::SessionRequired(feature) => Ok(feature),
         InputRefusal::MissingCapability(needed) => {
@@ -89,9 +91,9 @@ pub(super) fn refused(call: &Call<'_>, name: &str, refusal: InputRefusal) -> Res
 }
 
 /// The same for a prompt or a resource, which have no results that could carry an error.
-pub(super) fn refused_by_error(call: &Call<'_>, name: &str, InputError(refusal): InputError) -> RpcError {
-    match refused(call, name, refusal) {
-        Ok(feature) => RpcError::new(ErrorCode::Internal, feature.to_string()).with_data(feature.data()),
+pub(super) fn refused_by_error(call: &Call<'_>, name: &str, error: InputError) -> RpcError {
+    match refused(call, name, error) {
+        Ok(feature) => feature.error(ErrorCode::Internal),
         Err(error) => error,
     }
 }

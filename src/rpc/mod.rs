@@ -17,7 +17,7 @@
 mod completion;
 mod discover;
 mod envelope;
-mod fault;
+pub(crate) mod fault;
 mod input_required;
 mod lifecycle;
 mod page;
@@ -49,7 +49,7 @@ pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
 /// The tool that a request calls, if it is there.
 pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Tool> {
     let name = request.param("name").filter(|_| request.method == "tools/call")?.as_str()?;
-    server.tools.iter().find(|tool| tool.face.name == name)
+    server.tool(&name)
 }
 
 /// Answers one request.
@@ -75,7 +75,7 @@ pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
 /// A method that is not served: where it needs a session, it says so.
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
-        Some(feature) => RpcError::new(ErrorCode::MethodNotFound, feature.to_string()).with_data(feature.data()),
+        Some(feature) => feature.error(ErrorCode::MethodNotFound),
         None => {
             RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
         }

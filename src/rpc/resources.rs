@@ -114,7 +114,8 @@ fn not_found(call: &Call<'_>, uri: &str) -> RpcError {
         .with_data(json!({ "uri": uri }))
 }
 
-fn failed(call: &Call<'_>, name: &str, error: ReadError) -> RpcError {
+/// What is told of a function that failed, other than one that reads what is not there.
+pub(super) fn failed(call: &Call<'_>, name: &str, error: ReadError) -> RpcError {
     match error {
         ReadError::NotFound => fault::internal(&call.cx, name, &"a list cannot be not found"),
         ReadError::NoInput(asked) => input_required::refused_by_error(call, name, asked),

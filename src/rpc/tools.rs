@@ -58,7 +58,7 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 pub(super) async fn call(call: &Call<'_>) -> Outcome {
     let name = params::string(call.request, "name")?;
     let arguments = params::optional_object(call.request, "arguments")?;
-    let Some(tool) = call.server.tools.iter().find(|tool| tool.face.name == name) else {
+    let Some(tool) = call.server.tool(&name) else {
         let name = shortened(&name);
         return Err(RpcError::invalid_params(format!("Unknown tool: {name}. tools/list names those that exist.")));
     };
@@ -109,12 +109,12 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
         Ended::Late => ToolResult::failure(late(tool.deadline)),
         Ended::Done(Ok(result)) => result,
         Ended::Done(Err(error)) => {
-            if let Some(refusal) = error.input {
-                let feature = input_required::refused(call, name, refusal)?;
+            if let Some(error) = error.input {
+                let feature = input_required::refused(call, name, error)?;
                 return Ok(Some(ToolResult::failure(feature.to_string())));
             }
             if let Some(cause) = &error.cause {
-                fault::log(&call.cx, name, cause);
+                fault::log(call.cx.host(), name, cause);
             }
             ToolResult::failure(error.message)
         }

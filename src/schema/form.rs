@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Schema;
+use super::{SCALARS, Schema};
 
 impl Schema {
     /// The schema as that of a form.
@@ -13,7 +13,7 @@ impl Schema {
     /// Which field a form cannot have.
     pub(crate) fn form(&self) -> Result<Value, String> {
         let mut properties = Map::new();
-        for (name, property) in self.value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in self.properties().into_iter().flatten() {
             let field = field(property).ok_or_else(|| format!("a form cannot have the field `{name}`: {property}"))?;
             properties.insert(name.clone(), field);
         }
@@ -43,7 +43,7 @@ fn field(property: &Value) -> Option<Value> {
         None => return choice(&field),
     };
     let [kind] = kinds.as_slice() else { return None };
-    if !["string", "number", "integer", "boolean"].iter().any(|known| kind == known) {
+    if !SCALARS.iter().any(|known| kind == known) {
         return None;
     }
     field.insert("type".into(), kind.clone());

@@ -52,6 +52,9 @@ thread_local! {
 /// How many schemas that are data are kept: they may come from anywhere, and memory is not endless.
 const MOST_KEPT: usize = 256;
 
+/// The types of what has no parts: what a string can spell, and a form can ask for.
+const SCALARS: [&str; 4] = ["string", "number", "integer", "boolean"];
+
 impl Schema {
     /// The schema of `T`.
     ///
@@ -117,6 +120,11 @@ impl Schema {
     /// The arguments that a client repeats in headers.
     pub(crate) fn header_params(&self) -> &[HeaderParam] {
         &self.header_params
+    }
+
+    /// The properties of an object, each with its schema.
+    fn properties(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
+        self.value.get("properties")?.as_object()
     }
 
     /// Whether only objects fit it.

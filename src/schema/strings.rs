@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::Schema;
+use super::{SCALARS, Schema};
 use crate::protocol::description::PromptArgument;
 
 impl Schema {
@@ -26,10 +26,9 @@ impl Schema {
 
     /// The first property that no string can stand for.
     pub(crate) fn beyond_strings(&self) -> Option<&str> {
-        const SPELLED: [&str; 4] = ["string", "number", "integer", "boolean"];
         let is_beyond = |property: &Value| match property.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SPELLED.iter().all(|spelled| kind != spelled)),
-            Some(kind) => SPELLED.iter().all(|spelled| kind != spelled),
+            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|spelled| kind != spelled)),
+            Some(kind) => SCALARS.iter().all(|spelled| kind != spelled),
             // Without a type it is put together from others, as the enum in an `Option` is.
             None => false,
         };
@@ -50,10 +49,6 @@ impl Schema {
             }
         }
         Value::Object(object)
-    }
-
-    fn properties(&self) -> Option<&Map<String, Value>> {
-        self.value.get("properties")?.as_object()
     }
 }
 

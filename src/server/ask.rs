@@ -8,6 +8,7 @@
 //! Source: 2026-07-28, basic/patterns/mrtr, client/elicitation, client/sampling, client/roots. In older revisions each would
 //! need a session: see [`SessionRequired`].
 
+use std::error::Error;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -54,6 +55,11 @@ impl<T> Elicited<T> {
 pub struct InputError(pub(crate) InputRefusal);
 
 impl InputError {
+    /// The one that `error` is, if it is one.
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        error.downcast_ref::<Self>().cloned()
+    }
+
     /// The feature that needs a session, if that is why.
     pub fn session_required(&self) -> Option<SessionRequired> {
         match self.0 {
@@ -73,7 +79,7 @@ impl fmt::Display for InputError {
     }
 }
 
-impl std::error::Error for InputError {}
+impl Error for InputError {}
 
 /// A request for a text that the client's model writes.
 #[derive(Clone, Debug)]

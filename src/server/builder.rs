@@ -60,6 +60,11 @@ impl McpServer {
         }
     }
 
+    /// The tool of that name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.face.name == name)
+    }
+
     pub(crate) fn offers_tools(&self) -> bool {
         !self.tools.is_empty()
     }

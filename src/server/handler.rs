@@ -107,8 +107,7 @@ where
     }
 
     fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = read(arguments)?;
-        Ok(self.handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
+        start(&self.handler, arguments, cx)
     }
 }
 
@@ -133,9 +132,16 @@ where
     }
 
     fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = read(arguments)?;
-        Ok(self.handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
+        start(&self.handler, arguments, cx)
     }
+}
+
+fn start<Shape, H>(handler: &H, arguments: &str, cx: Context) -> Result<ToolFuture, String>
+where
+    H: Handler<Shape, Output: IntoToolResult>,
+{
+    let arguments = read(arguments)?;
+    Ok(handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
 }
 
 /// Reads arguments that fit their schema into their type, or says which of them the type does not take.

@@ -35,8 +35,7 @@ pub enum ReadError {
 
 impl<E: Error + 'static> From<E> for ReadError {
     fn from(error: E) -> Self {
-        let asked = (&error as &dyn Error).downcast_ref::<InputError>();
-        asked.map_or_else(|| Self::Failed(causes(&error)), |asked| Self::NoInput(asked.clone()))
+        InputError::of(&error).map_or_else(|| Self::Failed(causes(&error)), Self::NoInput)
     }
 }
 

@@ -12,6 +12,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::builder::McpServer;
+use crate::protocol::error::{ErrorCode, RpcError};
 
 /// A feature that needs a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +114,11 @@ impl SessionRequired {
             ("tasks/cancel", SessionRequired::Tasks),
         ];
         METHODS.iter().find(|(known, _)| *known == method).map(|(_, feature)| *feature)
+    }
+
+    /// The JSON-RPC error of that code, with the text and the [`data`](Self::data).
+    pub(crate) fn error(self, code: ErrorCode) -> RpcError {
+        RpcError::new(code, self.to_string()).with_data(self.data())
     }
 
     /// The `data` of the JSON-RPC error: `feature`, `mode`, `reason` and `alternative`, all strings.

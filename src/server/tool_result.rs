@@ -17,7 +17,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::ask::InputError;
-use super::exchange::InputRefusal;
 use crate::protocol::content::Content;
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
@@ -57,7 +56,7 @@ pub struct ToolError {
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
     /// The client could not be asked: what it is told is for the dispatcher to say.
-    pub(crate) input: Option<InputRefusal>,
+    pub(crate) input: Option<InputError>,
 }
 
 impl ToolError {
@@ -78,13 +77,8 @@ impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let failed = Self::new("The tool failed for a reason that is not yours. The server's log says why.")
             .because(causes(&error));
-        Self { input: input_refusal(&error), ..failed }
+        Self { input: InputError::of(&error), ..failed }
     }
-}
-
-/// Why the client could not be asked, if that is what `error` says.
-pub(crate) fn input_refusal(error: &(dyn Error + 'static)) -> Option<InputRefusal> {
-    error.downcast_ref::<InputError>().map(|InputError(refusal)| refusal.clone())
 }
 
 /// An error with everything that led to it.
