@@ -1,6 +1,5 @@
 //! Questions that go wrong, and what their callers are told.
 
-use edge_mcp::auth::{StateKeys, StaticTokens};
 use edge_mcp::protocol::description::ResourceDescription;
 use edge_mcp::{
     BuildError, Completion, CompletionRequest, Context, Endpoint, InputError, McpServer, Prompt, ReadError,
@@ -10,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, TOKENS, all, ask_with, retry};
+use crate::input_required::{KEY, all, ask_with, endpoint_of, retry};
 use crate::support::{Answer, complete};
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,8 +85,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 }
 
 fn endpoint() -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
-    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
+    endpoint_of(server, KEY)
 }
 
 fn ask(method: &str, params: Value) -> Answer {

@@ -5,15 +5,15 @@ use edge_mcp::http::Endpoint;
 use edge_mcp::server::{
     Context, Elicited, InputError, McpServer, Prompt, PromptError, ReadError, Resource, Sampling, Tool, ToolError,
 };
-use edge_mcp::{PromptMessage, RequestInfo};
+use edge_mcp::{BuildError, PromptMessage, RequestInfo};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Lines, legacy, modern_as};
+use crate::support::{Answer, Ask, Lines, legacy, modern_as};
 
 pub const KEY: &str = "an-example-key-of-at-least-32-bytes";
-pub const TOKENS: &str = r#"[
+const TOKENS: &str = r#"[
     {"token": "ada", "subject": "ada", "scopes": []},
     {"token": "bob", "subject": "bob", "scopes": []}
 ]"#;
@@ -77,7 +77,7 @@ async fn resource(cx: Context) -> Result<String, ReadError> {
     Ok(roots.len().to_string())
 }
 
-fn server(_: &RequestInfo) -> Result<McpServer, edge_mcp::BuildError> {
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let nested =
         |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(ToolError::from) };
     McpServer::builder("asker", "1")
@@ -90,20 +90,28 @@ fn server(_: &RequestInfo) -> Result<McpServer, edge_mcp::BuildError> {
         .build()
 }
 
-fn endpoint() -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+/// An endpoint of what `server` builds, with these keys.
+pub fn endpoint_of(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static, keys: &str) -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys));
     Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
 }
 
+fn endpoint() -> Endpoint {
+    endpoint_of(server, KEY)
+}
+
 /// A request with these capabilities, besides the parameters.
-pub fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpoint: &Endpoint) -> Answer {
+fn with_capabilities(capabilities: Value, method: &str, mut params: Value) -> Ask {
     let ask = modern_as(&json!(1), method, params.clone());
     let mut meta = crate::support::envelope();
     meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
-    let mut params = params;
     params["_meta"] = meta;
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    ask.with_body(message.to_string()).bearer(token).ask_at(endpoint)
+    ask.with_body(message.to_string())
+}
+
+pub fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, endpoint: &Endpoint) -> Answer {
+    with_capabilities(capabilities, method, params).bearer(token).ask_at(endpoint)
 }
 
 pub fn all() -> Value {
@@ -301,8 +309,7 @@ fn a_hostile_state_is_refused() {
         refused(ask("tools/call", with(&params, &flipped)), &format!("byte {at}"));
     }
     let (signed, _) = state.rsplit_once('.').expect("a signature");
-    let foreign = StateKeys::from_text("K", Some("another-key-of-at-least-32-bytes-here"));
-    let by_foreign = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(foreign);
+    let by_foreign = endpoint_of(server, "another-key-of-at-least-32-bytes-here");
     let foreign = ask_with(all(), "tools/call", params.clone(), "ada", &by_foreign);
     let foreign = foreign.result()["requestState"].as_str().expect("a state");
     for (what, other) in [
@@ -348,8 +355,7 @@ fn a_private_state_is_not_readable() {
         };
         McpServer::builder("s", "1").tool(Tool::new("greet", tool).description("d")).build()
     };
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
-    let endpoint = Endpoint::new(build).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys);
+    let endpoint = endpoint_of(build, KEY);
     let ask = |params: Value, token: &str| ask_with(all(), "tools/call", params, token, &endpoint);
     let params = json!({ "name": "greet" });
     let first = ask(params.clone(), "ada");
@@ -401,10 +407,7 @@ fn a_state_expires() {
 /// Keys can be changed one after the other: the first signs, all verify.
 #[test]
 fn keys_rotate() {
-    let of = |keys: &str| {
-        let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys));
-        Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
-    };
+    let of = |keys: &str| endpoint_of(server, keys);
     let newer = "a-newer-key-of-at-least-32-bytes-it-is";
     let params = json!({ "name": "greet" });
     let first = ask_with(all(), "tools/call", params.clone(), "ada", &of(KEY));
@@ -428,12 +431,7 @@ fn a_missing_key_is_needed_only_by_questions() {
     let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
     assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
     let lines = Lines::default();
-    let message = {
-        let mut meta = crate::support::envelope();
-        meta["io.modelcontextprotocol/clientCapabilities"] = all();
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "greet", "_meta": meta } })
-    };
-    let ask = modern_as(&json!(1), "tools/call", json!({ "name": "greet" })).with_body(message.to_string());
+    let ask = with_capabilities(all(), "tools/call", json!({ "name": "greet" }));
     let answer = ask.bearer("ada").ask_logging(&keyless, &lines);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(lines.text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
@@ -443,12 +441,7 @@ fn a_missing_key_is_needed_only_by_questions() {
 #[test]
 fn a_form_is_flat() {
     let lines = Lines::default();
-    let message = {
-        let mut meta = crate::support::envelope();
-        meta["io.modelcontextprotocol/clientCapabilities"] = all();
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "nested", "_meta": meta } })
-    };
-    let ask = modern_as(&json!(1), "tools/call", json!({ "name": "nested" })).with_body(message.to_string());
+    let ask = with_capabilities(all(), "tools/call", json!({ "name": "nested" }));
     let answer = ask.bearer("ada").ask_logging(&endpoint(), &lines);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(lines.text().contains("`list`"), "{}", lines.text());
