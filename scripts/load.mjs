@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool } from './lib/mcp.mjs'
+import { callTool, patiently } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -66,7 +66,8 @@ async function save(path, slug) {
     return error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : error.message
   }
   try {
-    await callTool({ url, token, name: 'save-document', arguments: { slug, title: titleOf(text, path), text } })
+    const call = { url, token, name: 'save-document', arguments: { slug, title: titleOf(text, path), text } }
+    await patiently(() => callTool(call), { say: (message) => console.error(`${path}: ${message}`) })
   } catch (error) {
     return error.message
   }

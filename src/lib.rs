@@ -102,7 +102,10 @@ pub mod worker;
 #[cfg(doctest)]
 mod pages;
 
-pub use auth::{ConfigError, Principal, StateKeys, StaticTokens, TokenValidator};
+pub use auth::{
+    AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
+    TokenRefusal, TokenValidator,
+};
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::document::{Document, Slug};
-use crate::server::{MARKDOWN, with};
+use crate::server::{MARKDOWN, READ, with};
 use crate::store::{Hit, Store};
 
 /// More documents would leave a model less room to think than they give it to think about.
@@ -32,6 +32,7 @@ pub(crate) fn answer_from_documents<S: Store>(store: &Rc<S>) -> Prompt {
     Prompt::new("answer-from-documents", with(store, answer))
         .title("Answer from documents")
         .description("Answers a question from the documents that fit it best, and names them.")
+        .scopes(READ)
 }
 
 /// `analyze-code`, in its two versions.

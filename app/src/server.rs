@@ -14,6 +14,10 @@ use crate::document::{Document, Slug};
 use crate::prompts::{analyze_code, answer_from_documents};
 use crate::store::{Hit, Store};
 
+/// What a caller needs to read, and to write.
+pub(crate) const READ: [&str; 1] = ["kb:read"];
+const WRITE: [&str; 1] = ["kb:write"];
+
 pub(crate) const MARKDOWN: &str = "text/markdown";
 
 #[derive(Deserialize, JsonSchema)]
@@ -85,6 +89,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
             Tool::new("search-documents", with(store, search))
                 .title("Search documents")
                 .description("Finds the documents in which the words of a query occur, best first, with a passage of each.")
+                .scopes(READ)
                 .read_only()
                 .closed_world(),
         )
@@ -92,6 +97,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
             Tool::new("read-document", with(store, read))
                 .title("Read a document")
                 .description("Returns the whole text of one document, in Markdown.")
+                .scopes(READ)
                 .read_only()
                 .closed_world(),
         )
@@ -99,6 +105,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
             Tool::new("save-document", with(store, save))
                 .title("Save a document")
                 .description("Creates a document, or replaces the one that has this slug.")
+                .scopes(WRITE)
                 .destructive()
                 .idempotent()
                 .closed_world(),
@@ -109,6 +116,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
                 .title("Document")
                 .description("A document of the knowledge base, in Markdown.")
                 .mime_type(MARKDOWN)
+                .scopes(READ)
                 .list({
                     let store = store.clone();
                     move || list(store.clone())

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
+use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use futures::executor::block_on;
@@ -67,7 +67,7 @@ impl KnowledgeBase {
     fn request(&self, method: &str, params: Value) -> Value {
         let store = self.store.clone();
         let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
-        let request = http::Request::post("/mcp").header("Content-Type", "application/json");
+        let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
         let (head, ()) = request.body(()).expect("a request").into_parts();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
         let still: Rc<Still> = Rc::default();
@@ -77,6 +77,8 @@ impl KnowledgeBase {
             tasks: still.clone(),
             randomness: still.clone(),
             log: still,
+            fetch: Rc::new(Offline),
+            signatures: Rc::new(Offline),
         };
         match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
             Body::Bytes(bytes) => serde_json::from_slice(&bytes).expect("JSON"),

@@ -1,7 +1,17 @@
 // One tool call in the 2026-07-28 revision: a single POST, with nothing before it.
 
+import { setTimeout } from 'node:timers/promises'
+
 const REVISION = '2026-07-28'
 let requests = 0
+
+/** The server is there and says when to call again: a 429 or 503 with Retry-After in seconds. */
+export class TryLater extends Error {
+  constructor(message, seconds) {
+    super(message)
+    this.seconds = seconds
+  }
+}
 
 /**
  * Calls a tool and gives its result. Every kind of refusal is an Error with the server's own words.
@@ -45,11 +55,43 @@ export async function callTool({ url, token, name, arguments: args }) {
   }
 
   const message = parse(text)
-  if (message?.error) throw new Error(message.error.message)
-  if (!response.ok) throw new Error(`HTTP ${response.status}: ${firstLine(text) || response.statusText}`)
+  if (message?.error || !response.ok) {
+    const words = message?.error?.message ?? `HTTP ${response.status}: ${firstLine(text) || response.statusText}`
+    const seconds = secondsToWait(response)
+    throw seconds === undefined ? new Error(words) : new TryLater(words, seconds)
+  }
   if (message?.result === undefined) throw new Error(`not an MCP answer: ${firstLine(text)}`)
   if (message.result.isError) throw new Error(textOf(message.result) || 'the tool failed and did not say why')
   return message.result
+}
+
+/**
+ * Does it again for as long as the server says when, five times at most: who is over a limit is soon
+ * below it, and a server that still refuses has another trouble. What it waits for, it says before.
+ *
+ * @param {() => Promise<T>} attempt
+ * @param {{ say: (message: string) => void, sleep?: (seconds: number) => Promise<void> }} how
+ * @returns {Promise<T>}
+ * @template T
+ */
+export async function patiently(attempt, { say, sleep = (seconds) => setTimeout(seconds * 1000) }) {
+  for (let again = 0; ; again++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof TryLater) || again === 5) throw error
+      // Neither at once, nor so late that it seems to hang.
+      const seconds = Math.min(Math.max(error.seconds, 1), 120)
+      say(`waiting ${seconds} s: ${error.message}`)
+      await sleep(seconds)
+    }
+  }
+}
+
+// The other form of Retry-After is a date, and clocks differ: it counts as none.
+const secondsToWait = ({ status, headers }) => {
+  const value = headers.get('retry-after') ?? ''
+  return (status === 429 || status === 503) && /^\d+$/.test(value) ? Number(value) : undefined
 }
 
 const parse = (text) => {

@@ -38,6 +38,20 @@ pub fn is_token(text: &str) -> bool {
     !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte))
 }
 
+/// Whether the query of a URL has an `access_token`: what is in a URL is in logs and histories, so that it is no place for one
+/// (2026-07-28, basic/authorization, "Token Requirements").
+///
+/// ```
+/// use edge_mcp::auth::bearer::is_in_query;
+///
+/// assert!(is_in_query("https://example.com/mcp?a=b&access%5Ftoken=s3cret"));
+/// assert!(!is_in_query("https://example.com/mcp?q=access_token"));
+/// ```
+pub fn is_in_query(url: &str) -> bool {
+    let query = url.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
+    form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,22 @@ pub fn path_of(url: &str) -> &str {
     after_scheme.find('/').and_then(|start| after_scheme.get(start..)).unwrap_or("/")
 }
 
+/// The hosts of the user's own machine.
+pub const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Whether a host is the user's own machine.
+pub(crate) fn is_local(host: &str) -> bool {
+    LOCAL_HOSTS.iter().any(|local| local.eq_ignore_ascii_case(host))
+}
+
+/// The scheme and the authority of a URL, where it has them.
+pub(crate) fn origin_of(url: &str) -> Option<&str> {
+    let scheme = url.find("://")?;
+    let authority = url.get(scheme..)?.get(3..)?;
+    let length = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+    url.get(..scheme.checked_add(3)?.checked_add(length)?)
+}
+
 impl RequestHead for http::request::Parts {
     fn method(&self) -> String {
         self.method.as_str().to_owned()

@@ -5,7 +5,11 @@
 //! reads afterwards.
 
 mod body;
+mod environment;
+mod fetch;
 mod head;
+mod rate_limit;
+mod signature;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -13,7 +17,12 @@ use std::time::Duration;
 use futures::future::LocalBoxFuture;
 
 pub use body::{BodyError, RequestBody};
-pub use head::{RequestHead, path_of};
+pub use environment::Environment;
+pub use fetch::{Fetch, FetchError, FetchLimits, Fetched, Offline};
+pub use head::{LOCAL_HOSTS, RequestHead, path_of};
+pub(crate) use head::{is_local, origin_of};
+pub use rate_limit::RateLimit;
+pub use signature::{CannotCheck, PublicKey, SignatureCheck};
 
 /// Tells the time.
 pub trait Clock {
@@ -86,4 +95,8 @@ pub struct Host {
     pub randomness: Rc<dyn Randomness>,
     /// Takes log lines.
     pub log: Rc<dyn Log>,
+    /// Sends requests to other servers.
+    pub fetch: Rc<dyn Fetch>,
+    /// Checks signatures.
+    pub signatures: Rc<dyn SignatureCheck>,
 }

@@ -1,79 +1,203 @@
-//! Who calls.
+//! Who calls, and whether that is enough.
 //!
-//! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Error Handling".
+//! A caller passes if a token is there, is valid, has not expired, is for this server, and has the scopes of what it uses: asked in
+//! that order, so that the first answer is the one that helps.
+//!
+//! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
-use http::StatusCode;
-use http::header::{HeaderValue, WWW_AUTHENTICATE};
+use std::cell::Cell;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::log_line::LogLine;
+use super::origin::host_of;
+use super::rate::{self, RateLimiting};
 use super::refusal::Refusal;
-use crate::auth::{ConfigError, Principal, TokenRefusal, TokenValidator, bearer};
-use crate::host::{Host, Level, RequestHead};
-use crate::protocol::error::{ErrorCode, RpcError};
+use super::turned_away::{TurnedAway, misconfigured};
+use crate::auth::claims::has_ended;
+use crate::auth::scopes::ScopeHierarchy;
+use crate::auth::validator::CountAddress;
+use crate::auth::{
+    BoxValidator, ConfigError, Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, TokenValidator, bearer,
+};
+use crate::host::{Host, RequestHead, is_local, origin_of};
+use crate::protocol::description::Text;
+use crate::server::access::permits;
 
 /// How an endpoint learns who calls.
 pub(super) enum Authentication {
     /// Nobody has said: nothing is served.
     Undecided,
-    /// Everybody may call.
-    Open,
+    /// Everybody may call who reaches it on localhost; on any host, if it is public.
+    Open { is_public: bool },
     /// By a bearer token.
-    Token(Box<dyn TokenValidator>),
+    Token(BoxValidator),
     /// It cannot: nothing is served.
     Misconfigured(ConfigError),
 }
 
-impl Authentication {
+/// What stands between a request and the server.
+pub(super) struct Gate {
+    pub authentication: Authentication,
+    pub resource: ProtectedResource,
+    pub hierarchy: ScopeHierarchy,
+    pub limit: RateLimiting,
+}
+
+impl Gate {
+    /// Nobody passes.
+    pub(super) fn closed() -> Self {
+        Self {
+            authentication: Authentication::Undecided,
+            resource: ProtectedResource::default(),
+            hierarchy: ScopeHierarchy::default(),
+            limit: RateLimiting::Unbound,
+        }
+    }
+
+    /// The URL of this server, as its clients know it: the configured one, or, on localhost, that of the request. What a request
+    /// says of its host is otherwise the caller's to choose.
+    pub(super) fn resource_url(&self, request: &str, path: &str) -> Option<SecureUrl> {
+        self.resource.url.clone().or_else(|| {
+            let origin = origin_of(request).filter(|origin| is_on_localhost(origin))?;
+            SecureUrl::parse(&format!("{origin}{path}")).ok()
+        })
+    }
+
+    /// Whether `origin` is that of this server itself.
+    pub(super) fn is_own_origin(&self, origin: &str) -> bool {
+        self.resource.url.as_ref().is_some_and(|url| url.origin().eq_ignore_ascii_case(origin))
+    }
+
     /// Who calls, or `None` where everybody may.
     pub(super) async fn authenticate(
         &self,
         head: &dyn RequestHead,
+        url: &str,
+        path: &str,
         host: &Host,
+        line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<Refusal>> {
-        let validator = match self {
-            Self::Open => return Ok(None),
-            Self::Token(validator) => validator,
-            Self::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
-            Self::Undecided => {
-                return Err(misconfigured(
-                    host,
-                    "the endpoint has no authentication: give it a validator with `auth`, or open it with `without_auth`",
-                ));
+        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+        let validator = match &self.authentication {
+            Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
+            Authentication::Undecided => {
+                const PROBLEM: &str = "the endpoint has no authentication: give it a validator with `auth`, or open it with \
+                                       `without_auth`";
+                return Err(misconfigured(host, PROBLEM));
             }
+            Authentication::Open { is_public } => {
+                if !is_public && !origin_of(url).is_some_and(is_on_localhost) {
+                    const PROBLEM: &str = "MCP_AUTH is \"none\", which serves localhost alone: set MCP_ALLOW_PUBLIC to \"yes\" \
+                                           to let everybody call from everywhere";
+                    return Err(misconfigured(host, PROBLEM));
+                }
+                let is_within = address.count().await;
+                return if is_within { Ok(None) } else { Err(self.too_many()) };
+            }
+            Authentication::Token(validator) => validator,
         };
-        let header = head.header("authorization");
-        let token = bearer::token(header.as_deref()).map_err(|bearer::Malformed| {
-            challenge(
-                StatusCode::BAD_REQUEST,
-                Some("invalid_request"),
-                "The Authorization header must carry one token: `Authorization: Bearer <token>`.",
-            )
-        })?;
-        let Some(token) = token else {
-            // RFC 6750 §3.1: who sent no token is not told of an error.
-            let message = "This server needs an access token: send it as `Authorization: Bearer <token>`.";
-            return Err(challenge(StatusCode::UNAUTHORIZED, None, message));
+        let resource = self.resource_url(url, path);
+        if resource.is_none() && (validator.needs_resource() || !self.resource.authorization_servers.is_empty()) {
+            const PROBLEM: &str =
+                "MCP_RESOURCE is not set: it is the URL of this server, such as https://kb.example.com/mcp";
+            return Err(misconfigured(host, PROBLEM));
+        }
+        let judged = match token(head, url) {
+            Ok(token) => {
+                let presented = Presented { token: &token, resource: resource.as_ref(), host, address: &address };
+                judge(validator, presented).await.map_err(TurnedAway::Refused)
+            }
+            Err(turned_away) => Err(turned_away),
         };
-        let now = host.clock.now_ms() / 1000;
-        let refused =
-            |refusal: TokenRefusal| challenge(StatusCode::UNAUTHORIZED, Some("invalid_token"), refusal.describe());
-        validator.validate(token, now).await.map(Some).map_err(refused)
+        match judged {
+            Ok(mut principal) => {
+                self.hierarchy.expand(&mut principal.scopes);
+                if self.limit.admits(rate::key_of_principal(&principal), host).await {
+                    Ok(Some(principal))
+                } else {
+                    Err(self.too_many())
+                }
+            }
+            Err(turned_away) => {
+                line.refused(&turned_away);
+                // An outage is not the caller's doing.
+                let counts = !matches!(turned_away, TurnedAway::Refused(TokenRefusal::Unavailable(_)));
+                if counts && !address.count().await {
+                    return Err(self.too_many());
+                }
+                Err(turned_away.refusal(&self.resource, resource.as_ref(), self.limit.period()))
+            }
+        }
+    }
+
+    fn too_many(&self) -> Box<Refusal> {
+        TurnedAway::Refused(TokenRefusal::TooManyRequests).refusal(&self.resource, None, self.limit.period())
+    }
+
+    /// Whether `caller` has what a request needs: all the scopes of that one operation are named at once.
+    pub(super) fn authorize(
+        &self,
+        caller: Option<&Principal>,
+        needed: &[Text],
+        url: impl FnOnce() -> Option<SecureUrl>,
+    ) -> Result<(), Box<Refusal>> {
+        if permits(caller, needed) {
+            return Ok(());
+        }
+        let scopes = needed.join(" ");
+        Err(TurnedAway::InsufficientScope(scopes).refusal(&self.resource, url().as_ref(), self.limit.period()))
     }
 }
 
-fn challenge(status: StatusCode, error: Option<&'static str>, message: &'static str) -> Box<Refusal> {
-    let challenge = match error {
-        None => HeaderValue::from_static("Bearer"),
-        Some("invalid_request") => HeaderValue::from_static("Bearer error=\"invalid_request\""),
-        Some(_) => HeaderValue::from_static("Bearer error=\"invalid_token\""),
-    };
-    let mut refusal = Refusal::http(status, message);
-    refusal.headers.insert(WWW_AUTHENTICATE, challenge);
-    refusal
+fn is_on_localhost(origin: &str) -> bool {
+    host_of(origin).is_some_and(is_local)
 }
 
-fn misconfigured(host: &Host, problem: &str) -> Box<Refusal> {
-    let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
-    host.log.write(Level::Error, &line);
-    let message = format!("This server is not configured and serves nothing: {problem}.");
-    Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
+/// The token that a request carries in its header, and nowhere else.
+fn token(head: &dyn RequestHead, url: &str) -> Result<String, TurnedAway> {
+    if bearer::is_in_query(url) {
+        return Err(TurnedAway::TokenInQuery);
+    }
+    match bearer::token(head.header("authorization").as_deref()) {
+        Ok(Some(token)) => Ok(token.to_owned()),
+        Ok(None) => Err(TurnedAway::NoToken),
+        Err(bearer::Malformed) => Err(TurnedAway::Malformed),
+    }
+}
+
+/// Whom a token speaks for. What must hold of every token holds whatever the validator says.
+async fn judge(validator: &BoxValidator, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    let principal = validator.validate(presented).await?;
+    if principal.expires.is_some_and(|expires| has_ended(expires, presented.now())) {
+        return Err(TokenRefusal::Expired);
+    }
+    let is_for_us = |url: &SecureUrl| principal.audience.iter().any(|one| url.is_same_as(one));
+    if !principal.audience.is_empty() && !presented.resource().is_some_and(is_for_us) {
+        return Err(TokenRefusal::WrongAudience);
+    }
+    Ok(principal)
+}
+
+/// The address of a request, which is counted once.
+struct Address<'a> {
+    limit: &'a RateLimiting,
+    head: &'a dyn RequestHead,
+    host: &'a Host,
+    is_within: Cell<Option<bool>>,
+}
+
+impl CountAddress for Address<'_> {
+    fn count(&self) -> LocalBoxFuture<'_, bool> {
+        async {
+            if let Some(is_within) = self.is_within.get() {
+                return is_within;
+            }
+            let is_within = self.limit.admits(rate::key_of_address(self.head), self.host).await;
+            self.is_within.set(Some(is_within));
+            is_within
+        }
+        .boxed_local()
+    }
 }

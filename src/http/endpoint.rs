@@ -8,18 +8,19 @@ use std::rc::Rc;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
-use super::authenticate::Authentication;
+use super::authenticate::{Authentication, Gate};
 use super::era::{Classified, Opened, classify};
 use super::limits::Limits;
 use super::listen;
 use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::origin::AllowedOrigins;
+use super::rate::RateLimiting;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard, mirror};
-use crate::auth::{ConfigError, StateKeys, TokenValidator};
-use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
+use super::{cors, guard, mirror, settings, well_known};
+use crate::auth::{ConfigError, IntoValidator, Principal, ProtectedResource, StateKeys};
+use crate::host::{BodyError, Environment, Host, RateLimit, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -54,32 +55,11 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 pub struct Endpoint {
     path: Text,
     server: ServerFunction,
-    authentication: Authentication,
+    gate: Gate,
     origins: AllowedOrigins,
     limits: Limits,
     json_only: bool,
     state_keys: Rc<Result<StateKeys, ConfigError>>,
-}
-
-/// What decides who may call: a validator, or the mistake in the configuration that left none.
-pub trait IntoValidator {
-    /// The validator.
-    ///
-    /// # Errors
-    /// The mistake; the endpoint then answers 503 and names the variable.
-    fn into_validator(self) -> Result<Box<dyn TokenValidator>, ConfigError>;
-}
-
-impl<V: TokenValidator + 'static> IntoValidator for V {
-    fn into_validator(self) -> Result<Box<dyn TokenValidator>, ConfigError> {
-        Ok(Box::new(self))
-    }
-}
-
-impl<V: IntoValidator> IntoValidator for Result<V, ConfigError> {
-    fn into_validator(self) -> Result<Box<dyn TokenValidator>, ConfigError> {
-        self?.into_validator()
-    }
 }
 
 impl Endpoint {
@@ -89,7 +69,7 @@ impl Endpoint {
         Self {
             path: "/mcp".into(),
             server: Box::new(server),
-            authentication: Authentication::Undecided,
+            gate: Gate::closed(),
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
             json_only: false,
@@ -101,7 +81,8 @@ impl Endpoint {
     pub fn misconfigured(error: ConfigError) -> Self {
         let problem = error.to_string();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        Self { authentication: Authentication::Misconfigured(error), ..Self::new(server) }
+        let gate = Gate { authentication: Authentication::Misconfigured(error), ..Gate::closed() };
+        Self { gate, ..Self::new(server) }
     }
 
     /// Another path than `/mcp`.
@@ -111,24 +92,90 @@ impl Endpoint {
         self
     }
 
+    /// Sets what the environment says: who may call, the server's URL and its issuers, the pages that may call, the rate limit and
+    /// the keys for request states. The variables are those of the table in `docs/authorization.md`; a mistake in one is a 503 that
+    /// names it.
+    ///
+    /// ```
+    /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+    /// # fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    /// #     McpServer::builder("empty", "1.0.0").build()
+    /// # }
+    /// let variable = |name: &str| std::env::var(name).ok();
+    /// let endpoint = Endpoint::new(server).configured(&variable);
+    /// ```
+    #[must_use]
+    pub fn configured(self, environment: &impl Environment) -> Self {
+        settings::apply(self, environment).unwrap_or_else(Self::misconfigured)
+    }
+
     /// Callers need a bearer token that `validator` accepts.
     #[must_use]
-    pub fn auth(mut self, validator: impl IntoValidator) -> Self {
-        self.authentication = match validator.into_validator() {
+    pub fn auth<Kind>(mut self, validator: impl IntoValidator<Kind>) -> Self {
+        self.gate.authentication = match validator.into_validator() {
             Ok(validator) => Authentication::Token(validator),
             Err(error) => Authentication::Misconfigured(error),
         };
         self
     }
 
-    /// Everybody may call.
+    /// Everybody may call who reaches it on localhost. On any other host nothing is served.
     #[must_use]
     pub fn without_auth(mut self) -> Self {
-        self.authentication = Authentication::Open;
+        self.gate.authentication = Authentication::Open { is_public: false };
         self
     }
 
-    /// The web pages that may call; those of the user's own machine unless set.
+    /// Everybody may call, from everywhere.
+    #[must_use]
+    pub fn open_to_the_public(mut self) -> Self {
+        self.gate.authentication = Authentication::Open { is_public: true };
+        self
+    }
+
+    /// The server as clients know it, who issues tokens for it, and which scopes they can have.
+    #[must_use]
+    pub fn resource(mut self, resource: ProtectedResource) -> Self {
+        self.gate.resource = resource;
+        self
+    }
+
+    /// The same server, with more said of it.
+    pub(super) fn set_resource(
+        &mut self,
+        change: impl FnOnce(ProtectedResource) -> Result<ProtectedResource, ConfigError>,
+    ) -> Result<(), ConfigError> {
+        self.gate.resource = change(std::mem::take(&mut self.gate.resource))?;
+        Ok(())
+    }
+
+    /// Whoever has `scope` also has `others`, and what those include.
+    #[must_use]
+    pub fn scope_includes(
+        mut self,
+        scope: impl Into<String>,
+        others: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.gate.hierarchy.add(scope.into(), others.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
+    #[must_use]
+    pub fn rate_limit(mut self, limit: Rc<dyn RateLimit>) -> Self {
+        self.gate.limit = RateLimiting::By(limit);
+        self
+    }
+
+    /// Callers may call as often as they like. Where nothing is said of it, that is so too, and the log is told.
+    #[must_use]
+    pub fn without_rate_limit(mut self) -> Self {
+        self.gate.limit = RateLimiting::Off;
+        self
+    }
+
+    /// The web pages that may call; those of the user's own machine unless set. Pages of the server's own
+    /// [URL](Self::resource) may call as well.
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
         self.origins = origins;
@@ -162,7 +209,8 @@ impl Endpoint {
         let started = host.clock.now_ms();
         let mut line = LogLine::new(head.header("cf-ray"));
         let origin = head.header("origin");
-        let origin_passes = origin.as_deref().is_none_or(|origin| self.origins.allows(origin));
+        let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
+        let origin_passes = origin.as_deref().is_none_or(passes);
         let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
         let (mut response, is_logged) = match answer {
             Ok(Answer::Whole(response)) => (response, false),
@@ -192,7 +240,13 @@ impl Endpoint {
         line: &mut LogLine,
         started: u64,
     ) -> Result<Answer, Box<Refusal>> {
-        if path_of(&head.url()) != self.path {
+        let url = head.url();
+        let path = path_of(&url);
+        if path != self.path {
+            let own_url = self.gate.resource_url(&url, &self.path);
+            if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_ref(), path, &head.method()) {
+                return answer.map(Answer::Whole);
+            }
             return Err(Refusal::http(
                 StatusCode::NOT_FOUND,
                 format!("Nothing is here; the server is at {}.", self.path),
@@ -209,7 +263,7 @@ impl Endpoint {
             return Ok(Answer::Whole(cors::preflight(&**head)));
         }
         guard::check(&**head, &method, self.limits.body)?;
-        let principal = self.authentication.authenticate(&**head, host).await?;
+        let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
         let body = self.read(body, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
@@ -222,7 +276,7 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
-                self.answer_batch(&requests, revision, info, host, line).await.map(Answer::Whole)
+                self.answer_batch(&requests, revision, info, &url, host, line).await.map(Answer::Whole)
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
@@ -230,6 +284,8 @@ impl Endpoint {
                 line.request(&request, traceparent.as_deref());
                 line.era(revision.era());
                 let server = self.build(&info, Some(&request.id), host)?;
+                self.authorize([&request], &server, info.caller(), &url)
+                    .map_err(|refusal| refusal.of(request.id.clone()))?;
                 if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
                     let refused = |error| Refusal::rpc(StatusCode::OK, Some(request.id.clone()), error);
                     return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
@@ -285,10 +341,13 @@ impl Endpoint {
         requests: &[Request<'_>],
         revision: Revision,
         info: RequestInfo,
+        url: &str,
         host: &Host,
         line: &mut LogLine,
     ) -> Result<Response<Body>, Box<Refusal>> {
         let server = self.build(&info, None, host)?;
+        // Before any of them is answered: there is one status for all.
+        self.authorize(requests, &server, info.caller(), url)?;
         let mut body = vec![b'['];
         for request in requests {
             let nothing = ClientCapabilities::default();
@@ -300,6 +359,23 @@ impl Endpoint {
         }
         body.push(b']');
         Ok(json_response(StatusCode::OK, body))
+    }
+
+    /// Whether `caller` has the scopes of all `requests`.
+    fn authorize<'r, 'd: 'r>(
+        &self,
+        requests: impl IntoIterator<Item = &'r Request<'d>>,
+        server: &McpServer,
+        caller: Option<&Principal>,
+        url: &str,
+    ) -> Result<(), Box<Refusal>> {
+        let mut needed = Vec::new();
+        for scope in requests.into_iter().flat_map(|request| rpc::scopes::needed(request, server)) {
+            if !needed.contains(scope) {
+                needed.push(scope.clone());
+            }
+        }
+        self.gate.authorize(caller, &needed, || self.gate.resource_url(url, &self.path))
     }
 
     fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {

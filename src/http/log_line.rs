@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::turned_away::TurnedAway;
 use crate::host::{Host, Level};
 use crate::protocol::error::{ErrorCode, shortened};
 use crate::protocol::json::Value;
@@ -24,6 +25,9 @@ pub(super) struct LogLine {
     /// The code of the error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorCode>,
+    /// Why an access token was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
     ms: u64,
     /// The JSON-RPC id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +69,10 @@ impl LogLine {
 
     pub(super) fn error(&mut self, code: ErrorCode) {
         self.error = Some(code);
+    }
+
+    pub(super) fn refused(&mut self, turned_away: &TurnedAway) {
+        self.refused = turned_away.for_log();
     }
 
     /// Writes the line.

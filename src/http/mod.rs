@@ -6,7 +6,11 @@
 //! | `guard` | method, media types, announced length |
 //! | [`origin`] | which web pages may call |
 //! | `cors` | what a browser is told of that |
-//! | `authenticate` | who calls |
+//! | `authenticate` | who calls, and whether that is enough |
+//! | `turned_away` | what a caller is told who does not pass |
+//! | `rate` | how often a caller may call |
+//! | `well_known` | what clients read before they have a token |
+//! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
 //! | `mirror` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
@@ -29,8 +33,12 @@ mod live;
 mod log_line;
 mod mirror;
 pub mod origin;
+mod rate;
 mod refusal;
+mod settings;
 pub mod stream;
+mod turned_away;
+mod well_known;
 
 pub use endpoint::Endpoint;
 pub use limits::Limits;

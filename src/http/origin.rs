@@ -5,6 +5,8 @@
 //! (basic/transports, "Security Warning"); since 2025-11-25 the answer is 403. Callers that are no browser send no
 //! `Origin`, and pass.
 
+use crate::host::LOCAL_HOSTS;
+
 /// The web pages that may call.
 #[derive(Clone, Debug)]
 pub struct AllowedOrigins(Vec<String>);
@@ -23,7 +25,7 @@ impl AllowedOrigins {
 
     /// Pages served from the user's own machine, at any scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
     pub fn local() -> Self {
-        Self(["localhost", "127.0.0.1", "[::1]"].map(String::from).to_vec())
+        Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
     /// Also pages of `origin`: a host (`app.example.com`, at any scheme and port; its subdomains are not included) or a
@@ -44,8 +46,17 @@ impl AllowedOrigins {
     }
 }
 
+/// Whether `text` is something that [`AllowedOrigins::and`] takes: a host, or a whole origin.
+pub(super) fn is_origin(text: &str) -> bool {
+    let is_host = |host: &str| {
+        host.split('.')
+            .all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+    };
+    host_of(text).map_or(!text.contains("://") && is_host(text), |host| host.starts_with('[') || is_host(host))
+}
+
 /// The host of `scheme://host[:port]`, with the brackets of an IPv6 address; `None` if `origin` has another form.
-fn host_of(origin: &str) -> Option<&str> {
+pub(super) fn host_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
     let foreign = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
     if scheme.is_empty() || authority.bytes().any(foreign) {

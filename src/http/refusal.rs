@@ -28,6 +28,12 @@ impl Refusal {
         Self::rpc(StatusCode::BAD_REQUEST, id, error)
     }
 
+    /// The same, of the request that has this id.
+    pub(super) fn of(mut self: Box<Self>, id: RequestId) -> Box<Self> {
+        self.id = Some(id);
+        self
+    }
+
     /// A refusal with all its parts.
     pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Box::new(Self { status, headers: HeaderMap::new(), id, error })

@@ -9,7 +9,7 @@ use super::{Call, Outcome, envelope, fault, params, prompts, resources};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::schema::SchemaError;
-use crate::server::{Completion, CompletionRequest, ReadError};
+use crate::server::{Completion, CompletionRequest, McpServer, ReadError, ResourceTemplate};
 
 /// More are not sent: the specification's own limit.
 const MOST_VALUES: usize = 100;
@@ -65,7 +65,7 @@ pub(super) async fn complete(call: &Call<'_>) -> Outcome {
 }
 
 fn of_prompt<'s>(call: &Call<'s>, reference: Value<'_>, argument: &str) -> Result<Option<&'s Completion>, RpcError> {
-    let prompt = prompts::find(call, &params::member(reference, "ref", "name")?, None)?;
+    let prompt = prompts::find(call.server, &params::member(reference, "ref", "name")?, None)?;
     let arguments =
         prompt.arguments().map_err(|error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error))?;
     if arguments.iter().any(|known| known.name == argument) {
@@ -74,20 +74,22 @@ fn of_prompt<'s>(call: &Call<'s>, reference: Value<'_>, argument: &str) -> Resul
     Err(unknown(argument))
 }
 
-/// The template is named as it is listed, or by a URI that it stands for.
+/// The template that is named as it is listed, or by a URI that it stands for.
+pub(super) fn template_named<'s>(server: &'s McpServer, uri: &str) -> Option<&'s ResourceTemplate> {
+    let named = server.templates.iter().find(|template| template.description.uri_template == uri);
+    let stands_for = |template: &&ResourceTemplate| template.parsed.as_ref().is_ok_and(|it| it.matches(uri).is_some());
+    named.or_else(|| server.templates.iter().find(stands_for))
+}
+
 fn of_template<'s>(call: &Call<'s>, reference: Value<'_>, variable: &str) -> Result<Option<&'s Completion>, RpcError> {
     let uri = params::member(reference, "ref", "uri")?;
-    let templates =
-        || call.server.templates.iter().filter_map(|template| Some((template, template.parsed.as_ref().ok()?)));
-    let named = templates().find(|(template, _)| template.description.uri_template == uri);
-    let found = named.or_else(|| templates().find(|(_, parsed)| parsed.matches(&uri).is_some()));
-    let (template, parsed) = found.ok_or_else(|| {
+    let template = template_named(call.server, &uri).ok_or_else(|| {
         let uri = shortened(&uri);
         RpcError::invalid_params(format!(
             "Unknown resource template: {uri}. resources/templates/list names those that exist."
         ))
     })?;
-    if parsed.variables().any(|known| known == variable) {
+    if template.parsed.as_ref().is_ok_and(|parsed| parsed.variables().any(|known| known == variable)) {
         return Ok(template.completions.of(variable));
     }
     Err(unknown(variable))

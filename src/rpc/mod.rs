@@ -11,7 +11,7 @@
 //!
 //! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
 //! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `page`.
-//! A handler runs in `run`; what it asks of the client is in `input_required`, and what the client carries for it meanwhile
+//! Which scopes a request needs is in `scopes`. A handler runs in `run`; what it asks of the client is in `input_required`, and what the client carries for it meanwhile
 //! in `request_state`.
 
 mod completion;
@@ -26,12 +26,14 @@ mod prompts;
 mod request_state;
 mod resources;
 mod run;
+pub(crate) mod scopes;
 mod tools;
 
 use crate::auth::{ConfigError, StateKeys};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
+use crate::server::access::{Access, permits};
 use crate::server::{Context, McpServer, SessionRequired, Tool};
 
 /// A request with all that is needed to answer it.
@@ -41,6 +43,13 @@ pub(crate) struct Call<'a> {
     pub cx: Context,
     /// The keys for request states, or why there are none.
     pub keys: &'a Result<StateKeys, ConfigError>,
+}
+
+impl Call<'_> {
+    /// Whether this caller finds it in lists.
+    fn lists(&self, access: &Access) -> bool {
+        access.scopes.is_empty() || self.server.lists_all || permits(self.cx.auth(), &access.scopes)
+    }
 }
 
 /// The bytes of the response that carries the result, or the error that it carries instead.

@@ -16,7 +16,7 @@ use crate::protocol::description::{Face, PromptArgument, PromptDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits};
 use crate::schema::SchemaError;
-use crate::server::{Cacheable, Prompt, PromptError};
+use crate::server::{Cacheable, McpServer, Prompt, PromptError};
 
 /// Where a prompt's versions are in its `_meta`.
 const VERSIONS: &str = "edge-mcp/versions";
@@ -39,14 +39,16 @@ struct GetPromptResult<'a> {
 /// `prompts/list`: each name once, where it was first added, as its last version describes it.
 pub(super) fn list(call: &Call<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
-    for prompt in &call.server.prompts {
+    for prompt in call.server.prompts.iter().filter(|prompt| call.lists(&prompt.access)) {
         if !names.contains(&&*prompt.face.name) {
             names.push(&prompt.face.name);
         }
     }
     let (names, next_cursor) = page(call, names)?;
-    let shown: Vec<_> =
-        names.into_iter().filter_map(|name| Some((versions(call, name), select(call, name, None)?))).collect();
+    let shown: Vec<_> = names
+        .into_iter()
+        .filter_map(|name| Some((versions(call.server, name), select(call.server, name, None)?)))
+        .collect();
     let arguments = shown.iter().map(|(_, prompt)| prompt.arguments()).collect::<Result<Vec<_>, SchemaError>>();
     let arguments = arguments.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))?;
     let prompts =
@@ -64,8 +66,8 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
 }
 
 /// The versions of a name, in the order in which they were added.
-fn versions<'s>(call: &Call<'s>, name: &str) -> Vec<&'s str> {
-    call.server
+fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
+    server
         .prompts
         .iter()
         .filter(|prompt| prompt.face.name == name)
@@ -74,15 +76,15 @@ fn versions<'s>(call: &Call<'s>, name: &str) -> Vec<&'s str> {
 }
 
 /// The prompt of that name: the version that is asked for, or the last that was added.
-fn select<'s>(call: &Call<'s>, name: &str, version: Option<&str>) -> Option<&'s Prompt> {
+fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Prompt> {
     let fits = |prompt: &&Prompt| {
         prompt.face.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
     };
-    call.server.prompts.iter().rev().find(fits)
+    server.prompts.iter().rev().find(fits)
 }
 
 /// The prompt that `name`, which may be `name@version`, and `version` ask for.
-pub(super) fn find<'s>(call: &Call<'s>, name: &str, version: Option<&str>) -> Result<&'s Prompt, RpcError> {
+pub(super) fn find<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Result<&'s Prompt, RpcError> {
     let (name, suffix) = name.split_once('@').map_or((name, None), |(name, suffix)| (name, Some(suffix)));
     if let (Some(version), Some(suffix)) = (version, suffix)
         && version != suffix
@@ -90,12 +92,12 @@ pub(super) fn find<'s>(call: &Call<'s>, name: &str, version: Option<&str>) -> Re
         return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
     }
     let version = version.or(suffix);
-    if let Some(prompt) = select(call, name, version) {
+    if let Some(prompt) = select(server, name, version) {
         return Ok(prompt);
     }
-    let (name, known) = (shortened(name), versions(call, name));
+    let (name, known) = (shortened(name), versions(server, name));
     match version {
-        Some(version) if select(call, &name, None).is_some() => {
+        Some(version) if select(server, &name, None).is_some() => {
             let others =
                 if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) };
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
@@ -110,7 +112,7 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
     let name = params::string(call.request, "name")?;
     let version = params::optional_string(call.request, "version")?;
     let given = params::strings(call.request, "arguments")?;
-    let prompt = find(call, &name, version.as_deref())?;
+    let prompt = find(call.server, &name, version.as_deref())?;
     let internal = |error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error);
 
     let missing: Vec<_> =

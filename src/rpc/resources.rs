@@ -3,6 +3,7 @@
 //! Source: 2025-11-25 and 2026-07-28, server/resources.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::json;
@@ -14,8 +15,9 @@ use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::revision::Feature;
+use crate::server::access::Access;
 use crate::server::resource::ContentsFuture;
-use crate::server::{CacheHint, Cacheable, ReadError};
+use crate::server::{CacheHint, Cacheable, Context, McpServer, ReadError, Resource, ResourceTemplate};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,9 +42,10 @@ struct ReadResourceResult {
 
 /// `resources/list`: the resources, then what each template lists.
 pub(super) async fn list(call: &Call<'_>) -> Outcome {
-    let fixed = call.server.resources.iter().map(|resource| Cow::Borrowed(&resource.description));
+    let fixed = call.server.resources.iter().filter(|resource| call.lists(&resource.access));
+    let fixed = fixed.map(|resource| Cow::Borrowed(&resource.description));
     let mut resources: Vec<_> = fixed.collect();
-    for template in &call.server.templates {
+    for template in call.server.templates.iter().filter(|template| call.lists(&template.access)) {
         if let Some(list) = &template.list {
             let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
             let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;
@@ -56,7 +59,8 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
-    let templates = call.server.templates.iter().map(|template| &template.description).collect();
+    let templates = call.server.templates.iter().filter(|template| call.lists(&template.access));
+    let templates = templates.map(|template| &template.description).collect();
     let (resource_templates, next_cursor) = page(call, templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
     envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::ResourceTemplates))
@@ -66,7 +70,8 @@ pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
 pub(super) async fn read(call: &Call<'_>) -> Outcome {
     let uri = params::string(call.request, "uri")?;
     input_required::resume(call)?;
-    let Some(Found { name, mime_type, cache, contents }) = find(call, &uri) else { return Err(not_found(call, &uri)) };
+    let Some(found) = find(call.server, &uri) else { return Err(not_found(call, &uri)) };
+    let (name, mime_type, cache, contents) = found.reading(&uri, call.cx.clone());
     let Some(contents) = run_or_ask(&call.cx, contents).await? else { return input_required::ask(call) };
     let contents = match contents {
         Ok(contents) => contents,
@@ -81,29 +86,42 @@ pub(super) async fn read(call: &Call<'_>) -> Outcome {
     envelope::complete_cacheable(call, ReadResourceResult { contents }, cache)
 }
 
-/// What reads a URI.
-struct Found<'s> {
-    /// For the log.
-    name: &'s str,
-    mime_type: Option<&'s Text>,
-    cache: Option<CacheHint>,
-    contents: ContentsFuture,
+/// What a URI stands for.
+pub(super) enum Found<'s> {
+    Resource(&'s Resource),
+    OfTemplate(&'s ResourceTemplate, BTreeMap<String, String>),
 }
 
 /// The resource at `uri`, else the first template that stands for it.
-fn find<'s>(call: &Call<'s>, uri: &str) -> Option<Found<'s>> {
-    let server = call.server;
+pub(super) fn find<'s>(server: &'s McpServer, uri: &str) -> Option<Found<'s>> {
     if let Some(resource) = server.resources.iter().find(|resource| resource.description.uri == uri) {
-        let ResourceDescription { uri: name, mime_type, .. } = &resource.description;
-        let contents = (resource.read)(call.cx.clone());
-        return Some(Found { name, mime_type: mime_type.as_ref(), cache: resource.cache, contents });
+        return Some(Found::Resource(resource));
     }
-    server.templates.iter().find_map(|template| {
-        let variables = template.parsed.as_ref().ok()?.matches(uri)?;
-        let contents = (template.read)(uri, variables, call.cx.clone());
-        let ResourceTemplateDescription { uri_template: name, mime_type, .. } = &template.description;
-        Some(Found { name, mime_type: mime_type.as_ref(), cache: template.cache, contents })
-    })
+    server
+        .templates
+        .iter()
+        .find_map(|template| Some(Found::OfTemplate(template, template.parsed.as_ref().ok()?.matches(uri)?)))
+}
+
+impl<'s> Found<'s> {
+    pub(super) fn access(&self) -> &'s Access {
+        match self {
+            Self::Resource(resource) => &resource.access,
+            Self::OfTemplate(template, _) => &template.access,
+        }
+    }
+
+    /// Its name for the log, the media type of its contents, for how long they may be kept, and what reads them.
+    fn reading(self, uri: &str, cx: Context) -> (&'s str, Option<&'s Text>, Option<CacheHint>, ContentsFuture) {
+        match self {
+            Self::Resource(Resource { description, cache, read, .. }) => {
+                (&description.uri, description.mime_type.as_ref(), *cache, read(cx))
+            }
+            Self::OfTemplate(ResourceTemplate { description, cache, read, .. }, variables) => {
+                (&description.uri_template, description.mime_type.as_ref(), *cache, read(uri, variables, cx))
+            }
+        }
+    }
 }
 
 /// -32002 until 2025-11-25, -32602 since; both with the URI.

@@ -28,7 +28,7 @@ struct ListToolsResult<'a> {
 
 /// `tools/list`: in the order of registration.
 pub(super) fn list(call: &Call<'_>) -> Outcome {
-    let (tools, next_cursor) = page(call, call.server.tools.iter().collect())?;
+    let (tools, next_cursor) = page(call, call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect())?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let internal = |error: SchemaError| fault::internal(&call.cx, &call.request.method, &error);
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;

@@ -36,6 +36,7 @@ pub struct McpServer {
     pub(crate) page_size: Option<NonZeroUsize>,
     pub(crate) logging: Option<LogLevel>,
     pub(crate) extensions: Map<String, Value>,
+    pub(crate) lists_all: bool,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
 }
@@ -54,6 +55,7 @@ impl McpServer {
                 page_size: None,
                 logging: None,
                 extensions: Map::new(),
+                lists_all: false,
                 cache: CacheHint::NONE,
                 caches: Vec::new(),
             },
@@ -91,10 +93,10 @@ impl McpServer {
     /// The server without what this caller is not to see. What is not there can neither be listed nor used, nor told from
     /// what never was.
     pub(crate) fn for_caller(mut self, request: &RequestInfo) -> Self {
-        self.tools.retain(|tool| tool.visibility.shows_to(request));
-        self.resources.retain(|resource| resource.visibility.shows_to(request));
-        self.templates.retain(|template| template.visibility.shows_to(request));
-        self.prompts.retain(|prompt| prompt.visibility.shows_to(request));
+        self.tools.retain(|tool| tool.access.shows_to(request));
+        self.resources.retain(|resource| resource.access.shows_to(request));
+        self.templates.retain(|template| template.access.shows_to(request));
+        self.prompts.retain(|prompt| prompt.access.shows_to(request));
         self
     }
 }
@@ -164,6 +166,13 @@ impl McpServerBuilder {
     /// Gives lists in pages of this many. Without it a list is one page, which is all that some older clients read.
     pub fn page_size(mut self, items: NonZeroUsize) -> Self {
         self.server.page_size = Some(items);
+        self
+    }
+
+    /// Lists also what a caller lacks the [scopes](crate::server::Tool::scopes) for, so that clients can ask for them when it is
+    /// first used.
+    pub fn list_all(mut self) -> Self {
+        self.server.lists_all = true;
         self
     }
 

@@ -30,6 +30,11 @@ impl RequestInfo {
         Self { head, principal: principal.map(Rc::new), asked: Rc::default() }
     }
 
+    /// Who calls, for a check whose outcome no cache sees.
+    pub(crate) fn caller(&self) -> Option<&Principal> {
+        self.principal.as_deref()
+    }
+
     /// Whether anyone has looked at the caller or at a header: the answer may then be another for another caller.
     pub(crate) fn depends_on_caller(&self) -> bool {
         self.asked.get()
@@ -49,7 +54,7 @@ impl RequestInfo {
     /// Who calls; `None` on an endpoint without authentication.
     pub fn principal(&self) -> Option<&Principal> {
         self.asked.set(true);
-        self.principal.as_deref()
+        self.caller()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::access::Access;
 use super::builder::McpServer;
 use super::cache::{CacheHint, Cacheable};
 use super::completion::Completions;
@@ -10,7 +11,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use super::uri_template::has_scheme;
-use super::visibility::Visibility;
+use crate::auth::scopes;
 use crate::protocol::description::{Face, Icon};
 
 /// A definition that cannot be served.
@@ -69,28 +70,37 @@ impl McpServer {
         let mut seen = HashSet::with_capacity(self.prompts.len());
         for prompt in &self.prompts {
             let new = seen.insert((&*prompt.face.name, prompt.version.as_deref()));
-            let problem = || unless(new, "is added twice; give each its own version");
-            refuse("prompt", &prompt.face.name, prompt_problem(prompt).or_else(problem))?;
+            let problem = prompt_problem(prompt)
+                .or_else(|| unless(new, "is added twice; give each its own version"))
+                .or_else(|| unless(self.agrees_with_its_versions(prompt), "has versions that need other scopes"));
+            refuse("prompt", &prompt.face.name, problem)?;
         }
         self.check_caching()
     }
 
+    /// Whoever may use one version of a prompt may use all of them: it is listed as one.
+    fn agrees_with_its_versions(&self, prompt: &Prompt) -> bool {
+        let same_name = self.prompts.iter().find(|other| other.face.name == prompt.face.name);
+        same_name.is_none_or(|first| first.access.scopes == prompt.access.scopes)
+    }
+
     /// What some callers do not see must not be kept for all (2026-07-28, server/utilities/caching, "Cache Scope").
     fn check_caching(&self) -> Result<(), BuildError> {
-        fn special<'a>(mut all: impl Iterator<Item = &'a Visibility>) -> bool {
-            all.any(|visibility| !visibility.is_general())
-        }
-        let tools = special(self.tools.iter().map(|tool| &tool.visibility));
-        let prompts = special(self.prompts.iter().map(|prompt| &prompt.visibility));
-        let fixed = special(self.resources.iter().map(|resource| &resource.visibility));
-        let templates = special(self.templates.iter().map(|template| &template.visibility));
+        let listed = |access: &Access| access.shown.is_none() && (self.lists_all || access.scopes.is_empty());
+        let tools = !self.tools.iter().all(|tool| listed(&tool.access));
+        let prompts = !self.prompts.iter().all(|prompt| listed(&prompt.access));
+        let fixed = !self.resources.iter().all(|resource| listed(&resource.access));
+        let templates = !self.templates.iter().all(|template| listed(&template.access));
+        let readable = self.resources.iter().map(|resource| &resource.access);
+        let readable = readable.chain(self.templates.iter().map(|template| &template.access));
+        let read = !readable.into_iter().all(Access::is_general);
         for (result, name, depends) in [
             (Cacheable::Discover, "server/discover", tools || prompts || fixed || templates),
             (Cacheable::Tools, "tools/list", tools),
             (Cacheable::Prompts, "prompts/list", prompts),
             (Cacheable::Resources, "resources/list", fixed || templates),
             (Cacheable::ResourceTemplates, "resources/templates/list", templates),
-            (Cacheable::ReadResource, "resources/read", fixed || templates),
+            (Cacheable::ReadResource, "resources/read", read),
         ] {
             let problem = format!("says that the answer to {name} is public, but callers do not all see the same");
             refuse("server", &self.info.name, (depends && self.cache_of(result).is_public()).then_some(problem))?;
@@ -114,7 +124,7 @@ fn tool_problem(tool: &Tool) -> Option<String> {
     if tool.face.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
         return Some("has an empty description; a model chooses tools by it".into());
     }
-    if let Some(problem) = icon_problem(&tool.face.icons) {
+    if let Some(problem) = icon_problem(&tool.face.icons).or_else(|| scope_problem(&tool.access)) {
         return Some(problem);
     }
     let input = tool.input_schema().err().map(|error| ("input", error));
@@ -123,10 +133,11 @@ fn tool_problem(tool: &Tool) -> Option<String> {
     Some(format!("has an {side} schema that cannot be enforced: {error}"))
 }
 
-fn resource_problem(Resource { description, visibility, cache, .. }: &Resource) -> Option<String> {
+fn resource_problem(Resource { description, access, cache, .. }: &Resource) -> Option<String> {
     unless(has_scheme(&description.uri), "has no scheme such as `kb://`")
         .or_else(|| face_problem(&description.face))
-        .or_else(|| caching_problem(visibility, *cache))
+        .or_else(|| scope_problem(access))
+        .or_else(|| caching_problem(access, *cache))
 }
 
 fn template_problem(template: &ResourceTemplate) -> Option<String> {
@@ -135,7 +146,8 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
         Err(error) => return Some(format!("is not a template that can be matched: {error}")),
     };
     face_problem(&template.description.face)
-        .or_else(|| caching_problem(&template.visibility, template.cache))
+        .or_else(|| scope_problem(&template.access))
+        .or_else(|| caching_problem(&template.access, template.cache))
         .or_else(|| completion_problem(&template.completions, |name| parsed.variables().any(|known| known == name)))
 }
 
@@ -143,6 +155,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
     let version = prompt.version.as_deref();
     let problem = name_problem(&prompt.face.name)
         .or_else(|| face_problem(&prompt.face))
+        .or_else(|| scope_problem(&prompt.access))
         .or_else(|| version.and_then(name_problem).map(|problem| format!("has a version that {problem}")))
         .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
         .or_else(|| {
@@ -177,9 +190,13 @@ fn icon_problem(icons: &[Icon]) -> Option<String> {
     unless(icons.iter().all(Icon::is_well_formed), "has an icon that is not at an `https:` or `data:` URL")
 }
 
-fn caching_problem(visibility: &Visibility, cache: Option<CacheHint>) -> Option<String> {
+fn scope_problem(access: &Access) -> Option<String> {
+    access.scopes.iter().find_map(|scope| scopes::problem(scope)).map(str::to_owned)
+}
+
+fn caching_problem(access: &Access, cache: Option<CacheHint>) -> Option<String> {
     let public = cache.is_some_and(CacheHint::is_public);
-    unless(visibility.is_general() || !public, "is public to caches, but not shown to all callers")
+    unless(access.is_general() || !public, "is public to caches, but not for all callers")
 }
 
 fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {

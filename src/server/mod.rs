@@ -15,6 +15,7 @@
 //! | [`session_required`] | refusals of what needs a session |
 //! | [`context`] | what a handler can learn of the request |
 
+pub(crate) mod access;
 pub mod ask;
 pub mod builder;
 pub mod cache;
@@ -31,7 +32,6 @@ pub mod tool;
 pub mod tool_result;
 pub mod uri_template;
 mod variables;
-mod visibility;
 
 pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
 pub use builder::{McpServer, McpServerBuilder};

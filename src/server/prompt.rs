@@ -8,12 +8,12 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 
+use super::access::{Access, access_methods};
 use super::ask::InputError;
 use super::completion::{Completion, Completions};
 use super::context::Context;
 use super::handler::{Handler, read};
 use super::tool_result::causes;
-use super::visibility::{Visibility, visibility_method};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
 use crate::schema::{Schema, SchemaError};
@@ -164,7 +164,7 @@ where
 pub struct Prompt {
     pub(crate) face: Face,
     pub(crate) version: Option<Text>,
-    pub(crate) visibility: Visibility,
+    pub(crate) access: Access,
     pub(crate) completions: Completions,
     pub(crate) handler: Box<dyn AnyPromptHandler>,
     declared: Vec<PromptArgument>,
@@ -183,7 +183,7 @@ impl Prompt {
         Self {
             face: Face::new(name),
             version: None,
-            visibility: Visibility::default(),
+            access: Access::default(),
             completions: Completions::default(),
             handler: Box::new(TypedPrompt(handler, PhantomData)),
             declared: Vec::new(),
@@ -191,7 +191,7 @@ impl Prompt {
     }
 
     face_methods!(face);
-    visibility_method!();
+    access_methods!();
 
     /// The version, of the same letters as a name. Several prompts of one name must differ by it; the last of them that
     /// was added is the one that a caller gets who asks for none.

@@ -6,6 +6,7 @@ use std::error::Error;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::access::{Access, access_methods};
 use super::ask::InputError;
 use super::cache::CacheHint;
 use super::completion::{Completion, Completions};
@@ -14,7 +15,6 @@ use super::handler::{Handler, NoArguments};
 use super::tool_result::causes;
 use super::uri_template::{UriTemplate, UriTemplateError};
 use super::variables;
-use super::visibility::{Visibility, visibility_method};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
     Annotations, Face, ResourceDescription, ResourceTemplateDescription, Text, face_methods,
@@ -173,7 +173,7 @@ macro_rules! described_methods {
 /// ```
 pub struct Resource {
     pub(crate) description: ResourceDescription,
-    pub(crate) visibility: Visibility,
+    pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
     pub(crate) read: Box<dyn Fn(Context) -> ContentsFuture>,
 }
@@ -193,14 +193,14 @@ impl Resource {
         };
         Self {
             description: ResourceDescription::new(uri.clone(), uri),
-            visibility: Visibility::default(),
+            access: Access::default(),
             cache: None,
             read: Box::new(read),
         }
     }
 
     described_methods!(description);
-    visibility_method!();
+    access_methods!();
 
     /// Bytes of the content before any encoding.
     #[must_use]
@@ -233,7 +233,7 @@ impl Resource {
 pub struct ResourceTemplate {
     pub(crate) description: ResourceTemplateDescription,
     pub(crate) parsed: Result<UriTemplate, UriTemplateError>,
-    pub(crate) visibility: Visibility,
+    pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
     pub(crate) completions: Completions,
     pub(crate) read: ReadTemplate,
@@ -268,7 +268,7 @@ impl ResourceTemplate {
                 mime_type: None,
                 annotations: None,
             },
-            visibility: Visibility::default(),
+            access: Access::default(),
             cache: None,
             completions: Completions::default(),
             read: Box::new(read),
@@ -277,7 +277,7 @@ impl ResourceTemplate {
     }
 
     described_methods!(description);
-    visibility_method!();
+    access_methods!();
 
     /// Suggests values for a variable.
     #[must_use]

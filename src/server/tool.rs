@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 
+use super::access::{Access, access_methods};
 use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
 use super::tool_result::IntoToolResult;
-use super::visibility::{Visibility, visibility_method};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
 
@@ -52,7 +52,7 @@ pub struct Tool {
     pub(crate) deadline: Duration,
     pub(crate) face: Face,
     pub(crate) annotations: ToolAnnotations,
-    pub(crate) visibility: Visibility,
+    pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
 }
 
@@ -98,13 +98,13 @@ impl Tool {
             deadline: DEADLINE,
             face: Face::new(name),
             annotations: ToolAnnotations::default(),
-            visibility: Visibility::default(),
+            access: Access::default(),
             handler,
         }
     }
 
     face_methods!(face);
-    visibility_method!();
+    access_methods!();
 
     /// How long it may take, once it waits for something: 30 s unless set, and never more than 300 s. Past it, the caller is
     /// told so, and the function is dropped where it waits. One that never waits cannot be stopped.

@@ -16,12 +16,14 @@ pub(super) fn host(request: worker::Context) -> Host {
         timer: isolate.clone(),
         tasks: isolate.clone(),
         randomness: isolate.clone(),
-        log: isolate,
+        log: isolate.clone(),
+        fetch: isolate.clone(),
+        signatures: isolate,
     }
 }
 
 /// The isolate, and what it knows of the request.
-struct Isolate(worker::Context);
+pub(super) struct Isolate(worker::Context);
 
 /// It stands still while the program runs and moves on when it waits.
 impl Clock for Isolate {

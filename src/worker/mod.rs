@@ -7,10 +7,12 @@
 //! fresh one; whoever replaces the hook after it takes that recovery away.
 
 mod body;
+mod environment;
+mod fetch;
 mod head;
 mod machine;
-mod secrets;
 mod serve;
+mod signature;
 
 use machine::host;
 pub use serve::serve;

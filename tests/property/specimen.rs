@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::auth::{StateKeys, StaticTokens};
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, RequestHead, Tasks, Timer};
+use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, Tasks, Timer};
 use edge_mcp::http::stream::Body;
 use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::protocol::content::{Content, PromptMessage};
@@ -291,6 +291,8 @@ pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
         tasks: machine.clone(),
         randomness: machine.clone(),
         log: machine,
+        fetch: Rc::new(Offline),
+        signatures: Rc::new(Offline),
     };
     let (answer, endpoint) = (Rc::new(RefCell::new(None)), endpoint.clone());
     let place = answer.clone();

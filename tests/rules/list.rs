@@ -14,17 +14,13 @@ pub(crate) enum Where {
     Held(&'static [&'static str]),
     /// Nowhere, for a reason.
     DoesNotApply(&'static str),
-    /// Nowhere so far: what it is about is not served yet.
-    NotYet(&'static str),
 }
 
 const fn rule(number: u8, text: &'static str, place: Where) -> Rule {
     Rule { number, text, place }
 }
 
-use Where::{DoesNotApply, Held, NotYet};
-
-const NO_OAUTH: &str = "callers are known by static tokens";
+use Where::{DoesNotApply, Held};
 
 #[rustfmt::skip]
 pub(crate) const RULES: &[Rule] = &[
@@ -94,7 +90,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(59, "arguments that do not fit are a result that says so", Held(&["tools::arguments_that_do_not_fit_are_told_apart"])),
     rule(60, "structured content conforms to its schema, and is text too", Held(&["tools::structured_content_is_text_too", "older_revisions::structured_content_suits_the_revision"])),
     rule(61, "a failure is a result, and its inside stays inside", Held(&["tools::a_failing_tool_says_what_it_may"])),
-    rule(62, "inputs are checked, access is controlled, calls are limited", NotYet("calls are not limited")),
+    rule(62, "inputs are checked, access is controlled, calls are limited", Held(&["tests/auth/rate_limit.rs::each_caller_has_a_limit"])),
     rule(63, "binary content is base64 and has its media type", Held(&["src/protocol/content.rs::each_kind_has_its_form", "tools::content_keeps_its_kind"])),
     rule(64, "`task` means nothing where there are no tasks", Held(&["tools::a_task_parameter_is_ignored"])),
     // Resources
@@ -139,14 +135,14 @@ pub(crate) const RULES: &[Rule] = &[
     rule(99, "neither era is answered in the terms of the other", Held(&["legacy::initialize_belongs_to_older_revisions", "legacy::a_modern_header_asks_for_the_envelope"])),
     rule(100, "both eras are served side by side", Held(&["legacy::eras_take_turns"])),
     // Authorization
-    rule(101, "no good token: 401 with a challenge", Held(&["authorization::every_request_needs_a_token"])),
-    rule(102, "protected-resource metadata is served", NotYet(NO_OAUTH)),
-    rule(103, "the audience is checked; tokens come in no other way", NotYet(NO_OAUTH)),
-    rule(104, "too few scopes: 403 with those that are needed", NotYet(NO_OAUTH)),
-    rule(105, "`offline_access` is not asked for", NotYet(NO_OAUTH)),
-    rule(106, "a malformed authorization is 400", Held(&["authorization::a_malformed_header_is_told_apart"])),
-    rule(107, "every request is authorized anew", Held(&["authorization::every_request_needs_a_token"])),
-    rule(108, "older clients find the authorization server", NotYet(NO_OAUTH)),
+    rule(101, "no good token: 401 with a challenge", Held(&["tests/auth/guard.rs::every_request_needs_a_token", "tests/auth/claims.rs::claims_are_checked", "tests/auth/metadata.rs::the_challenge_names_the_document"])),
+    rule(102, "protected-resource metadata is served", Held(&["tests/auth/metadata.rs::the_document_says_where_tokens_come_from"])),
+    rule(103, "the audience is checked; tokens come in no other way", Held(&["tests/auth/claims.rs::claims_are_checked", "tests/auth/guard.rs::the_query_carries_no_token"])),
+    rule(104, "too few scopes: 403 with those that are needed", Held(&["tests/auth/scopes.rs::scopes_are_needed"])),
+    rule(105, "`offline_access` is not asked for", Held(&["tests/auth/metadata.rs::mistakes_are_refused_where_they_are_made", "tests/auth/scopes.rs::bad_scopes_are_refused_by_name"])),
+    rule(106, "a malformed authorization is 400", Held(&["tests/auth/guard.rs::a_malformed_header_is_told_apart"])),
+    rule(107, "every request is authorized anew", Held(&["tests/auth/guard.rs::every_request_needs_a_token"])),
+    rule(108, "older clients find the authorization server", Held(&["tests/auth/metadata.rs::older_clients_are_shown_the_way"])),
     // Tasks
     rule(109, "tasks, where they are offered, are durable and authorized", DoesNotApply("no tasks are offered, and none declared")),
 ];

@@ -131,7 +131,8 @@ fn bad_definitions_are_refused_by_name() {
 /// A server that cannot be built answers 503 with a fixed text; the cause is in the log.
 #[test]
 fn a_server_that_cannot_be_built_is_503() {
-    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool("a b")).build()).without_auth();
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").tool(tool("a b")).build()).without_auth().without_rate_limit();
     let lines = Lines::default();
     let answer = modern("tools/list", json!({})).ask_logging(&endpoint, &lines);
     assert_eq!(answer.refusal(), (503, -32603));
@@ -143,7 +144,7 @@ fn a_server_that_cannot_be_built_is_503() {
 /// Rules 18 and 52: what a server has none of is not declared and not served.
 #[test]
 fn an_empty_server_offers_nothing() {
-    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).without_auth();
+    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).without_auth().without_rate_limit();
     let answer = modern("server/discover", json!({})).ask_at(&endpoint);
     assert_eq!(answer.result()["capabilities"], json!({}));
     for method in [

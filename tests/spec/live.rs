@@ -24,6 +24,7 @@ fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone +
         McpServer::builder("worker", "1").tool(tool).logging(LogLevel::Warning).build()
     })
     .without_auth()
+    .without_rate_limit()
 }
 
 /// Tells of everything at once.
@@ -103,7 +104,7 @@ fn log_messages_are_sent() {
         let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "unasked") };
         McpServer::builder("s", "1").tool(Tool::new("work", talk).description("d")).build()
     });
-    let answer = new_call(level("debug")).ask_at(&silent.without_auth());
+    let answer = new_call(level("debug")).ask_at(&silent.without_auth().without_rate_limit());
     assert_eq!(answer.header("content-type"), Some("application/json"), "a server that declares no logging sends none");
 }
 
@@ -270,7 +271,8 @@ fn a_deadline_passes() {
             let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
             McpServer::builder("s", "1").tool(tool).build()
         })
-        .without_auth();
+        .without_auth()
+        .without_rate_limit();
         let mut pool = LocalPool::new();
         let host = Host { timer: impatient(seconds), ..Lines::default().host(&pool) };
         let answer = pool.run_until(new_call(json!({})).send(&endpoint, &host));

@@ -13,7 +13,6 @@
     clippy::arithmetic_side_effects
 )]
 
-mod authorization;
 mod bad_input;
 mod batches;
 mod building;

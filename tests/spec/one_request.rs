@@ -76,7 +76,7 @@ fn a_server_lives_as_long_as_its_request() {
         let tool = Tool::new(name, move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token))));
         McpServer::builder("s", "1").tool(tool.description("One tenant's tool.")).build()
     };
-    let endpoint = Endpoint::new(server).without_auth();
+    let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
     for tenant in ["a", "b", "a"] {
         let list = modern("tools/list", json!({})).header("X-Tenant", tenant).ask_at(&endpoint);
         let tools = list.result()["tools"].as_array().expect("tools").clone();
@@ -119,7 +119,8 @@ fn traces_are_followed() {
         let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
         McpServer::builder("s", "1").tool(Tool::new("trace", trace).description("d")).build()
     })
-    .without_auth();
+    .without_auth()
+    .without_rate_limit();
     for (sent, text, logged) in [
         (json!(parent), parent, Some("0af7651916cd43dd8448eb211c80319c")),
         (json!("00-0AF7651916CD43DD8448EB211C80319C-00f067aa0ba902b7-01"), "none", None),
@@ -139,6 +140,7 @@ fn traces_are_followed() {
 #[test]
 fn one_line_is_logged() {
     let endpoint = Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let endpoint = endpoint.without_rate_limit();
     let secret = "sesame";
     let lines = Lines::default();
     let call = json!({ "name": "say", "arguments": { "text": secret } });
@@ -156,7 +158,7 @@ fn one_line_is_logged() {
     let expected = [
         json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "ray": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
-        json!({ "event": "request", "status": 401, "error": -32600, "ms": 0 }),
+        json!({ "event": "request", "status": 401, "error": -32600, "refused": "invalid: it is not on the list", "ms": 0 }),
         json!({ "event": "request", "era": "legacy", "status": 202, "ms": 0 }),
         json!({ "event": "request", "era": "modern", "status": 202, "ms": 0 }),
         json!({ "event": "request", "method": "batch", "era": "legacy", "status": 200, "ms": 0 }),

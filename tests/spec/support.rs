@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
+use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, SignatureCheck, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
@@ -65,9 +65,14 @@ impl Randomness for Counter {
     }
 }
 
-/// The lines that were logged.
+/// A machine, and the lines that were logged on it.
 #[derive(Clone)]
-pub struct Lines(Rc<RefCell<Vec<(Level, String)>>>, u64);
+pub struct Lines {
+    lines: Rc<RefCell<Vec<(Level, String)>>>,
+    second: u64,
+    pub network: Rc<dyn Fetch>,
+    pub signatures: Rc<dyn SignatureCheck>,
+}
 
 impl Default for Lines {
     fn default() -> Self {
@@ -77,40 +82,42 @@ impl Default for Lines {
 
 impl Log for Lines {
     fn write(&self, level: Level, line: &str) {
-        self.0.borrow_mut().push((level, line.to_owned()));
+        self.lines.borrow_mut().push((level, line.to_owned()));
     }
 }
 
 impl Lines {
     /// On a machine whose clock stands at this second.
     pub fn at(second: u64) -> Self {
-        Self(Rc::default(), second)
+        Self { lines: Rc::default(), second, network: Rc::new(Offline), signatures: Rc::new(Offline) }
     }
 
     /// All of them, each a JSON object.
     pub fn read(&self) -> Vec<Value> {
-        self.0.borrow().iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
+        self.lines.borrow().iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
     }
 
     /// All of them, as they were written.
     pub fn text(&self) -> String {
-        self.0.borrow().iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+        self.lines.borrow().iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     /// How much each matters.
     pub fn levels(&self) -> Vec<Level> {
-        self.0.borrow().iter().map(|(level, _)| *level).collect()
+        self.lines.borrow().iter().map(|(level, _)| *level).collect()
     }
 
     /// A machine whose tasks run when `pool` does.
     pub fn host(&self, pool: &LocalPool) -> Host {
         let tasks = PoolTasks(pool.spawner());
         Host {
-            clock: Rc::new(StoppedClock(self.1)),
+            clock: Rc::new(StoppedClock(self.second)),
             timer: Rc::new(Never),
             tasks: Rc::new(tasks),
             randomness: Rc::new(Counter(Cell::new(0))),
             log: Rc::new(self.clone()),
+            fetch: self.network.clone(),
+            signatures: self.signatures.clone(),
         }
     }
 }
@@ -277,21 +284,25 @@ pub fn complete(prompt: &str, argument: &str, value: &str) -> Value {
 
 /// The endpoint of [`server`], open to all.
 pub fn endpoint() -> Endpoint {
-    Endpoint::new(server).without_auth()
+    Endpoint::new(server).without_auth().without_rate_limit()
 }
 
 /// A request that is being put together.
 #[derive(Clone, Debug)]
 pub struct Ask {
     method: &'static str,
-    path: &'static str,
+    url: String,
     headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
 }
 
+fn at(path: &str) -> String {
+    if path.starts_with('/') { format!("http://localhost{path}") } else { path.to_owned() }
+}
+
 /// A POST of these bytes, as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
-    let ask = Ask { method: "POST", path: "/mcp", headers: Vec::new(), body: body.into() };
+    let ask = Ask { method: "POST", url: at("/mcp"), headers: Vec::new(), body: body.into() };
     ask.header("Content-Type", "application/json")
 }
 
@@ -354,8 +365,9 @@ impl Ask {
         self
     }
 
-    pub fn at(mut self, path: &'static str) -> Self {
-        self.path = path;
+    /// At this path on localhost, or at this URL.
+    pub fn at(mut self, path: &str) -> Self {
+        self.url = at(path);
         self
     }
 
@@ -380,7 +392,7 @@ impl Ask {
 
     /// Asks, and gives the answer as it is.
     pub async fn raw(self, endpoint: &Endpoint, host: &Host) -> http::Response<Body> {
-        let mut request = http::Request::builder().method(self.method).uri(self.path);
+        let mut request = http::Request::builder().method(self.method).uri(&self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value.as_slice());
         }

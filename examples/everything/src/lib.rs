@@ -10,23 +10,16 @@ mod tools;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, LogLevel, McpServer, StateKeys, Theme};
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, StateKeys, Theme};
 use worker::{Env, Request, Response, event};
 
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
-    let is_local = request.url()?.host_str().is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
-    let endpoint = if is_local {
-        let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
-        Endpoint::new(move |_| server(page_size))
-            .without_auth()
-            .state_keys(StateKeys::from_secret(&env, "MCP_STATE_KEY"))
-    } else {
-        Endpoint::misconfigured(ConfigError::new(
-            "This example",
-            "asks nobody who they are, and is served on localhost alone",
-        ))
-    };
+    let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
+    let endpoint = Endpoint::new(move |_| server(page_size))
+        .without_auth()
+        .without_rate_limit()
+        .state_keys(StateKeys::from_secret(&env, "MCP_STATE_KEY"));
     edge_mcp::worker::serve(endpoint, request, cx).await
 }
 

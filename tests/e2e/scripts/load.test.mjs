@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { firstToken } from '../../../scripts/lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from '../../../scripts/lib/documents.mjs'
+import { patiently, TryLater } from '../../../scripts/lib/mcp.mjs'
 
 const LOAD = new URL('../../../scripts/load', import.meta.url).pathname
 
@@ -79,6 +80,42 @@ describe('the token in .dev.vars', () => {
   test('not JSON', () => assert.throws(() => firstToken('MCP_STATIC_TOKENS=abc'), /not JSON/))
 })
 
+describe('patience', () => {
+  /** An attempt that fails with these errors, one after the other, and then succeeds. */
+  async function attempt(errors) {
+    const waited = []
+    let attempts = 0
+    const result = await patiently(async () => {
+      const error = errors[attempts++]
+      if (error) throw error
+      return 'done'
+    }, { say: (message) => waited.push(message), sleep: async (seconds) => waited.push(seconds) }).catch((error) => error)
+    return { result, attempts, waited }
+  }
+  const later = (...seconds) => seconds.map((each) => new TryLater('too many', each))
+
+  test('as long as the server says, at least 1 s and at most 120 s, and told before', async () => {
+    assert.deepEqual(await attempt(later(0, 7, 121, Infinity)), {
+      result: 'done',
+      attempts: 5,
+      waited: [
+        'waiting 1 s: too many', 1, 'waiting 7 s: too many', 7, 'waiting 120 s: too many', 120, 'waiting 120 s: too many', 120,
+      ],
+    })
+  })
+  test('five times again, and no more', async () => {
+    const five = await attempt(later(1, 1, 1, 1, 1))
+    assert.deepEqual([five.result, five.attempts], ['done', 6])
+    const six = await attempt(later(1, 1, 1, 1, 1, 1))
+    assert.deepEqual([six.result.message, six.attempts, six.waited.length], ['too many', 6, 10])
+  })
+  test('not for another failure, nor for one that comes after', async () => {
+    const other = new Error('broken')
+    assert.deepEqual(await attempt([other]), { result: other, attempts: 1, waited: [] })
+    assert.deepEqual(await attempt([...later(1), other]), { result: other, attempts: 2, waited: ['waiting 1 s: too many', 1] })
+  })
+})
+
 describe('against a server', () => {
   let server, url, received
   // What the fake says to a document, by its slug.
@@ -86,13 +123,26 @@ describe('against a server', () => {
     refused: { result: { isError: true, content: [{ type: 'text', text: 'title is too long' }] } },
     invalid: { error: { code: -32602, message: 'no such tool' } },
   }
+  // What it says before that to the first request for a slug: status, Retry-After, body.
+  const busy = {
+    limited: [429, '0', '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Too many requests."}}'],
+    outage: [503, '1', 'try later'],
+    'limited-without-time': [429, undefined, 'too many'],
+    'limited-until-a-date': [429, 'Wed, 21 Oct 2099 07:28:00 GMT', 'too many'],
+    'down-with-time': [500, '0', 'it broke'],
+  }
   before(async () => {
     server = createServer(async (request, response) => {
       const chunks = []
       for await (const chunk of request) chunks.push(chunk)
       const message = JSON.parse(Buffer.concat(chunks))
-      received.push({ headers: request.headers, message })
       const { slug } = message.params.arguments
+      const first = !received.some((one) => one.message.params.arguments.slug === slug)
+      received.push({ headers: request.headers, message, at: performance.now() })
+      if (busy[slug] && first) {
+        const [status, after, body] = busy[slug]
+        return response.writeHead(status, after && { 'retry-after': after }).end(body)
+      }
       if (slug === 'down') return response.writeHead(500).end('it broke\nsecret detail')
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...(answers[slug] ?? { result: { content: [] } }) }))
@@ -143,6 +193,33 @@ describe('against a server', () => {
       /1 loaded, 5 not loaded/,
     ]) assert.match(output, line)
     assert.equal(received.length, 4)
+  })
+
+  test('where the server says when, the same file is sent again after that time', async () => {
+    const { status, output } = await load(await folderOf({ 'limited.md': '# One\n', 'outage.md': '' }), '--url', url)
+    assert.equal(status, 0, output)
+    assert.match(output, /^limited\.md: waiting 1 s: Too many requests\.\n\[1\/2\] limited\.md -> limited$/m)
+    assert.match(output, /^outage\.md: waiting 1 s: HTTP 503: try later\n\[2\/2\] outage\.md -> outage$/m)
+    assert.match(output, /2 loaded, 0 not loaded/)
+    const [first, again, ...others] = received
+    assert.equal(others.length, 2)
+    assert.deepEqual(again.message.params, first.message.params)
+    // A timer may fire a little early.
+    assert.ok(again.at - first.at > 990, `${again.at - first.at} ms`)
+  })
+
+  test('where it does not, or fails in another way, the file is not sent again', async () => {
+    const root = await folderOf({ 'limited-without-time.md': '', 'limited-until-a-date.md': '', 'down-with-time.md': '' })
+    const { status, output } = await load(root, '--url', url)
+    assert.equal(status, 1)
+    for (const line of [
+      /limited-without-time\.md: NOT LOADED: HTTP 429: too many$/m,
+      /limited-until-a-date\.md: NOT LOADED: HTTP 429: too many$/m,
+      /down-with-time\.md: NOT LOADED: HTTP 500: it broke$/m,
+      /0 loaded, 3 not loaded/,
+    ]) assert.match(output, line)
+    assert.doesNotMatch(output, /waiting/)
+    assert.equal(received.length, 3)
   })
 
   test('two files with one slug: both are named and nothing is sent', async () => {

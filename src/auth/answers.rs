@@ -1,0 +1,96 @@
+//! What was said of tokens, for as long as it may be believed.
+//!
+//! One store for all requests of an isolate. It knows tokens by their digests alone, and holds answers, never a question that
+//! is still open: a request cannot wait for what another has asked.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use super::principal::Principal;
+use super::validator::TokenRefusal;
+
+/// Answers that are kept at most.
+const MOST: usize = 1000;
+
+/// A digest of a token, of who was asked, and of what was expected.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key([u8; 32]);
+
+impl Key {
+    pub(super) fn of(parts: &[&str]) -> Self {
+        let mut digest = Sha256::new();
+        for part in parts {
+            // With its length, so that no two lists of parts are one text.
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        Self(digest.finalize().into())
+    }
+}
+
+type Answer = Result<Principal, TokenRefusal>;
+
+thread_local! {
+    static ANSWERS: RefCell<HashMap<Key, (Answer, u64)>> = RefCell::default();
+}
+
+/// The answer that was kept for this token, if it is still good at `now`.
+pub(super) fn recall(key: &Key, now: u64) -> Option<Answer> {
+    ANSWERS.with_borrow(|answers| answers.get(key).filter(|(_, until)| now < *until).map(|(answer, _)| answer.clone()))
+}
+
+/// Keeps an answer until then. Where there are too many, those go that have ended, and then those that end first.
+pub(super) fn keep(key: Key, answer: &Answer, until: u64, now: u64) {
+    if until <= now {
+        return;
+    }
+    ANSWERS.with_borrow_mut(|answers| {
+        if answers.len() >= MOST {
+            answers.retain(|_, (_, until)| now < *until);
+        }
+        if answers.len() >= MOST {
+            let mut ends: Vec<_> = answers.values().map(|(_, until)| *until).collect();
+            let (_, median, _) = ends.select_nth_unstable(MOST / 2);
+            let median = *median;
+            // More than half may end in the same second.
+            answers.retain(|_, (_, until)| *until > median);
+        }
+        answers.insert(key, (answer.clone(), until));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Either kind of answer will do.
+    const SOME: Answer = Err(TokenRefusal::Expired);
+
+    #[test]
+    fn an_answer_is_good_until_its_end() {
+        let key = Key::of(&["a", "b"]);
+        keep(key, &SOME, 10, 5);
+        assert_eq!(recall(&key, 9), Some(SOME));
+        assert_eq!(recall(&key, 10), None);
+        assert_eq!(recall(&Key::of(&["ab", ""]), 9), None);
+        keep(key, &SOME, 5, 5);
+        assert_eq!(recall(&key, 9), Some(SOME), "what has ended replaces nothing");
+    }
+
+    #[test]
+    fn the_store_is_bounded() {
+        let size = || ANSWERS.with_borrow(HashMap::len);
+        for nth in 0..10_000_u64 {
+            keep(Key::of(&[&nth.to_string()]), &SOME, 100 + nth % 7, 5);
+            assert!(size() <= MOST);
+            assert!(recall(&Key::of(&[&nth.to_string()]), 99).is_some(), "the newest is kept");
+        }
+        keep(Key::of(&["late"]), &SOME, 1000, 500);
+        for nth in 0..MOST {
+            keep(Key::of(&["same", &nth.to_string()]), &SOME, 2000, 500);
+        }
+        assert!(size() <= MOST);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a caller who did not pass is told in `WWW-Authenticate`.
+//!
+//! Source: RFC 6750 §3; RFC 9728 §5.1; 2026-07-28, basic/authorization, "Protected Resource Metadata Discovery Requirements" and
+//! "Runtime Insufficient Scope".
+
+use http::header::HeaderValue;
+
+/// A `Bearer` challenge: parameters in quotes, in which nothing ends a quote or a line.
+#[derive(Debug, Default)]
+pub(crate) struct Challenge(String);
+
+impl Challenge {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this parameter. A character that no header can hold becomes a `?`.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.0.push_str(if self.0.is_empty() { " " } else { ", " });
+        self.0.push_str(name);
+        self.0.push_str("=\"");
+        for character in value.chars() {
+            match character {
+                '"' | '\\' => self.0.extend(['\\', character]),
+                ' '..='~' => self.0.push(character),
+                _ => self.0.push('?'),
+            }
+        }
+        self.0.push('"');
+        self
+    }
+
+    /// The same, if there is a value.
+    #[must_use]
+    pub(crate) fn with_some(self, name: &'static str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// The value of the header.
+    pub(crate) fn into_value(self) -> HeaderValue {
+        // It has no character but printable ASCII.
+        HeaderValue::from_str(&format!("Bearer{}", self.0)).unwrap_or(HeaderValue::from_static("Bearer"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing that a value holds can end the quote, the parameter or the header.
+    #[test]
+    fn a_value_stays_in_its_quotes() {
+        assert_eq!(Challenge::new().into_value(), "Bearer");
+        for (value, expected) in [
+            ("plain", r#"Bearer a="plain", b="c""#),
+            ("", r#"Bearer a="", b="c""#),
+            (r#"x", error="none"#, r#"Bearer a="x\", error=\"none", b="c""#),
+            (r"ends\", r#"Bearer a="ends\\", b="c""#),
+            ("a\r\nSet-Cookie: x", r#"Bearer a="a??Set-Cookie: x", b="c""#),
+            ("na\u{ef}ve \u{1f600}\0\u{7f}", r#"Bearer a="na?ve ???", b="c""#),
+        ] {
+            assert_eq!(Challenge::new().with("a", value).with_some("b", Some("c")).into_value(), expected);
+        }
+        let long = "x".repeat(10_000);
+        assert_eq!(Challenge::new().with("a", &long).with_some("b", None).into_value().len(), 10_011);
+    }
+}

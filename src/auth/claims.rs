@@ -1,0 +1,157 @@
+//! What a token says, or an authorization server says of it, and whether that is good here.
+//!
+//! Each claim is checked by its type too: one of the wrong type says nothing, and a token that says nothing of its end would
+//! never end.
+//!
+//! Source: RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §4; 2026-07-28, basic/authorization, "Token Handling".
+
+use serde_json::{Map, Value};
+
+use super::principal::Principal;
+use super::secure_url::SecureUrl;
+use super::validator::TokenRefusal;
+use crate::protocol::json::{Document, JsonLimits, Kind};
+
+/// Seconds that the clocks of two machines may differ by.
+pub(crate) const SKEW: u64 = 60;
+
+/// What is expected of claims.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expected {
+    /// `iss`, where it is known.
+    pub issuer: Option<String>,
+    pub audience: Audience,
+    /// Whether `exp` and, where it is known, `iss` must be there.
+    pub all: bool,
+}
+
+/// The audience that a token must have.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Audience {
+    /// The URL of this server.
+    #[default]
+    Resource,
+    /// Another name of it.
+    Named(String),
+    /// Any, and none.
+    Any,
+}
+
+/// Reads an object, in which no key is twice.
+pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
+    let document = Document::parse(json, JsonLimits::default()).ok()?;
+    if document.root().kind() != Kind::Object {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+/// Whom `claims` speak for, if they are good at `now` for the server at `resource`.
+pub(super) fn judge(
+    claims: Map<String, Value>,
+    expected: &Expected,
+    resource: Option<&SecureUrl>,
+    now: u64,
+) -> Result<Principal, TokenRefusal> {
+    let expires = time(&claims, "exp")?;
+    let (not_before, since) = (time(&claims, "nbf")?, time(&claims, "iat")?);
+    let issuer = string(&claims, "iss")?;
+    let audience = strings(&claims, "aud")?;
+    let kind = string(&claims, "token_type")?;
+    if kind.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) || claims.contains_key("cnf") {
+        return Err(invalid("it is bound to a key of its holder, which a bearer does not prove to have"));
+    }
+    match (issuer, &expected.issuer) {
+        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its issuer is another")),
+        (None, Some(_)) if expected.all => return Err(invalid("it names no issuer")),
+        _ => {}
+    }
+    match expires {
+        Some(expires) if has_ended(expires, now) => return Err(TokenRefusal::Expired),
+        None if expected.all => return Err(invalid("it does not say when it ends")),
+        _ => {}
+    }
+    let latest = now.saturating_add(SKEW);
+    if not_before.is_some_and(|time| time > latest) {
+        return Err(invalid("it is not good yet"));
+    }
+    if since.is_some_and(|time| time > latest) {
+        return Err(invalid("it was issued in the future"));
+    }
+    let is_for_us = match &expected.audience {
+        Audience::Any => true,
+        Audience::Named(name) => audience.contains(&name.as_str()),
+        Audience::Resource => resource.is_some_and(|url| audience.iter().any(|one| url.is_same_as(one))),
+    };
+    if !is_for_us {
+        return Err(TokenRefusal::WrongAudience);
+    }
+    let client_id = match string(&claims, "client_id")? {
+        Some(client) => Some(client),
+        None => string(&claims, "azp")?,
+    };
+    let subject = string(&claims, "sub")?.or(client_id).filter(|subject| !subject.is_empty());
+    Ok(Principal {
+        subject: subject.ok_or_else(|| invalid("it names neither a subject nor a client"))?.to_owned(),
+        issuer: issuer.or(expected.issuer.as_deref()).map(str::to_owned),
+        client_id: client_id.map(str::to_owned),
+        scopes: scopes(&claims)?,
+        expires,
+        // Another name of this server, or none that matters, is settled here.
+        audience: match expected.audience {
+            Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
+            Audience::Named(_) | Audience::Any => Vec::new(),
+        },
+        claims,
+    })
+}
+
+/// Whether what ends at `expires` has ended, by a clock that may be fast.
+pub(crate) fn has_ended(expires: u64, now: u64) -> bool {
+    expires.saturating_add(SKEW) <= now
+}
+
+pub(super) fn invalid(detail: &'static str) -> TokenRefusal {
+    TokenRefusal::Invalid(detail.into())
+}
+
+/// A claim of the wrong type.
+fn wrong(claim: &str) -> TokenRefusal {
+    TokenRefusal::Invalid(format!("its `{claim}` is of the wrong type").into())
+}
+
+/// `NumericDate` of RFC 7519 §2, to the second.
+fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenRefusal> {
+    let Some(value) = claims.get(name) else { return Ok(None) };
+    let whole = || value.as_u64();
+    // The cast holds on to the ends of the range.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let fraction = || value.as_f64().map(|seconds| seconds as u64);
+    whole().or_else(fraction).map(Some).ok_or_else(|| wrong(name))
+}
+
+fn string<'c>(claims: &'c Map<String, Value>, name: &str) -> Result<Option<&'c str>, TokenRefusal> {
+    claims.get(name).map(|value| value.as_str().ok_or_else(|| wrong(name))).transpose()
+}
+
+/// One string, or an array of them.
+fn strings<'c>(claims: &'c Map<String, Value>, name: &str) -> Result<Vec<&'c str>, TokenRefusal> {
+    match claims.get(name) {
+        None => Ok(Vec::new()),
+        Some(Value::String(one)) => Ok(vec![one]),
+        Some(Value::Array(several)) => {
+            several.iter().map(|one| one.as_str().ok_or_else(|| wrong(name))).collect::<Result<Vec<_>, _>>()
+        }
+        Some(_) => Err(wrong(name)),
+    }
+}
+
+/// `scope`, with spaces between (RFC 8693 §4.2); else `scp`, as two of the large providers call it.
+fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, TokenRefusal> {
+    let listed = match string(claims, "scope")? {
+        Some(scope) => vec![scope],
+        None => strings(claims, "scp")?,
+    };
+    let each = listed.into_iter().flat_map(|scopes| scopes.split(' ')).filter(|scope| !scope.is_empty());
+    Ok(each.map(str::to_owned).collect())
+}

@@ -1,0 +1,169 @@
+//! The published keys of an issuer.
+//!
+//! Source: RFC 7517; RFC 7518 §6; RFC 8037 §2.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::Request;
+use http::header::ACCEPT;
+use serde_json::{Map, Value};
+
+use super::claims::{self, invalid};
+use super::secure_url::SecureUrl;
+use super::validator::{Presented, TokenRefusal};
+use crate::host::{FetchLimits, PublicKey};
+
+/// What the keys may take.
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 * 1024 };
+/// Seconds for which keys are kept.
+const KEPT: u64 = 600;
+/// Seconds between two fetches for keys that were not there.
+const AGAIN: u64 = 60;
+/// Keys of one issuer that are read, and that are tried on a token that names none.
+const MOST: usize = 32;
+/// Issuers whose keys are kept.
+const ISSUERS: usize = 16;
+/// Bytes of an RSA modulus: 2048 bits (RFC 7518 §3.3) to 8192, past which a check takes too long.
+const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
+
+/// An algorithm by which tokens are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    Rs256,
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// EdDSA on Ed25519.
+    EdDsa,
+}
+
+impl Algorithm {
+    /// All that are known here.
+    pub const ALL: [Self; 3] = [Self::Rs256, Self::Es256, Self::EdDsa];
+
+    /// Its name as a token has it (`alg`).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rs256 => "RS256",
+            Self::Es256 => "ES256",
+            Self::EdDsa => "EdDSA",
+        }
+    }
+
+    /// The one algorithm that `key` is for.
+    pub(super) const fn of(key: &PublicKey) -> Self {
+        match key {
+            PublicKey::Rs256 { .. } => Self::Rs256,
+            PublicKey::Es256 { .. } => Self::Es256,
+            PublicKey::EdDsa { .. } => Self::EdDsa,
+        }
+    }
+}
+
+/// A key and its name.
+type Named = (Option<String>, PublicKey);
+
+/// The keys of an issuer, and when they were fetched.
+struct Fetched {
+    keys: Vec<Named>,
+    at: u64,
+}
+
+thread_local! {
+    /// By the URL that they are at.
+    static KEYS: RefCell<HashMap<String, Fetched>> = RefCell::default();
+}
+
+/// The keys at `url` that may have signed a token which names the key `id`.
+pub(super) async fn keys(
+    url: &SecureUrl,
+    id: Option<&str>,
+    presented: Presented<'_>,
+) -> Result<Vec<PublicKey>, TokenRefusal> {
+    const UNKNOWN: &str = "it names a key that its issuer does not have";
+    let now = presented.now();
+    let known = KEYS.with_borrow(|all| {
+        let fetched = all.get(url.as_str()).filter(|fetched| now < fetched.at.saturating_add(KEPT))?;
+        Some((named(&fetched.keys, id), fetched.at.saturating_add(AGAIN) <= now))
+    });
+    match known {
+        Some((keys, _)) if !keys.is_empty() => return Ok(keys),
+        Some((_, false)) => return Err(invalid(UNKNOWN)),
+        _ => presented.may_ask_elsewhere().await?,
+    }
+    let fetched = fetch(url, presented).await?;
+    let keys = named(&fetched, id);
+    let at = presented.now();
+    KEYS.with_borrow_mut(|all| {
+        if all.len() >= ISSUERS && !all.contains_key(url.as_str()) {
+            all.clear();
+        }
+        all.insert(url.as_str().to_owned(), Fetched { keys: fetched, at });
+    });
+    if keys.is_empty() { Err(invalid(UNKNOWN)) } else { Ok(keys) }
+}
+
+/// The keys of that name; all of them, where none is named.
+fn named(keys: &[Named], id: Option<&str>) -> Vec<PublicKey> {
+    let fits = |name: &Option<String>| id.is_none_or(|id| name.as_deref() == Some(id));
+    keys.iter().filter(|(name, _)| fits(name)).map(|(_, key)| key.clone()).collect()
+}
+
+async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<Named>, TokenRefusal> {
+    let unavailable = |problem: String| TokenRefusal::Unavailable(format!("the keys of the issuer: {problem}").into());
+    let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(String::new());
+    let request = request.map_err(|error| unavailable(error.to_string()))?;
+    let answer = presented.host().fetch.fetch(request, LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
+    if answer.status != 200 {
+        return Err(unavailable(format!("the status is {}", answer.status)));
+    }
+    parse(&answer.body).ok_or_else(|| unavailable("the answer is no JSON Web Key Set".into()))
+}
+
+/// The keys of a set that are of a known kind and for signatures; others are for others.
+fn parse(json: &[u8]) -> Option<Vec<Named>> {
+    let set = claims::object(json)?;
+    let keys = set.get("keys")?.as_array()?;
+    let keys = keys.iter().filter_map(Value::as_object).filter(|key| is_for_signatures(key));
+    let read = |key: &Map<String, Value>| Some((string(key, "kid").map(str::to_owned), public_key(key)?));
+    Some(keys.filter_map(read).take(MOST).collect())
+}
+
+fn is_for_signatures(key: &Map<String, Value>) -> bool {
+    let for_use = key.get("use").is_none_or(|purpose| purpose == "sig");
+    let operations = key.get("key_ops").is_none_or(|operations| {
+        operations.as_array().is_some_and(|all| all.iter().any(|operation| operation == "verify"))
+    });
+    for_use && operations
+}
+
+/// A key of a kind that is known here, if it is sound and is not meant for another algorithm.
+fn public_key(key: &Map<String, Value>) -> Option<PublicKey> {
+    let bytes = |name: &str| URL_SAFE_NO_PAD.decode(string(key, name)?).ok();
+    let point = |name: &str| bytes(name)?.try_into().ok();
+    let public = match (string(key, "kty")?, string(key, "crv")) {
+        ("RSA", _) => {
+            let (n, e) = (bytes("n")?, bytes("e")?);
+            let sound = MODULUS.contains(&n.len()) && n.first() != Some(&0) && (1..=8).contains(&e.len());
+            sound.then_some(PublicKey::Rs256 { n, e })?
+        }
+        ("EC", Some("P-256")) => PublicKey::Es256 { x: point("x")?, y: point("y")? },
+        ("OKP", Some("Ed25519")) => PublicKey::EdDsa { x: point("x")? },
+        _ => return None,
+    };
+    let meant = key.get("alg").is_none_or(|name| name == Algorithm::of(&public).name() || is_same_curve(name, &public));
+    meant.then_some(public)
+}
+
+/// `Ed25519` is the newer name of what EdDSA is here (RFC 9864).
+fn is_same_curve(name: &Value, key: &PublicKey) -> bool {
+    name == "Ed25519" && matches!(key, PublicKey::EdDsa { .. })
+}
+
+fn string<'k>(key: &'k Map<String, Value>, name: &str) -> Option<&'k str> {
+    key.get(name)?.as_str()
+}

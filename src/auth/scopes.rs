@@ -1,0 +1,96 @@
+//! Scopes: what a token permits.
+//!
+//! Source: RFC 6749 §3.3; 2026-07-28, basic/authorization, "Scope Selection Strategy" and "Runtime Insufficient Scope".
+
+use super::config::ConfigError;
+
+/// What is wrong with a scope, if anything is.
+///
+/// `offline_access` asks for a refresh token, which is between a client and its authorization server: a resource server should
+/// not ask for it (2026-07-28, basic/authorization).
+pub(crate) fn problem(scope: &str) -> Option<&'static str> {
+    let is_scope = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    if scope == "offline_access" {
+        Some("names `offline_access`, which is no scope of a resource server")
+    } else if scope.is_empty() || !scope.bytes().all(is_scope) {
+        Some("has a scope with a space, a quote, a backslash, or what is not ASCII")
+    } else {
+        None
+    }
+}
+
+/// Reads scopes with spaces or commas between them.
+pub(crate) fn list(variable: &'static str, text: &str) -> Result<Vec<String>, ConfigError> {
+    let scopes = text.split([' ', ',', '\n']).filter(|scope| !scope.is_empty());
+    let checked = scopes.map(|scope| match problem(scope) {
+        None => Ok(scope.to_owned()),
+        Some(problem) => Err(ConfigError::new(variable, problem)),
+    });
+    checked.collect()
+}
+
+/// Scopes that include others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScopeHierarchy(Vec<(String, Vec<String>)>);
+
+impl ScopeHierarchy {
+    /// From now on, `scope` includes `others`.
+    pub(crate) fn add(&mut self, scope: String, others: Vec<String>) {
+        self.0.push((scope, others));
+    }
+
+    /// Adds to `scopes` what they include, and what that includes.
+    pub(crate) fn expand(&self, scopes: &mut Vec<String>) {
+        let mut next = 0;
+        while let Some(scope) = scopes.get(next).cloned() {
+            next = next.saturating_add(1);
+            for other in self.0.iter().filter(|(known, _)| *known == scope).flat_map(|(_, others)| others) {
+                if !scopes.contains(other) {
+                    scopes.push(other.clone());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_have_few_characters() {
+        for (scope, fits) in [
+            ("kb:write", true),
+            ("https://example.com/scope", true),
+            ("!#[]~", true),
+            ("", false),
+            ("a b", false),
+            ("a\"b", false),
+            ("a\\b", false),
+            ("a\r\nb", false),
+            ("\u{e9}", false),
+            ("offline_access", false),
+        ] {
+            assert_eq!(problem(scope).is_none(), fits, "{scope:?}");
+        }
+    }
+
+    /// Rule 104: scopes include others, those include others again, and a circle ends.
+    #[test]
+    fn scopes_include_others() {
+        let mut hierarchy = ScopeHierarchy::default();
+        for (scope, others) in [("admin", vec!["write"]), ("write", vec!["read"]), ("a", vec!["b"]), ("b", vec!["a"])] {
+            hierarchy.add(scope.into(), others.into_iter().map(String::from).collect());
+        }
+        for (held, expected) in [
+            (vec!["admin"], vec!["admin", "write", "read"]),
+            (vec!["write", "x"], vec!["write", "x", "read"]),
+            (vec!["read"], vec!["read"]),
+            (vec!["a"], vec!["a", "b"]),
+        ] {
+            let mut scopes: Vec<_> = held.into_iter().map(String::from).collect();
+            hierarchy.expand(&mut scopes);
+            assert_eq!(scopes, expected);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How often a caller may call: by who it is, and, as long as that is not known, by its address.
+//!
+//! Callers who are known do not count against their address: many share one. Source of 429: RFC 6585 §4.
+
+use std::cell::Cell;
+use std::net::Ipv6Addr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::auth::Principal;
+use crate::host::{Host, Level, RateLimit, RequestHead};
+
+/// How requests are counted.
+pub(super) enum RateLimiting {
+    /// They are not, and nobody has said that this is meant.
+    Unbound,
+    /// They are not.
+    Off,
+    /// By this.
+    By(Rc<dyn RateLimit>),
+}
+
+thread_local! {
+    /// Whether the log of this isolate has been told what it needs to be told once.
+    static WARNED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl RateLimiting {
+    /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
+    pub(super) async fn admits(&self, key: String, host: &Host) -> bool {
+        match self {
+            Self::Off => true,
+            Self::Unbound => {
+                warn_once(host, "no rate limit is bound as MCP_RATE_LIMIT: callers may call as often as they like");
+                true
+            }
+            Self::By(limit) => limit.admits(key).await.unwrap_or_else(|error| {
+                warn_once(host, &format!("the rate limit fails, and callers pass uncounted: {error}"));
+                true
+            }),
+        }
+    }
+
+    /// The time after which a caller that was refused may try again.
+    pub(super) fn period(&self) -> Duration {
+        match self {
+            Self::By(limit) => limit.period(),
+            Self::Unbound | Self::Off => Duration::ZERO,
+        }
+    }
+}
+
+fn warn_once(host: &Host, problem: &str) {
+    if !WARNED.replace(true) {
+        let line = serde_json::json!({ "event": "unlimited", "problem": problem }).to_string();
+        host.log.write(Level::Warning, &line);
+    }
+}
+
+/// Whoever counts is not told who calls: a key is a digest.
+pub(super) fn key_of_principal(principal: &Principal) -> String {
+    let Principal { issuer, subject, client_id, .. } = principal;
+    digest(&format!("{:?}", (issuer, subject, client_id)))
+}
+
+/// The address that the edge saw. Of an IPv6 address, the half that names the network: a caller has all of the other.
+pub(super) fn key_of_address(head: &dyn RequestHead) -> String {
+    let address = head.header("cf-connecting-ip").unwrap_or_default();
+    let network = match address.parse::<Ipv6Addr>() {
+        Ok(address) => format!("{:?}", address.octets().first_chunk::<8>()),
+        Err(_) => address,
+    };
+    digest(&format!("address {network}"))
+}
+
+fn digest(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+}

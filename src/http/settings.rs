@@ -1,0 +1,158 @@
+//! What the environment says about an endpoint. Each variable is checked; one that is wrong closes the endpoint.
+//!
+//! The table of all variables is in `docs/authorization.md`.
+
+use super::endpoint::Endpoint;
+use super::origin::{AllowedOrigins, is_origin};
+use crate::auth::{
+    Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
+};
+use crate::host::Environment;
+use crate::server::SessionRequired;
+
+/// Gives `endpoint` what the environment says.
+pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Result<Endpoint, ConfigError> {
+    let variables = Variables(environment);
+    if variables.get("MCP_SERVERLESS").is_some_and(|value| value != "true") {
+        let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
+        return Err(ConfigError::new("MCP_SERVERLESS", problem));
+    }
+    let mut endpoint = endpoint
+        .allowed_origins(variables.origins()?)
+        .state_keys(StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()));
+    endpoint.set_resource(|declared| variables.resource(declared))?;
+    if let Some(limit) = environment.rate_limit("MCP_RATE_LIMIT") {
+        endpoint = endpoint.rate_limit(limit);
+    }
+    let is_public = variables.is_public()?;
+    Ok(match variables.validator()? {
+        Some(validator) => endpoint.auth(validator),
+        None if is_public => endpoint.open_to_the_public(),
+        None => endpoint.without_auth(),
+    })
+}
+
+struct Variables<'e, E>(&'e E);
+
+impl<E: Environment> Variables<'_, E> {
+    /// A variable that is set to something.
+    fn get(&self, name: &str) -> Option<String> {
+        let value = self.0.variable(name)?;
+        let value = value.trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
+        self.get(name).ok_or_else(|| ConfigError::new(name, format!("is not set: it is {what}")))
+    }
+
+    /// The values of a variable that holds several.
+    fn list(&self, name: &str) -> Vec<String> {
+        let value = self.get(name).unwrap_or_default();
+        value.split([',', ' ', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn is_public(&self) -> Result<bool, ConfigError> {
+        match self.get("MCP_ALLOW_PUBLIC").as_deref() {
+            None | Some("no") => Ok(false),
+            Some("yes") => Ok(true),
+            Some(_) => Err(ConfigError::new("MCP_ALLOW_PUBLIC", "must be \"yes\" or \"no\"")),
+        }
+    }
+
+    /// The validators that MCP_AUTH names; `None`, if it names `none`.
+    fn validator(&self) -> Result<Option<AnyOf>, ConfigError> {
+        const CHOICE: &str =
+            "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
+        let names = self.list("MCP_AUTH");
+        match &*names {
+            [] => return Err(ConfigError::new("MCP_AUTH", format!("is not set; it {CHOICE}"))),
+            [none] if none == "none" => return Ok(None),
+            _ => {}
+        }
+        let mut validators = AnyOf::new();
+        for name in names {
+            validators = match &*name {
+                "static" => {
+                    let tokens = self.get("MCP_STATIC_TOKENS");
+                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref()))?
+                }
+                "introspection" => validators.or(self.introspection())?,
+                "jwt" => validators.or(self.jwt())?,
+                _ => return Err(ConfigError::new("MCP_AUTH", CHOICE)),
+            };
+        }
+        Ok(Some(validators))
+    }
+
+    fn introspection(&self) -> Result<Introspection, ConfigError> {
+        const ENDPOINT: &str = "MCP_INTROSPECTION_ENDPOINT";
+        const METHOD: &str = "MCP_INTROSPECTION_AUTH_METHOD";
+        let endpoint = self.required(ENDPOINT, "the URL at which the authorization server answers about tokens")?;
+        let mut validator = Introspection::at(ENDPOINT, &endpoint)?;
+        if let Some(issuer) = self.get("MCP_ISSUER") {
+            validator = validator.issuer(issuer);
+        }
+        let secret = || {
+            const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
+            let secret = self.required(SECRET, "the secret by which this server shows who asks")?;
+            if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+                Ok(secret)
+            } else {
+                Err(ConfigError::new(SECRET, "has characters that are not printable ASCII"))
+            }
+        };
+        let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the name of this server at the authorization server");
+        match self.get(METHOD).as_deref() {
+            None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
+            Some("post") => Ok(validator.post(id()?, secret()?)),
+            Some("bearer") => Ok(validator.bearer(&secret()?)),
+            Some("none") => Ok(validator),
+            Some(_) => Err(ConfigError::new(METHOD, "must be \"basic\", \"post\", \"bearer\" or \"none\"")),
+        }
+    }
+
+    fn jwt(&self) -> Result<Jwt, ConfigError> {
+        let jwks = self.required("MCP_JWKS_URL", "the URL of the keys that sign the tokens")?;
+        let issuer = self.required("MCP_ISSUER", "the `iss` of the tokens that are taken")?;
+        let mut validator = Jwt::new(&jwks, &issuer)?;
+        let names = self.list("MCP_JWT_ALGORITHMS");
+        if !names.is_empty() {
+            let known = |name: &String| Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name);
+            let algorithms: Option<Vec<_>> = names.iter().map(known).collect();
+            validator = validator.algorithms(algorithms.ok_or_else(|| {
+                let known = Algorithm::ALL.map(Algorithm::name).join(", ");
+                ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))
+            })?);
+        }
+        let types = self.list("MCP_JWT_TYPES");
+        Ok(if types.is_empty() { validator } else { validator.types(types) })
+    }
+
+    /// What the program has declared of the server, with what the environment says of it.
+    fn resource(&self, declared: ProtectedResource) -> Result<ProtectedResource, ConfigError> {
+        let mut resource = declared;
+        if let Some(url) = self.get("MCP_RESOURCE") {
+            resource.url = ProtectedResource::at(&url)?.url;
+        }
+        for issuer in self.list("MCP_AUTHORIZATION_SERVERS") {
+            resource = resource.authorization_server(&issuer)?;
+        }
+        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::list("MCP_SCOPES", &listed)).transpose()?;
+        if let Some(scopes) = scopes {
+            resource.scopes = scopes;
+        }
+        Ok(resource)
+    }
+
+    fn origins(&self) -> Result<AllowedOrigins, ConfigError> {
+        const NAME: &str = "MCP_ALLOWED_ORIGINS";
+        self.list(NAME).into_iter().try_fold(AllowedOrigins::local(), |origins, origin| {
+            if is_origin(&origin) {
+                Ok(origins.and(origin))
+            } else {
+                Err(ConfigError::new(NAME, "must list hosts (app.example.com) or origins (https://app.example.com)"))
+            }
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! Which scopes a request needs: those of what it uses. Lists need none, and show each caller what is for it.
+//!
+//! Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
+
+use super::{completion, prompts, resources};
+use crate::protocol::description::Text;
+use crate::protocol::message::Request;
+use crate::server::McpServer;
+use crate::server::access::Access;
+
+/// All the scopes that `request` needs. What is not there needs none: the answer says so.
+pub(crate) fn needed<'s>(request: &Request<'_>, server: &'s McpServer) -> &'s [Text] {
+    access(request, server).map_or(&[], |access| &access.scopes)
+}
+
+fn access<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Access> {
+    let param = |name: &str| request.param(name)?.as_str();
+    let prompt =
+        |name: &str| prompts::find(server, name, param("version").as_deref()).ok().map(|prompt| &prompt.access);
+    match &*request.method {
+        "tools/call" => server.tool(&param("name")?).map(|tool| &tool.access),
+        "prompts/get" => prompt(&param("name")?),
+        "resources/read" => resources::find(server, &param("uri")?).map(|found| found.access()),
+        "completion/complete" => {
+            let reference = request.param("ref")?;
+            let member = |name: &str| reference.get(name)?.as_str();
+            match &*member("type")? {
+                "ref/prompt" => prompt(&member("name")?),
+                "ref/resource" => completion::template_named(server, &member("uri")?).map(|template| &template.access),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! What must hold of claims, whether a token carries them or an authorization server tells them.
+
+use edge_mcp::{Endpoint, Introspection, Jwt, ProtectedResource};
+use serde_json::{Value, json};
+
+use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
+use crate::support::{Answer, NOW, legacy, server};
+
+/// A change that is made to claims which are good.
+pub type Change = (&'static str, Value);
+
+/// Claims that are good.
+pub fn good() -> Value {
+    json!({
+        "active": true, "iss": ISSUER, "sub": "ada", "aud": RESOURCE, "client_id": "cli", "scope": "kb:read kb:write",
+        "exp": NOW + 300, "iat": NOW - 10, "nbf": NOW - 10, "jti": "1", "token_type": "Bearer",
+    })
+}
+
+/// The same, changed; `null` takes a claim away.
+fn changed(changes: &[Change]) -> Value {
+    let mut claims = good();
+    for (name, value) in changes {
+        match value {
+            Value::Null => drop(claims.as_object_mut().expect("an object").remove(*name)),
+            value => claims[*name] = value.clone(),
+        }
+    }
+    claims
+}
+
+fn guarded() -> Endpoint {
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    Endpoint::new(server).resource(resource).without_rate_limit()
+}
+
+/// Asks with claims that an authorization server tells.
+fn introspected(claims: &Value) -> Answer {
+    let validator =
+        Introspection::new("https://auth.example.com/introspect").map(|it| it.issuer(ISSUER).without_cache());
+    let network = Network::answering(200, claims);
+    legacy("tools/call", json!({ "name": "whoami" }))
+        .at(RESOURCE)
+        .bearer("opaque")
+        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+}
+
+/// Asks with claims that a token carries.
+fn signed(claims: &Value) -> Answer {
+    let validator = Jwt::new("https://auth.example.com/jwks", ISSUER);
+    let network = Network::answering(200, &json!({ "keys": KEYS.public() }));
+    let token = token(&json!({ "alg": "EdDSA", "kid": "EdDSA", "typ": "at+jwt" }), claims);
+    legacy("tools/call", json!({ "name": "whoami" }))
+        .at(RESOURCE)
+        .bearer(&token)
+        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+}
+
+fn says(answer: &Answer) -> &str {
+    answer.message()
+}
+
+const INVALID: &str = "is not valid";
+const EXPIRED: &str = "has expired";
+const AUDIENCE: &str = "for another server";
+
+/// Rules 101 and 103: claims are checked, each with its type; a clock may be wrong by 60 seconds.
+#[test]
+fn claims_are_checked() {
+    let table: Vec<(Vec<Change>, Option<&str>)> = vec![
+        (vec![], None),
+        // The audience is this server, or the token is for another.
+        (vec![("aud", json!(["https://other.example", "HTTPS://KB.example.com/mcp/"]))], None),
+        (vec![("aud", json!("https://kb.example.com"))], Some(AUDIENCE)),
+        (vec![("aud", json!("https://kb.example.com/mcpfoo"))], Some(AUDIENCE)),
+        (vec![("aud", json!(["https://other.example"]))], Some(AUDIENCE)),
+        (vec![("aud", json!([]))], Some(AUDIENCE)),
+        (vec![("aud", json!(null))], Some(AUDIENCE)),
+        (vec![("aud", json!(7))], Some(INVALID)),
+        (vec![("aud", json!([RESOURCE, 7]))], Some(INVALID)),
+        (vec![("aud", json!({ "url": RESOURCE }))], Some(INVALID)),
+        // Times, and the types of times.
+        (vec![("exp", json!(NOW - 59))], None),
+        (vec![("exp", json!(NOW - 60))], Some(EXPIRED)),
+        (vec![("exp", json!(0))], Some(EXPIRED)),
+        (vec![("exp", json!(-1))], Some(EXPIRED)),
+        (vec![("exp", json!(f64::from(u32::try_from(NOW).expect("small")) + 0.5))], None),
+        (vec![("exp", json!(u64::MAX))], None),
+        (vec![("exp", json!((NOW + 300).to_string()))], Some(INVALID)),
+        (vec![("exp", json!(true))], Some(INVALID)),
+        (vec![("exp", json!([NOW + 300]))], Some(INVALID)),
+        (vec![("nbf", json!(NOW + 60))], None),
+        (vec![("nbf", json!(NOW + 61))], Some(INVALID)),
+        (vec![("nbf", json!("0"))], Some(INVALID)),
+        (vec![("iat", json!(NOW + 60))], None),
+        (vec![("iat", json!(NOW + 61))], Some(INVALID)),
+        (vec![("iat", json!({}))], Some(INVALID)),
+        // The issuer.
+        (vec![("iss", json!("https://auth.example.com/"))], Some(INVALID)),
+        (vec![("iss", json!(["https://auth.example.com"]))], Some(INVALID)),
+        // The kind: a bearer's, and bound to nobody's key.
+        (vec![("token_type", json!("bearer"))], None),
+        (vec![("token_type", json!("DPoP"))], Some(INVALID)),
+        (vec![("token_type", json!(7))], Some(INVALID)),
+        (vec![("cnf", json!({ "jkt": "x" }))], Some(INVALID)),
+        // Who it is.
+        (vec![("sub", json!(7))], Some(INVALID)),
+        (vec![("sub", json!(""))], Some(INVALID)),
+        (vec![("sub", json!(null)), ("client_id", json!(null))], Some(INVALID)),
+        (vec![("client_id", json!(7))], Some(INVALID)),
+        (vec![("scope", json!(["kb:read"]))], Some(INVALID)),
+        (vec![("scope", json!(null)), ("scp", json!([7]))], Some(INVALID)),
+        // Of several mistakes, the first in the order of the checks is told.
+        (vec![("exp", json!(0)), ("aud", json!("https://other.example"))], Some(EXPIRED)),
+    ];
+    for (changes, refused) in table {
+        for (kind, answer) in [("introspection", introspected(&changed(&changes))), ("jwt", signed(&changed(&changes)))]
+        {
+            match refused {
+                None => assert_eq!(answer.tool_text(), ("ada", false), "{kind} {changes:?}"),
+                Some(text) => {
+                    assert_eq!(answer.status, 401, "{kind} {changes:?}");
+                    assert!(says(&answer).contains(text), "{kind} {changes:?}: {}", says(&answer));
+                }
+            }
+        }
+    }
+}
+
+/// What an authorization server may leave out, a token that carries its own claims must have (RFC 9068 §2.2).
+#[test]
+fn a_signed_token_says_more() {
+    for claim in ["iss", "exp"] {
+        let claims = changed(&[(claim, json!(null))]);
+        assert_eq!(introspected(&claims).tool_text(), ("ada", false), "{claim}");
+        assert_eq!(signed(&claims).status, 401, "{claim}");
+    }
+}
+
+/// Where nobody is named, the client is who calls.
+#[test]
+fn a_client_may_speak_for_itself() {
+    for answer in [introspected(&changed(&[("sub", json!(null))])), signed(&changed(&[("sub", json!(null))]))] {
+        assert_eq!(answer.tool_text(), ("cli", false));
+    }
+}
+
+/// Names and scopes in any script, and long ones, do no harm.
+#[test]
+fn claims_may_be_of_any_script() {
+    let long = "x".repeat(10_000);
+    for name in ["Ад\u{301}а 💡", "\u{202e}ada", "ada\u{0}\r\nX-Injected: 1", &long] {
+        let claims = changed(&[("sub", json!(name)), ("scope", json!(name)), ("extra", json!({ name: [name] }))]);
+        for answer in [introspected(&claims), signed(&claims)] {
+            assert_eq!(answer.tool_text(), (name, false));
+            assert!(answer.header("x-injected").is_none());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! An authorization server: what it answers, what it was asked, and the keys by which it signs.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use edge_mcp::host::{CannotCheck, Fetch, FetchError, FetchLimits, Fetched, PublicKey, SignatureCheck};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use ring::rand::SystemRandom;
+use ring::rsa::{KeyPair as RsaKeyPair, PublicKeyComponents};
+use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
+use serde_json::{Value, json};
+
+use crate::support::Lines;
+
+/// The issuer's name.
+pub const ISSUER: &str = "https://auth.example.com";
+/// The server that its tokens are for.
+pub const RESOURCE: &str = "https://kb.example.com/mcp";
+
+type Respond = Box<dyn Fn(&http::Request<String>) -> Result<Fetched, FetchError>>;
+
+/// A network with one server on it.
+pub struct Network {
+    respond: RefCell<Respond>,
+    requests: RefCell<Vec<http::Request<String>>>,
+    pub limits: Cell<Option<FetchLimits>>,
+}
+
+impl Network {
+    pub fn new(respond: impl Fn(&http::Request<String>) -> Result<Fetched, FetchError> + 'static) -> Rc<Self> {
+        Rc::new(Self {
+            respond: RefCell::new(Box::new(respond)),
+            requests: RefCell::default(),
+            limits: Cell::new(None),
+        })
+    }
+
+    /// One that always answers this.
+    pub fn answering(status: u16, body: &(impl ToString + ?Sized)) -> Rc<Self> {
+        let body = body.to_string().into_bytes();
+        Self::new(move |_| Ok(Fetched { status, body: body.clone() }))
+    }
+
+    /// Answers otherwise from now on.
+    pub fn change(&self, respond: impl Fn(&http::Request<String>) -> Result<Fetched, FetchError> + 'static) {
+        *self.respond.borrow_mut() = Box::new(respond);
+    }
+
+    /// What it was asked.
+    pub fn requests(&self) -> Vec<http::Request<String>> {
+        self.requests.borrow().clone()
+    }
+
+    /// How often it was asked.
+    pub fn count(&self) -> usize {
+        self.requests.borrow().len()
+    }
+}
+
+impl Fetch for Network {
+    fn fetch(
+        &self,
+        request: http::Request<String>,
+        limits: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        let answer = (self.respond.borrow())(&request);
+        self.requests.borrow_mut().push(request);
+        self.limits.set(Some(limits));
+        async { answer }.boxed_local()
+    }
+}
+
+/// A machine at this second, on this network, that can check signatures.
+pub fn machine(network: &Rc<Network>, second: u64) -> Lines {
+    let mut machine = Lines::at(second);
+    machine.network = network.clone();
+    machine.signatures = Rc::new(Ring);
+    machine
+}
+
+/// Checks signatures by ring.
+struct Ring;
+
+impl SignatureCheck for Ring {
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        let is_signed = match key {
+            PublicKey::Rs256 { n, e } => RsaPublicKeyComponents { n, e }
+                .verify(&signature::RSA_PKCS1_2048_8192_SHA256, &message, &signature)
+                .is_ok(),
+            PublicKey::Es256 { x, y } => {
+                let point = [&[4][..], &x, &y].concat();
+                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(&message, &signature).is_ok()
+            }
+            PublicKey::EdDsa { x } => {
+                UnparsedPublicKey::new(&signature::ED25519, x).verify(&message, &signature).is_ok()
+            }
+        };
+        async move { Ok(is_signed) }.boxed_local()
+    }
+}
+
+pub fn encoded(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The three keys of the issuer. ring makes no RSA keys, so that one is in a file; nothing but these tests trusts it.
+pub struct Keys {
+    rsa: RsaKeyPair,
+    elliptic: EcdsaKeyPair,
+    edwards: Ed25519KeyPair,
+}
+
+pub static KEYS: LazyLock<Keys> = LazyLock::new(|| {
+    let random = SystemRandom::new();
+    let elliptic = &signature::ECDSA_P256_SHA256_FIXED_SIGNING;
+    let document = EcdsaKeyPair::generate_pkcs8(elliptic, &random).expect("a key");
+    let edwards = Ed25519KeyPair::generate_pkcs8(&random).expect("a key");
+    Keys {
+        rsa: RsaKeyPair::from_pkcs8(include_bytes!("rsa.pk8")).expect("a key"),
+        elliptic: EcdsaKeyPair::from_pkcs8(elliptic, document.as_ref(), &random).expect("a key"),
+        edwards: Ed25519KeyPair::from_pkcs8(edwards.as_ref()).expect("a key"),
+    }
+});
+
+impl Keys {
+    /// The signature of `message`, as a JWT has it.
+    pub fn sign(&self, algorithm: &str, message: &str) -> Vec<u8> {
+        let (random, message) = (SystemRandom::new(), message.as_bytes());
+        match algorithm {
+            "RS256" => {
+                let mut signature = vec![0; self.rsa.public().modulus_len()];
+                self.rsa.sign(&signature::RSA_PKCS1_SHA256, &random, message, &mut signature).expect("signed");
+                signature
+            }
+            "ES256" => self.elliptic.sign(&random, message).expect("signed").as_ref().to_vec(),
+            "EdDSA" => self.edwards.sign(message).as_ref().to_vec(),
+            other => panic!("{other} is not signed by"),
+        }
+    }
+
+    /// The public keys, each named by its algorithm.
+    pub fn public(&self) -> Vec<Value> {
+        let point = self.elliptic.public_key().as_ref();
+        let rsa = PublicKeyComponents::<Vec<u8>>::from(self.rsa.public());
+        vec![
+            json!({ "kty": "RSA", "kid": "RS256", "use": "sig", "alg": "RS256", "n": encoded(rsa.n), "e": encoded(rsa.e) }),
+            json!({ "kty": "EC", "kid": "ES256", "crv": "P-256", "x": encoded(&point[1..33]), "y": encoded(&point[33..]) }),
+            json!({ "kty": "OKP", "kid": "EdDSA", "crv": "Ed25519", "key_ops": ["verify"],
+                    "x": encoded(self.edwards.public_key()) }),
+        ]
+    }
+}
+
+/// A signed token.
+pub fn token(header: &Value, claims: &Value) -> String {
+    let message = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
+    let algorithm = header["alg"].as_str().expect("alg");
+    let signature = KEYS.sign(algorithm, &message);
+    format!("{message}.{}", encoded(signature))
+}
+
+pub fn basic(pair: &str) -> String {
+    format!("Basic {}", STANDARD.encode(pair))
+}

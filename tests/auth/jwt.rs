@@ -1,0 +1,240 @@
+//! Tokens that carry their own claims.
+
+use std::rc::Rc;
+
+use edge_mcp::auth::Algorithm;
+use edge_mcp::host::{FetchError, Fetched};
+use edge_mcp::{Endpoint, Jwt, ProtectedResource};
+use serde_json::{Value, json};
+
+use crate::claims::good;
+use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, encoded, machine, token};
+use crate::support::{Answer, NOW, legacy, server};
+
+const JWKS: &str = "https://auth.example.com/jwks";
+
+fn validator() -> Jwt {
+    Jwt::new(JWKS, ISSUER).expect("a URL")
+}
+
+fn endpoint(validator: Jwt) -> Endpoint {
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    Endpoint::new(server).resource(resource).auth(validator).without_rate_limit()
+}
+
+fn published(keys: &[Value]) -> Rc<Network> {
+    Network::answering(200, &json!({ "keys": keys }))
+}
+
+fn ask(endpoint: &Endpoint, token: &str, network: &Rc<Network>, second: u64) -> Answer {
+    let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
+    whoami.bearer(token).ask_logging(endpoint, &machine(network, second))
+}
+
+fn header(algorithm: &str) -> Value {
+    json!({ "alg": algorithm, "kid": algorithm, "typ": "at+jwt" })
+}
+
+/// Whether a token passes where nothing else is known.
+fn passes(token: &str) -> bool {
+    // Each test has a thread of its own, and so keys of its own; another URL is another issuer.
+    let validator = Jwt::new(&format!("{JWKS}?{}", token.len()), ISSUER).expect("a URL");
+    match ask(&endpoint(validator), token, &published(&KEYS.public()), NOW).status {
+        200 => true,
+        401 => false,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn three_algorithms_are_known() {
+    for algorithm in ["RS256", "ES256", "EdDSA"] {
+        let good_token = token(&header(algorithm), &good());
+        assert!(passes(&good_token), "{algorithm}");
+        let (message, signature) = good_token.rsplit_once('.').expect("three parts");
+        let other_claims =
+            message.split_once('.').expect("two parts").0.to_owned() + "." + &encoded(good().to_string() + " ");
+        for forged in [
+            format!("{other_claims}.{signature}"),
+            format!("{message}."),
+            format!("{message}.{}", encoded(vec![0; 64])),
+            format!("{message}.{}", encoded(vec![0; 256])),
+            format!("{message}.{signature}A"),
+            message.to_owned(),
+            format!("{good_token}.x"),
+        ] {
+            assert!(!passes(&forged), "{algorithm} {forged}");
+        }
+    }
+}
+
+/// The algorithm is the configuration's and the key's, never the token's: none, HMAC by a public key, one key used as
+/// another kind.
+#[test]
+fn the_token_does_not_choose_the_algorithm() {
+    let signed_by = |claimed: &str, algorithm: &str, kid: &str| {
+        let head = json!({ "alg": claimed, "kid": kid, "typ": "at+jwt" });
+        let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+        format!("{message}.{}", encoded(KEYS.sign(algorithm, &message)))
+    };
+    assert!(passes(&signed_by("ES256", "ES256", "ES256")));
+    for (claimed, algorithm, kid) in [
+        ("none", "ES256", "ES256"),
+        ("HS256", "ES256", "ES256"),
+        ("es256", "ES256", "ES256"),
+        ("RS256", "ES256", "ES256"),
+        ("ES256", "ES256", "RS256"),
+        ("ES256", "RS256", "ES256"),
+        ("RS512", "RS256", "RS256"),
+        ("", "ES256", "ES256"),
+    ] {
+        assert!(!passes(&signed_by(claimed, algorithm, kid)), "{claimed} {algorithm} {kid}");
+    }
+    let only = endpoint(validator().algorithms([Algorithm::Rs256]));
+    for (algorithm, status) in [("RS256", 200), ("ES256", 401), ("EdDSA", 401)] {
+        assert_eq!(ask(&only, &token(&header(algorithm), &good()), &published(&KEYS.public()), NOW).status, status);
+    }
+}
+
+/// Other tokens of the same issuer are told from access tokens by their type; what is critical must be understood.
+#[test]
+fn the_header_is_checked() {
+    for (change, value, status) in [
+        ("typ", json!("AT+JWT"), 200),
+        ("typ", json!("application/at+jwt"), 200),
+        ("typ", json!("JWT"), 401),
+        ("typ", json!("id+jwt"), 401),
+        ("typ", json!(7), 401),
+        ("typ", json!(null), 401),
+        ("typ", json!("application/"), 401),
+        ("kid", json!("unknown"), 401),
+        ("kid", json!(7), 401),
+        ("kid", json!(null), 401),
+        ("crit", json!(["exp"]), 401),
+        ("jku", json!("https://evil.example/jwks"), 200),
+        ("jwk", KEYS.public()[1].clone(), 200),
+    ] {
+        let mut head = header("ES256");
+        head[change] = value.clone();
+        let network = published(&KEYS.public());
+        let answer = ask(&endpoint(validator()), &token(&head, &good()), &network, NOW);
+        assert_eq!(answer.status, status, "{change} {value}");
+        for request in network.requests() {
+            assert_eq!(request.uri(), JWKS, "the token names no place to fetch from");
+        }
+    }
+    let mut head = header("ES256");
+    head["typ"] = json!("JWT");
+    let lenient = endpoint(validator().types(["JWT"]));
+    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200);
+    head.as_object_mut().expect("an object").remove("kid");
+    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "no key is named");
+}
+
+#[test]
+fn what_is_no_token_is_not_valid() {
+    let object = encoded("{}");
+    let twice = encoded(r#"{"alg":"ES256","alg":"ES256","typ":"at+jwt"}"#);
+    let deep = encoded(format!(r#"{{"alg":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)));
+    for text in [
+        "x".to_owned(),
+        "..".to_owned(),
+        format!("{object}.{object}.{object}"),
+        format!("{object}.{object}"),
+        format!("{twice}.{object}.{object}"),
+        format!("{deep}.{object}.{object}"),
+        format!("{}.{object}.{object}", encoded([0xff])),
+        "e".repeat(10_000),
+        format!("{}.{object}.{object}", "e".repeat(10_000)),
+    ] {
+        assert!(!passes(&text), "{text}");
+    }
+    let message = format!("{}.{}", encoded(header("ES256").to_string()), encoded("[]"));
+    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are no object");
+}
+
+/// Keys of other kinds, for other uses, and unsound ones are as if they were not there.
+#[test]
+fn keys_are_checked() {
+    let [rsa, elliptic, edwards] = [0, 1, 2].map(|index| KEYS.public()[index].clone());
+    let with = |key: &Value, name: &str, value: Value| {
+        let mut key = key.clone();
+        key[name] = value;
+        key
+    };
+    let short = encoded([0xff; 255]);
+    for (algorithm, key, status) in [
+        ("RS256", rsa.clone(), 200),
+        ("RS256", with(&rsa, "use", json!("enc")), 401),
+        ("RS256", with(&rsa, "alg", json!("RS512")), 401),
+        ("RS256", with(&rsa, "alg", json!("PS256")), 401),
+        ("RS256", with(&rsa, "key_ops", json!(["sign"])), 401),
+        ("RS256", with(&rsa, "n", json!(short)), 401),
+        ("RS256", with(&rsa, "n", json!(format!("AAAA{}", rsa["n"].as_str().expect("n")))), 401),
+        ("RS256", with(&rsa, "n", json!(7)), 401),
+        ("RS256", with(&rsa, "e", json!("")), 401),
+        ("RS256", with(&rsa, "kty", json!("oct")), 401),
+        ("ES256", elliptic.clone(), 200),
+        ("ES256", with(&elliptic, "crv", json!("P-384")), 401),
+        ("ES256", with(&elliptic, "x", json!("AA")), 401),
+        ("ES256", with(&elliptic, "y", elliptic["x"].clone()), 401),
+        ("EdDSA", edwards.clone(), 200),
+        ("EdDSA", with(&edwards, "alg", json!("Ed25519")), 200),
+        ("EdDSA", with(&edwards, "crv", json!("X25519")), 401),
+    ] {
+        // A URL of its own, so that no keys are known.
+        let url = format!("{JWKS}?{algorithm}{}", encoded(key.to_string()));
+        let validator = Jwt::new(&url, ISSUER).expect("a URL");
+        let answer =
+            ask(&endpoint(validator), &token(&header(algorithm), &good()), &published(&[json!(7), key.clone()]), NOW);
+        assert_eq!(answer.status, status, "{key}");
+    }
+}
+
+/// Keys are fetched once in ten minutes; for a key that is not among them once in a minute.
+#[test]
+fn keys_are_kept() {
+    let network = published(&KEYS.public());
+    let endpoint = endpoint(validator());
+    let good_token = token(&header("ES256"), &good());
+    let mut head = header("ES256");
+    head["kid"] = json!("new");
+    let new_token = token(&head, &good());
+    for (second, token, status, count) in [
+        (0, &good_token, 200, 1),
+        (50, &good_token, 200, 1),
+        (59, &new_token, 401, 1),
+        (60, &new_token, 401, 2),
+        (61, &new_token, 401, 2),
+        (119, &new_token, 401, 2),
+    ] {
+        assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
+        assert_eq!(network.count(), count, "at {second} s");
+    }
+    let mut renamed = KEYS.public()[1].clone();
+    renamed["kid"] = json!("new");
+    network.change(move |_| Ok(Fetched { status: 200, body: json!({ "keys": [renamed] }).to_string().into_bytes() }));
+    assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "a key was changed for another");
+    assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old one is gone");
+    let mut later = good();
+    later["exp"] = json!(NOW + 3600);
+    let later = token(&head, &later);
+    assert_eq!((ask(&endpoint, &later, &network, NOW + 719).status, network.count()), (200, 3));
+    assert_eq!((ask(&endpoint, &later, &network, NOW + 720).status, network.count()), (200, 4), "ten minutes later");
+}
+
+/// Keys that cannot be had are an outage, and no verdict.
+#[test]
+fn without_keys_there_is_no_verdict() {
+    let good_token = token(&header("ES256"), &good());
+    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let endpoint = endpoint(validator());
+    for (status, body) in [(500, "{}"), (302, ""), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"keys":{}}"#)] {
+        let answer = ask(&endpoint, &good_token, &network, NOW);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{status} {body}");
+        network.change(move |_| Ok(Fetched { status, body: body.as_bytes().to_vec() }));
+    }
+    assert_eq!(ask(&endpoint, "x.y.z", &network, NOW).status, 401, "what is no token needs no key");
+    network.change(|_| Ok(Fetched { status: 200, body: json!({ "keys": KEYS.public() }).to_string().into_bytes() }));
+    assert_eq!(ask(&endpoint, &good_token, &network, NOW).status, 200, "service returns");
+}

@@ -1,0 +1,183 @@
+//! What clients read before they have a token.
+
+use edge_mcp::{Endpoint, ProtectedResource, StaticTokens};
+use serde_json::{Value, json};
+
+use crate::issuer::RESOURCE;
+use crate::support::{Answer, legacy, post, server};
+
+const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
+
+fn endpoint(resource: ProtectedResource) -> Endpoint {
+    Endpoint::new(server)
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)))
+        .resource(resource)
+        .without_rate_limit()
+}
+
+fn at(url: &str) -> ProtectedResource {
+    ProtectedResource::at(url)
+        .and_then(|resource| resource.authorization_server("https://auth.example.com/tenant"))
+        .and_then(|resource| resource.authorization_server("https://second.example"))
+        .and_then(|resource| resource.scopes(["kb:read", "kb:write"]))
+        .expect("sound")
+}
+
+fn get(url: &str, resource: ProtectedResource) -> Answer {
+    post("").verb("GET").at(url).ask_at(&endpoint(resource))
+}
+
+/// Rule 102: the document is served at the root and below it, to pages of any origin, and says what was configured, to the
+/// letter.
+#[test]
+fn the_document_says_where_tokens_come_from() {
+    let expected = json!({
+        "resource": RESOURCE,
+        "authorization_servers": ["https://auth.example.com/tenant", "https://second.example"],
+        "scopes_supported": ["kb:read", "kb:write"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Knowledge \"base\"",
+        "resource_documentation": "https://example.com/kb",
+    });
+    let resource = || at(RESOURCE).name("Knowledge \"base\"").documentation("https://example.com/kb");
+    for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"] {
+        // The host of a request is the caller's to choose.
+        let url = format!("https://evil.example{path}");
+        let answer =
+            post("").verb("GET").at(&url).header("Origin", "https://anyone.example").raw_at(&endpoint(resource()));
+        assert_eq!((answer.status, answer.body.as_ref()), (200, Some(&expected)), "{path}");
+        for (name, value) in [
+            ("content-type", "application/json"),
+            ("cache-control", "public, max-age=3600"),
+            ("access-control-allow-origin", "*"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{path}");
+        }
+        let head = post("").verb("HEAD").at(&url).raw_at(&endpoint(resource()));
+        assert_eq!((head.status, head.body.is_none()), (200, true));
+        assert_eq!(head.header("content-type"), Some("application/json"));
+        let preflight =
+            post("").verb("OPTIONS").at(&url).header("Origin", "https://anyone.example").raw_at(&endpoint(resource()));
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")));
+        assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
+        for verb in ["POST", "DELETE", "PUT"] {
+            let answer = post("").verb(verb).at(&url).ask_at(&endpoint(resource()));
+            assert_eq!((answer.status, answer.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
+        }
+    }
+}
+
+/// `resource` is what was typed, also where it is odd: clients compare it with what they were given.
+#[test]
+fn the_url_is_as_typed() {
+    for (url, path) in [
+        ("https://KB.example.com/mcp/", "/.well-known/oauth-protected-resource/mcp"),
+        ("https://kb.example.com:8443/public/mcp", "/.well-known/oauth-protected-resource/public/mcp"),
+        ("https://kb.example.com", "/.well-known/oauth-protected-resource"),
+    ] {
+        let answer = post("").verb("GET").at(path).raw_at(&endpoint(at(url)));
+        assert_eq!(answer.body.as_ref().map(|body| &body["resource"]), Some(&json!(url)));
+    }
+    let other = post("").verb("GET").at("/.well-known/oauth-protected-resource/other").ask_at(&endpoint(at(RESOURCE)));
+    assert_eq!(other.status, 404);
+}
+
+/// On localhost the URL is that of the request; elsewhere nothing is made up.
+#[test]
+fn localhost_needs_no_url() {
+    let local = || ProtectedResource::local().authorization_server("http://localhost:3000").expect("a URL");
+    let path = "/.well-known/oauth-protected-resource";
+    let answer = post("").verb("GET").at(&format!("http://127.0.0.1:8787{path}")).raw_at(&endpoint(local()));
+    assert_eq!(answer.body.as_ref().map(|body| &body["resource"]), Some(&json!("http://127.0.0.1:8787/mcp")));
+    assert_eq!(get(&format!("https://kb.example.com{path}"), local()).status, 404);
+    let answer = legacy("ping", json!({})).at("https://kb.example.com/mcp").bearer("good").ask_at(&endpoint(local()));
+    assert_eq!(answer.status, 503);
+    assert!(answer.message().contains("MCP_RESOURCE"), "{}", answer.message());
+}
+
+/// Rule 108: clients of 2025-03-26 look for the authorization server here, and are shown the way.
+#[test]
+fn older_clients_are_shown_the_way() {
+    let answer = post("").verb("GET").at("/.well-known/oauth-authorization-server").raw_at(&endpoint(at(RESOURCE)));
+    let there = "https://auth.example.com/.well-known/oauth-authorization-server/tenant";
+    assert_eq!((answer.status, answer.header("location")), (302, Some(there)));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+}
+
+/// Without an authorization server there is nothing to say.
+#[test]
+fn without_an_issuer_there_is_no_document() {
+    let alone = || ProtectedResource::at(RESOURCE).and_then(|it| it.scopes(["kb:read"])).expect("a URL");
+    for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/.well-known/x"] {
+        assert_eq!(get(path, alone()).status, 404, "{path}");
+    }
+    let answer = legacy("ping", json!({})).ask_at(&endpoint(alone()));
+    assert_eq!((answer.status, answer.header("www-authenticate")), (401, Some("Bearer")));
+    assert_eq!(get("/.well-known/openid-configuration", at(RESOURCE)).status, 404);
+}
+
+/// Rule 101: the challenge names the document and the scopes; an error, only when a token was sent.
+#[test]
+fn the_challenge_names_the_document() {
+    let about = "scope=\"kb:read kb:write\", resource_metadata=\"https://kb.example.com/.well-known/oauth-protected-resource/mcp\"";
+    let ask = || legacy("ping", json!({})).at("https://evil.example/mcp").header("Host", "evil.example");
+    let plain = ask().ask_at(&endpoint(at(RESOURCE)));
+    assert_eq!((plain.status, plain.header("www-authenticate")), (401, Some(&*format!("Bearer {about}"))));
+    let refused = ask().bearer("bad").ask_at(&endpoint(at(RESOURCE)));
+    let expected = format!("Bearer error=\"invalid_token\", error_description=\"{}\", {about}", refused.message());
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some(&*expected)));
+}
+
+/// What cannot be said in a header or in the document is refused where it is configured. Rule 105: `offline_access` is none of a
+/// resource server's scopes.
+#[test]
+fn mistakes_are_refused_where_they_are_made() {
+    for url in [
+        "",
+        "mcp",
+        "http://kb.example.com/mcp",
+        "https://kb.example.com/mcp?x=1",
+        "https://kb.example.com/mcp#x",
+        "https://kb.example.com/\r\nX: y",
+    ] {
+        let error = ProtectedResource::at(url).expect_err("refused");
+        assert_eq!(error.variable, "MCP_RESOURCE", "{url:?}");
+        let error = ProtectedResource::local().authorization_server(url).expect_err("refused");
+        assert_eq!(error.variable, "MCP_AUTHORIZATION_SERVERS", "{url:?}");
+    }
+    for scope in ["offline_access", "kb:read offline_access", "a\"b", "a\\b", "a\rb", "\u{e9}"] {
+        assert_eq!(
+            ProtectedResource::local().scopes([scope]).expect_err("refused").variable,
+            "MCP_SCOPES",
+            "{scope:?}"
+        );
+    }
+}
+
+trait RawAt {
+    /// Asks for a document that is no message.
+    fn raw_at(self, endpoint: &Endpoint) -> Document;
+}
+
+struct Document {
+    status: u16,
+    headers: http::HeaderMap,
+    body: Option<Value>,
+}
+
+impl Document {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("ASCII"))
+    }
+}
+
+impl RawAt for crate::support::Ask {
+    fn raw_at(self, endpoint: &Endpoint) -> Document {
+        let mut pool = futures::executor::LocalPool::new();
+        let host = crate::support::Lines::default().host(&pool);
+        let (head, body) = pool.run_until(self.raw(endpoint, &host)).into_parts();
+        let edge_mcp::http::stream::Body::Bytes(body) = body else { panic!("a document is whole") };
+        let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("JSON"));
+        Document { status: head.status.as_u16(), headers: head.headers, body }
+    }
+}

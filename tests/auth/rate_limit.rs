@@ -1,0 +1,158 @@
+//! How often a caller may call.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::host::{FetchError, Level, RateLimit};
+use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use serde_json::json;
+
+use crate::issuer::{Network, RESOURCE, machine};
+use crate::support::{Ask, Lines, NOW, legacy, server};
+
+const TOKENS: &str = r#"[{"token":"ada","subject":"ada","scopes":[]}, {"token":"also","subject":"ada","scopes":[]},
+                         {"token":"cli","subject":"ada","client_id":"cli","scopes":[]}, {"token":"bob","subject":"bob","scopes":[]}]"#;
+
+/// So many requests of each key.
+#[derive(Default)]
+struct Counter {
+    most: usize,
+    seen: RefCell<HashMap<String, usize>>,
+}
+
+impl RateLimit for Counter {
+    fn admits(&self, key: String) -> LocalBoxFuture<'_, Result<bool, String>> {
+        let mut seen = self.seen.borrow_mut();
+        let count = seen.entry(key).or_default();
+        *count += 1;
+        let is_within = *count <= self.most;
+        async move { Ok(is_within) }.boxed_local()
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_mins(1)
+    }
+}
+
+fn up_to(most: usize) -> Rc<Counter> {
+    Rc::new(Counter { most, ..Counter::default() })
+}
+
+fn guarded(limit: &Rc<Counter>) -> Endpoint {
+    Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS))).rate_limit(limit.clone())
+}
+
+fn ping(address: &str) -> Ask {
+    legacy("ping", json!({})).header("CF-Connecting-IP", address)
+}
+
+/// Rule 62: a caller that calls too often is told when to come back; others are not.
+#[test]
+fn each_caller_has_a_limit() {
+    let endpoint = guarded(&up_to(2));
+    for (token, status) in [("ada", 200), ("also", 200), ("ada", 429), ("also", 429), ("bob", 200), ("cli", 200)] {
+        let answer = ping("192.0.2.1").bearer(token).ask_at(&endpoint);
+        assert_eq!(answer.status, status, "{token}");
+        let wait = (status == 429).then_some("60");
+        assert_eq!((answer.header("retry-after"), answer.header("www-authenticate")), (wait, None), "{token}");
+    }
+}
+
+/// Who is not known counts by address, and takes nothing from those who are.
+#[test]
+fn strangers_count_by_address() {
+    let endpoint = guarded(&up_to(2));
+    let bad = || ping("192.0.2.1").bearer("bad");
+    let statuses: Vec<_> = [bad(), ping("192.0.2.1"), bad(), ping("192.0.2.1").header("Authorization", "Bearer")]
+        .into_iter()
+        .map(|ask| ask.ask_at(&endpoint).status)
+        .collect();
+    assert_eq!(statuses, [401, 401, 429, 429]);
+    assert_eq!(ping("192.0.2.1").bearer("ada").ask_at(&endpoint).status, 200, "a caller who is known");
+    assert_eq!(ping("192.0.2.2").ask_at(&endpoint).status, 401, "another address");
+    // A caller has a whole network of IPv6 addresses.
+    for (address, status) in
+        [("2001:db8:0:1::1", 401), ("2001:db8:0:1:ffff::2", 401), ("2001:db8:0:1::3", 429), ("2001:db8:0:2::1", 401)]
+    {
+        assert_eq!(ping(address).ask_at(&endpoint).status, status, "{address}");
+    }
+}
+
+/// Where nobody is asked who they are, everybody counts by address.
+#[test]
+fn an_open_endpoint_counts_by_address() {
+    let endpoint = Endpoint::new(server).without_auth().rate_limit(up_to(1));
+    for (address, status) in [("192.0.2.1", 200), ("192.0.2.1", 429), ("192.0.2.2", 200)] {
+        assert_eq!(ping(address).ask_at(&endpoint).status, status);
+    }
+}
+
+/// Nobody can make this server ask the authorization server without end: an address counts before it is asked, and once for
+/// each request.
+#[test]
+fn an_address_counts_before_others_are_asked() {
+    let network = Network::answering(200, &json!({ "active": false }));
+    let limit = up_to(2);
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint = Endpoint::new(server)
+        .auth(Introspection::new("https://auth.example.com/introspect"))
+        .resource(resource)
+        .rate_limit(limit.clone());
+    let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_logging(&endpoint, &machine(&network, NOW)).status;
+    assert_eq!([ask("a"), ask("b"), ask("c"), ask("d")], [401, 401, 429, 429]);
+    assert_eq!(network.count(), 2);
+    assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [4]);
+    network.change(|_| Err(FetchError::TooSlow));
+    assert_eq!(ask("e"), 429);
+}
+
+/// Who counts is not told who calls.
+#[test]
+fn keys_are_digests() {
+    let limit = up_to(9);
+    ping("192.0.2.1").bearer("ada").ask_at(&guarded(&limit));
+    ping("192.0.2.1").ask_at(&guarded(&limit));
+    let keys: Vec<_> = limit.seen.borrow().keys().cloned().collect();
+    assert!(keys.len() == 2 && keys.iter().all(|key| key.len() == 43), "{keys:?}");
+}
+
+/// A counter that fails.
+struct Failing;
+
+impl RateLimit for Failing {
+    fn admits(&self, _: String) -> LocalBoxFuture<'_, Result<bool, String>> {
+        async { Err("out of order".to_owned()) }.boxed_local()
+    }
+
+    fn period(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// Without a counter, or with one that fails, callers pass, and the log says so once.
+#[test]
+fn what_is_not_counted_is_told_once() {
+    fn warnings(endpoint: impl FnOnce() -> Endpoint + Send + 'static) -> Vec<String> {
+        // What an isolate is told once, a thread is told once.
+        let told = std::thread::spawn(|| {
+            let (endpoint, lines) = (endpoint(), Lines::default());
+            for _ in 0..3 {
+                assert_eq!(ping("192.0.2.1").ask_logging(&endpoint, &lines).status, 200);
+            }
+            assert_eq!(lines.levels().iter().filter(|level| **level == Level::Error).count(), 0);
+            let lines = lines.read().into_iter().filter(|line| line["event"] == "unlimited");
+            lines.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
+        });
+        told.join().expect("it ends")
+    }
+    let open = || Endpoint::new(server).without_auth();
+    let unbound = warnings(open);
+    assert!(unbound.len() == 1 && unbound[0].contains("MCP_RATE_LIMIT"), "{unbound:?}");
+    let failing = warnings(move || open().rate_limit(Rc::new(Failing)));
+    assert!(failing.len() == 1 && failing[0].contains("out of order"), "{failing:?}");
+    assert!(warnings(move || open().without_rate_limit()).is_empty(), "it is said by name");
+}

@@ -1,0 +1,204 @@
+//! What the environment says about an endpoint.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::Endpoint;
+use edge_mcp::host::Environment;
+use serde_json::json;
+
+use crate::claims::good;
+use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, basic, machine, token};
+use crate::support::{Answer, Lines, NOW, legacy, post, server};
+
+const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
+
+fn endpoint(variables: &[(&str, &str)]) -> Endpoint {
+    let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let environment =
+        move |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    Endpoint::new(server).without_rate_limit().configured(&environment)
+}
+
+fn ping(variables: &[(&str, &str)]) -> Answer {
+    legacy("ping", json!({})).at(RESOURCE).bearer("good").ask_at(&endpoint(variables))
+}
+
+/// Names and values.
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+const STATIC: [(&str, &str); 2] = [("MCP_AUTH", "static"), ("MCP_STATIC_TOKENS", TOKENS)];
+const INTROSPECTION: [(&str, &str); 5] = [
+    ("MCP_AUTH", "introspection"),
+    ("MCP_RESOURCE", RESOURCE),
+    ("MCP_INTROSPECTION_ENDPOINT", "https://auth.example.com/introspect"),
+    ("MCP_INTROSPECTION_CLIENT_ID", "kb"),
+    ("MCP_INTROSPECTION_CLIENT_SECRET", "s3cret"),
+];
+const JWT: [(&str, &str); 4] = [
+    ("MCP_AUTH", "jwt"),
+    ("MCP_RESOURCE", RESOURCE),
+    ("MCP_JWKS_URL", "https://auth.example.com/jwks"),
+    ("MCP_ISSUER", ISSUER),
+];
+
+/// `variables` with these in place of those of the same name; an empty value is as good as none.
+fn with<'a>(variables: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    changes.iter().chain(variables).copied().collect()
+}
+
+/// A wrong variable closes the endpoint: 503 that names it and quotes nothing, and a line in the log.
+#[test]
+fn a_wrong_variable_is_named() {
+    let table: Vec<(Variables, &str, &[&str])> = vec![
+        (&STATIC, "MCP_AUTH", &["", "s3cret", "Static", "static,none", "none,none", "s3cret jwt"]),
+        (&STATIC, "MCP_STATIC_TOKENS", &["", "s3cret", "[]", r#"[{"token":"s3cret"}]"#]),
+        (&STATIC, "MCP_SERVERLESS", &["false", "s3cret"]),
+        (&STATIC, "MCP_RESOURCE", &["s3cret", "http://kb.example.com/mcp", "https://kb.example.com/?s3cret"]),
+        (&STATIC, "MCP_AUTHORIZATION_SERVERS", &["s3cret", "https://a.example, http://s3cret.example"]),
+        (&STATIC, "MCP_SCOPES", &["offline_access", "s3cret\"", "kb:read \u{e9}"]),
+        (&STATIC, "MCP_ALLOWED_ORIGINS", &["*", "https://*.s3cret.example", "https://s3cret.example/path", "s3cret/"]),
+        (&STATIC, "MCP_ALLOW_PUBLIC", &["true", "s3cret", "YES"]),
+        (&INTROSPECTION, "MCP_RESOURCE", &[""]),
+        (&INTROSPECTION, "MCP_INTROSPECTION_ENDPOINT", &["", "http://s3cret.example/", "s3cret"]),
+        (&INTROSPECTION, "MCP_INTROSPECTION_CLIENT_ID", &[""]),
+        (&INTROSPECTION, "MCP_INTROSPECTION_CLIENT_SECRET", &["", "s3cret\u{e9}", "s3cret\r\nX: y"]),
+        (&INTROSPECTION, "MCP_INTROSPECTION_AUTH_METHOD", &["s3cret", "Basic"]),
+        (&JWT, "MCP_RESOURCE", &[""]),
+        (&JWT, "MCP_JWKS_URL", &["", "s3cret", "http://s3cret.example/jwks"]),
+        (&JWT, "MCP_ISSUER", &[""]),
+        (&JWT, "MCP_JWT_ALGORITHMS", &["none", "HS256", "RS256 s3cret", "rs256"]),
+    ];
+    for (variables, name, values) in table {
+        for value in values {
+            let (lines, variables) = (Lines::default(), with(variables, &[(name, value)]));
+            let ask = legacy("ping", json!({})).at(RESOURCE).bearer("good");
+            let answer = ask.ask_logging(&endpoint(&variables), &lines);
+            assert_eq!(answer.refusal(), (503, -32603), "{name} {value:?}");
+            assert!(answer.message().contains(name), "{name} {value:?}: {}", answer.message());
+            assert_eq!(lines.read()[0]["event"], "misconfigured");
+            assert!(!format!("{answer:?}{}", lines.text()).contains("s3cret"), "{name} {value:?}");
+        }
+    }
+}
+
+/// Each way to authenticate, alone and together with others.
+#[test]
+fn each_way_is_configured() {
+    let network = Network::new(|request| {
+        let body = match request.uri().path() {
+            "/jwks" => json!({ "keys": KEYS.public() }),
+            _ => good(),
+        };
+        Ok(edge_mcp::host::Fetched { status: 200, body: body.to_string().into_bytes() })
+    });
+    let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &good());
+    let ask = |variables: &[(&str, &str)], token: &str| {
+        let ask = legacy("ping", json!({})).at(RESOURCE).bearer(token);
+        ask.ask_logging(&endpoint(variables), &machine(&network, NOW)).status
+    };
+    assert_eq!((ask(&STATIC, "good"), ask(&STATIC, "bad")), (200, 401));
+    assert_eq!((ask(&JWT, &signed("at+jwt")), ask(&JWT, &signed("JWT"))), (200, 401));
+    let lenient = with(&JWT, &[("MCP_JWT_TYPES", "JWT, at+jwt")]);
+    assert_eq!((ask(&lenient, &signed("at+jwt")), ask(&lenient, &signed("JWT"))), (200, 200));
+    let strict = with(&JWT, &[("MCP_JWT_ALGORITHMS", "RS256,EdDSA")]);
+    assert_eq!(ask(&strict, &signed("at+jwt")), 401);
+    assert_eq!(ask(&INTROSPECTION, "opaque"), 200);
+    let both = with(&JWT, &[("MCP_AUTH", "static, jwt"), ("MCP_STATIC_TOKENS", TOKENS)]);
+    assert_eq!((ask(&both, "good"), ask(&both, &signed("at+jwt")), ask(&both, "bad")), (200, 200, 401));
+    let other_issuer = with(&INTROSPECTION, &[("MCP_ISSUER", "https://other.example")]);
+    assert_eq!(ask(&other_issuer, "opaque"), 401);
+}
+
+/// How this server shows the authorization server who asks.
+#[test]
+fn each_client_authentication_is_configured() {
+    for (method, authorization, in_form) in [
+        ("", Some(basic("kb:s3cret")), false),
+        ("basic", Some(basic("kb:s3cret")), false),
+        ("post", None, true),
+        ("bearer", Some("Bearer s3cret".to_owned()), false),
+        ("none", None, false),
+    ] {
+        let network = Network::answering(200, &good());
+        let variables = with(&INTROSPECTION, &[("MCP_INTROSPECTION_AUTH_METHOD", method)]);
+        let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&format!("by-{method}"));
+        assert_eq!(ask.ask_logging(&endpoint(&variables), &machine(&network, NOW)).status, 200, "{method}");
+        let request = &network.requests()[0];
+        let sent = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));
+        assert_eq!(
+            (sent, request.body().contains("client_secret=s3cret")),
+            (authorization.as_deref(), in_form),
+            "{method}"
+        );
+    }
+}
+
+/// Without authentication only by name, and only on localhost unless that too is said by name.
+#[test]
+fn none_is_by_name_and_local() {
+    let none = [("MCP_AUTH", "none")];
+    let local = legacy("ping", json!({})).ask_at(&endpoint(&none));
+    assert_eq!((local.status, ping(&none).status), (200, 503));
+    assert!(ping(&none).message().contains("MCP_ALLOW_PUBLIC"));
+    assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "no")])).status, 503);
+    assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
+}
+
+/// Pages, the URL, issuers and scopes are where they belong; what the program says of the server stays.
+#[test]
+fn the_rest_is_configured() {
+    let variables = with(
+        &STATIC,
+        &[
+            ("MCP_RESOURCE", RESOURCE),
+            ("MCP_AUTHORIZATION_SERVERS", " https://a.example,\nhttps://b.example "),
+            ("MCP_SCOPES", "kb:read, kb:write"),
+            ("MCP_ALLOWED_ORIGINS", "app.example.com https://one.example:8443"),
+            ("MCP_SERVERLESS", "true"),
+        ],
+    );
+    for (origin, status) in [
+        ("http://localhost:1", 200),
+        ("https://app.example.com", 200),
+        ("https://one.example:8443", 200),
+        ("https://kb.example.com", 200),
+        ("https://one.example", 403),
+    ] {
+        let ask = legacy("ping", json!({})).at(RESOURCE).bearer("good").header("Origin", origin);
+        assert_eq!(ask.ask_at(&endpoint(&variables)).status, status, "{origin}");
+    }
+    let challenge = legacy("ping", json!({})).at(RESOURCE).ask_at(&endpoint(&variables));
+    assert_eq!(
+        challenge.header("www-authenticate"),
+        Some(
+            "Bearer scope=\"kb:read kb:write\", \
+             resource_metadata=\"https://kb.example.com/.well-known/oauth-protected-resource/mcp\""
+        )
+    );
+    let old = post("").verb("GET").at("https://kb.example.com/.well-known/oauth-authorization-server");
+    let mut pool = futures::executor::LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let answer = pool.run_until(old.raw(&endpoint(&variables), &host));
+    assert_eq!(answer.headers()["location"], "https://a.example/.well-known/oauth-authorization-server");
+}
+
+/// The rate limit is the binding of its name.
+#[test]
+fn the_rate_limit_is_a_binding() {
+    struct Bound(RefCell<Vec<String>>);
+    impl Environment for Bound {
+        fn variable(&self, name: &str) -> Option<String> {
+            (name == "MCP_AUTH").then(|| "none".into())
+        }
+
+        fn rate_limit(&self, name: &str) -> Option<Rc<dyn edge_mcp::host::RateLimit>> {
+            self.0.borrow_mut().push(name.to_owned());
+            None
+        }
+    }
+    let environment = Bound(RefCell::default());
+    let endpoint = Endpoint::new(server).configured(&environment);
+    assert_eq!(*environment.0.borrow(), ["MCP_RATE_LIMIT"]);
+    assert_eq!(legacy("ping", json!({})).ask_at(&endpoint).status, 200);
+}

@@ -1,0 +1,122 @@
+//! Validators of one's own, and several of them.
+
+use edge_mcp::auth::StaticTokens;
+use edge_mcp::{
+    AnyOf, Endpoint, Introspection, Jwt, Presented, Principal, ProtectedResource, TokenRefusal, TokenValidator,
+};
+use serde_json::json;
+
+use crate::claims::good;
+use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
+use crate::support::{NOW, legacy, server};
+
+struct ByLength(usize);
+
+impl TokenValidator for ByLength {
+    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        if presented.token().len() == self.0 {
+            Ok(Principal::new(presented.resource().map_or("nowhere", |url| url.as_str())))
+        } else {
+            Err(TokenRefusal::Invalid("another length".into()))
+        }
+    }
+}
+
+async fn function(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    match presented.token() {
+        "now" => Ok(Principal::new(presented.now().to_string())),
+        "down" => Err(TokenRefusal::Unavailable("as asked".into())),
+        "often" => Err(TokenRefusal::TooManyRequests),
+        _ => Err(TokenRefusal::WrongAudience),
+    }
+}
+
+/// A type, a function and a closure are validators alike; whom they accept reaches every handler.
+#[test]
+fn anything_that_judges_is_a_validator() {
+    let known = "ada".to_owned();
+    let closure = async move |presented: Presented<'_>| {
+        if presented.token() == known { Ok(Principal::new(known.clone())) } else { Err(TokenRefusal::Expired) }
+    };
+    let validators = AnyOf::new().or(ByLength(7)).and_then(|any| any.or(function)).and_then(|any| any.or(closure));
+    let endpoint = Endpoint::new(server).auth(validators).without_rate_limit();
+    for (token, subject) in [("1234567", "http://localhost/mcp"), ("now", &NOW.to_string()), ("ada", "ada")] {
+        let answer = legacy("tools/call", json!({ "name": "whoami" })).bearer(token).ask_at(&endpoint);
+        assert_eq!(answer.tool_text(), (subject, false), "{token}");
+    }
+    for (token, status) in [("other", 401), ("down", 503), ("often", 429)] {
+        assert_eq!(legacy("ping", json!({})).bearer(token).ask_at(&endpoint).status, status, "{token}");
+    }
+}
+
+/// Whatever a validator says, what has ended or is for another server does not pass.
+#[test]
+fn no_validator_is_believed_against_the_claims() {
+    async fn lax(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        let mut principal = Principal::new("ada");
+        match presented.token() {
+            "ended" => principal.expires = Some(NOW - 60),
+            "ending" => principal.expires = Some(NOW - 59),
+            "foreign" => principal.audience = vec!["https://other.example/mcp".into()],
+            _ => principal.audience = vec!["https://other.example/mcp".into(), format!("{RESOURCE}/")],
+        }
+        Ok(principal)
+    }
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint = Endpoint::new(server).auth(lax).resource(resource).without_rate_limit();
+    for (token, status) in [("ended", 401), ("ending", 200), ("foreign", 401), ("ours", 200)] {
+        assert_eq!(legacy("ping", json!({})).bearer(token).ask_at(&endpoint).status, status, "{token}");
+    }
+}
+
+/// The caller of several validators is told what helps most; an outage of one is no verdict of all.
+#[test]
+fn several_validators_are_asked_in_turn() {
+    let tokens =
+        r#"[{"token":"good","subject":"static","scopes":[]},{"token":"late","subject":"eve","scopes":[],"expires":1}]"#;
+    let validators = AnyOf::new()
+        .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)))
+        .and_then(|any| any.or(Jwt::new("https://auth.example.com/jwks", ISSUER)))
+        .and_then(|any| any.or(Introspection::new("https://auth.example.com/introspect")));
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint = Endpoint::new(server).auth(validators).resource(resource).without_rate_limit();
+    let network = Network::new(|request| {
+        let body = match request.uri().path() {
+            "/jwks" => json!({ "keys": KEYS.public() }),
+            _ if request.body().starts_with("token=opaque&") => good(),
+            _ if request.body().starts_with("token=down&") => return Err(edge_mcp::host::FetchError::TooSlow),
+            _ => json!({ "active": false }),
+        };
+        Ok(edge_mcp::host::Fetched { status: 200, body: body.to_string().into_bytes() })
+    });
+    let head = json!({ "alg": "ES256", "kid": "ES256", "typ": "at+jwt" });
+    let mut foreign = good();
+    foreign["aud"] = json!("https://other.example");
+    for (token, status, says) in [
+        ("good", 200, "static"),
+        ("opaque", 200, "ada"),
+        (&token(&head, &good()), 200, "ada"),
+        ("unknown", 401, "is not valid"),
+        ("late", 401, "has expired"),
+        ("down", 503, "cannot be checked"),
+        (&token(&head, &foreign), 401, "for another server"),
+    ] {
+        let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer(token);
+        let answer = whoami.ask_logging(&endpoint, &machine(&network, NOW));
+        assert_eq!(answer.status, status, "{token}");
+        let text = if status == 200 { answer.tool_text().0 } else { answer.message() };
+        assert!(text.contains(says), "{token}: {text}");
+    }
+}
+
+/// A mistake in one closes all.
+#[test]
+fn one_mistake_closes_all() {
+    let validators =
+        AnyOf::new().or(ByLength(4)).and_then(|any| any.or(StaticTokens::from_json("MCP_STATIC_TOKENS", None)));
+    let endpoint = Endpoint::new(server).auth(validators).without_rate_limit();
+    let answer = legacy("ping", json!({})).bearer("1234").ask_at(&endpoint);
+    assert_eq!(answer.status, 503);
+    assert!(answer.message().contains("MCP_STATIC_TOKENS"));
+    assert_eq!(legacy("ping", json!({})).bearer("x").ask_at(&Endpoint::new(server).auth(AnyOf::new())).status, 401);
+}
