@@ -45,7 +45,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * @param {Record<string, string | undefined>} [options.secrets] over the default, which is one
  *   MCP_STATIC_TOKENS entry for `worker.token` with kb:read and kb:write; undefined removes one
  * @param {boolean} [options.migrate] false leaves the database without its tables
- * @param {string} [options.config] text added at the end of wrangler.toml: more bindings
+ * @param {(toml: string) => string} [options.config] changes its copy of wrangler.toml
  * @returns {Promise<Worker>}
  *
  * @typedef {object} Worker
@@ -58,7 +58,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * @property {(statement: string) => Promise<object[]>} sql runs SQL on the Worker's database, gives the rows
  * @property {() => Promise<void>} stop ends every process of it and removes its files
  */
-export async function startWorker({ name = 'app', vars = {}, secrets = {}, migrate = true, config = '' } = {}) {
+export async function startWorker({ name = 'app', vars = {}, secrets = {}, migrate = true, config = (toml) => toml } = {}) {
   await built(name)
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   folders.add(folder)
@@ -142,13 +142,13 @@ async function logged(output, pattern) {
 
 // A copy of the Worker's own wrangler.toml, in a folder where a developer's .dev.vars and database
 // are not, and without its build command: the test builds once, and does not watch.
-async function writeConfig(folder, name, added) {
+async function writeConfig(folder, name, change) {
   const home = name === 'app' ? ROOT : join(ROOT, 'examples', name)
   const text = await readFile(join(home, 'wrangler.toml'), 'utf8')
   const main = /^main = "(.*)"$/m.exec(text)[1]
-  await writeFile(join(folder, 'wrangler.toml'), text
+  await writeFile(join(folder, 'wrangler.toml'), change(text
     .replace(/^\[build\]\n(?:[^[\n].*\n|\n)*/m, '')
-    .replace(/^main = .*$/m, `main = ${JSON.stringify(join(home, main))}`) + `\n${added}\n`)
+    .replace(/^main = .*$/m, `main = ${JSON.stringify(join(home, main))}`)))
   if (/^\[\[d1_databases\]\]/m.test(text)) await symlink(join(home, 'migrations'), join(folder, 'migrations'))
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::auth::{StateKeys, StaticTokens};
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, Tasks, Timer};
+use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, Tasks, Timer};
 use edge_mcp::http::stream::Body;
 use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::protocol::content::{Content, PromptMessage};
@@ -137,7 +137,8 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+/// One of everything.
+pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let analyze = |Code { code, lines }: Code| async move { format!("Analyze {code} ({lines:?})") };
     let introduce = |cx: Context| async move {
         let name = cx.elicit::<Name>("user_name", "Who?").await?.accepted();
@@ -180,7 +181,7 @@ pub fn endpoint() -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes"));
     let mut limits = Limits::default();
     limits.body = MOST_BYTES;
-    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(&tokens))).state_keys(keys).limits(limits)
+    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(&tokens))).state_keys(keys).limits(limits).without_rate_limit()
 }
 
 /// A request, whatever it may hold: also what no HTTP library would let through.
@@ -283,6 +284,11 @@ impl Log for Machine {
 
 /// Asks `endpoint`, and gives the answer; `None` if there is none although nothing is left to wait for.
 pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
+    ask_on(Rc::new(Offline), endpoint, asked)
+}
+
+/// The same, on this network.
+pub fn ask_on(network: Rc<dyn Fetch>, endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
     let mut pool = LocalPool::new();
     let machine = Rc::new(Machine(pool.spawner()));
     let host = Host {
@@ -291,7 +297,7 @@ pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
         tasks: machine.clone(),
         randomness: machine.clone(),
         log: machine,
-        fetch: Rc::new(Offline),
+        fetch: network,
         signatures: Rc::new(Offline),
     };
     let (answer, endpoint) = (Rc::new(RefCell::new(None)), endpoint.clone());

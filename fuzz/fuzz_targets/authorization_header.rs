@@ -1,0 +1,21 @@
+//! The `Authorization` header: a token is what the whole header is, or there is none.
+#![no_main]
+
+use edge_mcp::auth::bearer::{is_in_query, is_token, token};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &str| {
+    for header in [input, &format!("Bearer {input}")] {
+        let Ok(Some(found)) = token(Some(header)) else { continue };
+        assert!(is_token(found) && !found.contains([' ', ',', '\t']), "{header:?} gave {found:?}");
+        let before = header.trim_end_matches([' ', '\t']).strip_suffix(found).expect("it is at the end");
+        assert!(before.trim_matches([' ', '\t']).eq_ignore_ascii_case("bearer"), "{header:?} gave {found:?}");
+        assert_eq!(token(Some(&format!("Bearer {found}"))), Ok(Some(found)));
+        assert_eq!(token(Some(&format!("Bearer {found}, Bearer {found}"))).ok(), None, "two tokens");
+    }
+    // A query hides no token behind anything that comes before it.
+    let hidden = format!("https://example.com/mcp?{}&access_token=x", input.replace('#', ""));
+    assert!(is_in_query(&hidden), "{hidden}");
+    let name = format!("https://example.com/mcp?{}", input.replace(['%', '&', '+', '#', '='], ""));
+    assert_eq!(is_in_query(&name), name == "https://example.com/mcp?access_token", "{name}");
+});

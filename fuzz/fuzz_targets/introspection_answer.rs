@@ -1,0 +1,68 @@
+//! What an authorization server answers about a token: whatever it is, the caller passes only where it says so without a doubt.
+#![no_main]
+
+use std::rc::Rc;
+
+use edge_mcp::auth::introspection::parse_answer;
+use edge_mcp::auth::{Introspection, ProtectedResource};
+use edge_mcp::host::{Fetch, FetchError, FetchLimits, Fetched};
+use edge_mcp::http::Endpoint;
+use edge_mcp_fuzz::requests::plain;
+use edge_mcp_fuzz::specimen::{ask_on, server};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
+
+const RESOURCE: &str = "https://kb.example.com/mcp";
+
+/// An authorization server that gives this answer to everything.
+struct Answering(Vec<u8>);
+
+impl Fetch for Answering {
+    fn fetch(
+        &self,
+        _: http::Request<String>,
+        _: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        let body = self.0.clone();
+        async { Ok(Fetched { status: 200, body }) }.boxed_local()
+    }
+}
+
+thread_local! {
+    static ENDPOINT: Rc<Endpoint> = Rc::new(
+        Endpoint::new(server)
+            .auth(Introspection::new("https://auth.example.com/introspect").map(Introspection::without_cache))
+            .resource(ProtectedResource::at(RESOURCE).expect("a URL"))
+            .without_rate_limit(),
+    );
+}
+
+fuzz_target!(|input: &[u8]| {
+    // Claims that are good but for what the fuzzer adds or puts in their place.
+    let mut good = json!({ "active": true, "sub": "ada", "aud": RESOURCE, "exp": 1_800_000_300 });
+    let changes = serde_json::from_slice::<Value>(input).ok();
+    if let Some(Value::Object(changes)) = changes {
+        good.as_object_mut().expect("an object").extend(changes);
+    }
+    for body in [input.to_vec(), good.to_string().into_bytes()] {
+        let claims = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+        assert!(parse_answer(&body).is_err() || claims["active"] == true, "{claims}");
+        let network = Rc::new(Answering(body));
+        let asked = plain("tools/list", &json!({}));
+        let answer = ENDPOINT.with(|endpoint| ask_on(network, endpoint, asked)).expect("an answer comes");
+        assert!(matches!(answer.status, 200 | 401 | 503), "{} for {claims}", answer.status);
+        if answer.status == 200 {
+            assert!(claims["active"] == true && is_for_us(&claims["aud"]), "{claims} passes");
+            let times = ["exp", "nbf", "iat"].map(|name| &claims[name]);
+            assert!(times.iter().all(|time| time.is_null() || time.is_number()), "{claims} passes");
+            assert!(claims["exp"].is_null() || claims["exp"].as_f64() > Some(1_799_999_940.0), "{claims} passes");
+        }
+    }
+});
+
+fn is_for_us(audience: &Value) -> bool {
+    let names = |one: &Value| one.as_str().is_some_and(|one| one.to_ascii_lowercase().starts_with("https://kb.example.com"));
+    names(audience) || audience.as_array().is_some_and(|several| several.iter().any(names))
+}
