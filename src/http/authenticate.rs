@@ -5,6 +5,7 @@
 //!
 //! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use futures::FutureExt;
@@ -58,10 +59,10 @@ impl Gate {
 
     /// The URL of this server, as its clients know it: the configured one, or, on localhost, that of the request. What a request
     /// says of its host is otherwise the caller's to choose.
-    pub(super) fn resource_url(&self, request: &str, path: &str) -> Option<SecureUrl> {
-        self.resource.url.clone().or_else(|| {
+    pub(super) fn resource_url(&self, request: &str, path: &str) -> Option<Cow<'_, SecureUrl>> {
+        self.resource.url.as_ref().map(Cow::Borrowed).or_else(|| {
             let origin = origin_of(request).filter(|origin| is_on_localhost(origin))?;
-            SecureUrl::parse(&format!("{origin}{path}")).ok()
+            SecureUrl::parse(&format!("{origin}{path}")).ok().map(Cow::Owned)
         })
     }
 
@@ -89,8 +90,9 @@ impl Gate {
             }
             Authentication::Open { is_public } => {
                 if !is_public && !origin_of(url).is_some_and(is_on_localhost) {
-                    const PROBLEM: &str = "MCP_AUTH is \"none\", which serves localhost alone: set MCP_ALLOW_PUBLIC to \"yes\" \
-                                           to let everybody call from everywhere";
+                    const PROBLEM: &str = "nobody is asked who they are (MCP_AUTH is \"none\", or `without_auth`), and so it is \
+                                           served on localhost alone; to serve everybody, set MCP_ALLOW_PUBLIC to \"yes\", \
+                                           or say `open_to_the_public`";
                     return Err(misconfigured(host, PROBLEM));
                 }
                 let is_within = address.count().await;
@@ -106,7 +108,7 @@ impl Gate {
         }
         let judged = match token(head, url) {
             Ok(token) => {
-                let presented = Presented { token: &token, resource: resource.as_ref(), host, address: &address };
+                let presented = Presented { token: &token, resource: resource.as_deref(), host, address: &address };
                 judge(validator, presented).await.map_err(TurnedAway::Refused)
             }
             Err(turned_away) => Err(turned_away),
@@ -114,7 +116,7 @@ impl Gate {
         match judged {
             Ok(mut principal) => {
                 self.hierarchy.expand(&mut principal.scopes);
-                if self.limit.admits(rate::key_of_principal(&principal), host).await {
+                if self.limit.admits(|| rate::key_of_principal(&principal), host).await {
                     Ok(Some(principal))
                 } else {
                     Err(self.too_many())
@@ -127,7 +129,7 @@ impl Gate {
                 if counts && !address.count().await {
                     return Err(self.too_many());
                 }
-                Err(turned_away.refusal(&self.resource, resource.as_ref(), self.limit.period()))
+                Err(turned_away.refusal(&self.resource, resource.as_deref(), self.limit.period()))
             }
         }
     }
@@ -141,13 +143,15 @@ impl Gate {
         &self,
         caller: Option<&Principal>,
         needed: &[Text],
-        url: impl FnOnce() -> Option<SecureUrl>,
+        request: &str,
+        path: &str,
     ) -> Result<(), Box<Refusal>> {
         if permits(caller, needed) {
             return Ok(());
         }
-        let scopes = needed.join(" ");
-        Err(TurnedAway::InsufficientScope(scopes).refusal(&self.resource, url().as_ref(), self.limit.period()))
+        let url = self.resource_url(request, path);
+        let turned_away = TurnedAway::InsufficientScope(needed.join(" "));
+        Err(turned_away.refusal(&self.resource, url.as_deref(), self.limit.period()))
     }
 }
 
@@ -194,7 +198,7 @@ impl CountAddress for Address<'_> {
             if let Some(is_within) = self.is_within.get() {
                 return is_within;
             }
-            let is_within = self.limit.admits(rate::key_of_address(self.head), self.host).await;
+            let is_within = self.limit.admits(|| rate::key_of_address(self.head), self.host).await;
             self.is_within.set(Some(is_within));
             is_within
         }

@@ -11,7 +11,7 @@ use futures::channel::{mpsc, oneshot};
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
-use super::endpoint::{answer_one, json_response};
+use super::answer::{answer_one, json_response};
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part};
 use crate::auth::{ConfigError, StateKeys};

@@ -2,7 +2,8 @@
 //!
 //! | module | what it decides |
 //! |---|---|
-//! | [`endpoint`] | the way of a request: each check in its place |
+//! | [`endpoint`] | an endpoint, as a program puts it together |
+//! | `answer` | the way of a request: each check in its place |
 //! | `guard` | method, media types, announced length |
 //! | [`origin`] | which web pages may call |
 //! | `cors` | what a browser is told of that |
@@ -21,6 +22,7 @@
 //! | [`limits`] | sizes |
 //! | `log_line` | the one line per request |
 
+mod answer;
 mod authenticate;
 mod cors;
 pub mod endpoint;

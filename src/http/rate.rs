@@ -31,14 +31,14 @@ thread_local! {
 
 impl RateLimiting {
     /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
-    pub(super) async fn admits(&self, key: String, host: &Host) -> bool {
+    pub(super) async fn admits(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
         match self {
             Self::Off => true,
             Self::Unbound => {
                 warn_once(host, "no rate limit is bound as MCP_RATE_LIMIT: callers may call as often as they like");
                 true
             }
-            Self::By(limit) => limit.admits(key).await.unwrap_or_else(|error| {
+            Self::By(limit) => limit.admits(key()).await.unwrap_or_else(|error| {
                 warn_once(host, &format!("the rate limit fails, and callers pass uncounted: {error}"));
                 true
             }),

@@ -21,7 +21,7 @@ const newClient = (mode) => () => {
   return client
 }
 
-/** Each mode: its name, whether it comes to speak the newest revision, and how it connects with a worker. */
+/** Each mode: its name, its parts, whether it comes to speak the newest revision, and how it connects with a worker. */
 export const CLIENTS = [
   ['sdk 1.32', () => new OldClient(INFO), OldTransport, false],
   ['client 2.4, legacy', newClient('legacy'), NewTransport, false],
@@ -29,6 +29,8 @@ export const CLIENTS = [
   ['client 2.4, pinned', newClient({ pin: NEWEST }), NewTransport, true],
 ].map(([name, make, Transport, isModern]) => ({
   name,
+  make,
+  Transport,
   isModern,
   async connect({ url, token }) {
     const client = make()

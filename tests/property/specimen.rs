@@ -181,7 +181,11 @@ pub fn endpoint() -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes"));
     let mut limits = Limits::default();
     limits.body = MOST_BYTES;
-    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(&tokens))).state_keys(keys).limits(limits).without_rate_limit()
+    Endpoint::new(server)
+        .auth(StaticTokens::from_json("T", Some(&tokens)))
+        .state_keys(keys)
+        .limits(limits)
+        .without_rate_limit()
 }
 
 /// A request, whatever it may hold: also what no HTTP library would let through.

@@ -1,0 +1,262 @@
+//! The way of a request: each check in its place.
+//!
+//! Path, origin, method, media types, announced length; who calls; the body; JSON; what the message is and in which
+//! revision; the server; the scopes of what is used; the method. Nothing is read before the check that could make it needless.
+
+use std::rc::Rc;
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::endpoint::Endpoint;
+use super::era::{Classified, Opened, classify};
+use super::listen;
+use super::live::{self, Job};
+use super::log_line::LogLine;
+use super::refusal::{Refusal, status_of};
+use super::stream::Body;
+use super::{cors, guard, mirror, well_known};
+use crate::auth::{ConfigError, Principal, StateKeys};
+use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::protocol::json::{Document, JsonError};
+use crate::protocol::message::{Request, RequestId, error_response};
+use crate::protocol::meta::{self, Wishes};
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
+use crate::rpc::{self, Call, fault};
+use crate::server::{Context, McpServer, RequestInfo};
+
+impl Endpoint {
+    /// Answers one request.
+    pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Body> {
+        let started = host.clock.now_ms();
+        let mut line = LogLine::new(head.header("cf-ray"));
+        let origin = head.header("origin");
+        let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
+        let origin_passes = origin.as_deref().is_none_or(passes);
+        let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
+        let (mut response, is_logged) = match answer {
+            Ok(Answer::Whole(response)) => (response, false),
+            Ok(Answer::Live(response)) => (response, true),
+            Err(refusal) => {
+                line.error(refusal.error.code);
+                let mut response = json_response(refusal.status, error_response(refusal.id.as_ref(), &refusal.error));
+                response.headers_mut().extend(refusal.headers);
+                (response, false)
+            }
+        };
+        if let Some(origin) = origin.filter(|_| origin_passes) {
+            cors::allow(&origin, response.headers_mut());
+        }
+        if !is_logged {
+            line.write(response.status().as_u16(), started, host);
+        }
+        response
+    }
+
+    async fn answer(
+        &self,
+        head: &Rc<dyn RequestHead>,
+        body: impl RequestBody,
+        host: &Host,
+        origin_passes: bool,
+        line: &mut LogLine,
+        started: u64,
+    ) -> Result<Answer, Box<Refusal>> {
+        let url = head.url();
+        let path = path_of(&url);
+        if path != self.path {
+            let own_url = self.gate.resource_url(&url, &self.path);
+            if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
+                return answer.map(Answer::Whole);
+            }
+            return Err(Refusal::http(
+                StatusCode::NOT_FOUND,
+                format!("Nothing is here; the server is at {}.", self.path),
+            ));
+        }
+        if !origin_passes {
+            return Err(Refusal::http(
+                StatusCode::FORBIDDEN,
+                "Pages of this origin may not call this server. Its configuration can allow them.",
+            ));
+        }
+        let method = head.method();
+        if method == "OPTIONS" {
+            return Ok(Answer::Whole(cors::preflight(&**head)));
+        }
+        guard::check(&**head, &method, self.limits.body)?;
+        let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
+        let body = self.read(body, host).await?;
+        let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
+        let classified = classify(document.root(), &**head, &self.limits)?;
+        let info = RequestInfo::new(head.clone(), principal);
+        match classified {
+            Classified::Nothing(era) => {
+                line.era(era);
+                Ok(Answer::Whole(accepted()))
+            }
+            Classified::Batch(requests, revision) => {
+                line.batch();
+                line.era(revision.era());
+                self.answer_batch(&requests, revision, info, &url, host, line).await.map(Answer::Whole)
+            }
+            Classified::Request(opened) => {
+                let Opened { request, revision, client, capabilities } = *opened;
+                let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
+                line.request(&request, traceparent.as_deref());
+                line.era(revision.era());
+                let server = self.build(&info, Some(&request.id), host)?;
+                self.authorize([&request], &server, info.caller(), &url)
+                    .map_err(|refusal| refusal.of(request.id.clone()))?;
+                if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
+                    let refused = |error| Refusal::rpc(StatusCode::OK, Some(request.id.clone()), error);
+                    return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
+                }
+                let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
+                if let Some(tool) = tool {
+                    let id = || Some(request.id.clone());
+                    mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
+                }
+                let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
+                let cx = cx.with_traceparent(traceparent);
+                let wishes = self.wishes(&request, &server, revision, &**head);
+                if wishes.is_empty() {
+                    let (status, message) = answer_one(&server, &request, cx, &self.state_keys, line).await;
+                    return Ok(Answer::Whole(json_response(status, message)));
+                }
+                drop(request);
+                drop(document);
+                let line = std::mem::take(line);
+                let job =
+                    Job { server, body, json: self.limits.json, cx, keys: self.state_keys.clone(), line, started };
+                Ok(Answer::Live(live::answer(job, wishes, host).await))
+            }
+        }
+    }
+
+    /// What the client is to be told while its request is answered: what it has asked for, if it takes a stream.
+    fn wishes(&self, request: &Request<'_>, server: &McpServer, revision: Revision, head: &dyn RequestHead) -> Wishes {
+        let takes_streams = || head.header("accept").is_some_and(|accept| guard::accepts_events(&accept));
+        if self.json_only || !Method::may_tell(&request.method) {
+            return Wishes::default();
+        }
+        let mut wishes = Wishes::of(request.params);
+        wishes.log_level = match revision.era() {
+            Era::Modern => wishes.log_level.filter(|_| server.logging.is_some()),
+            Era::Legacy => server.logging,
+        };
+        if wishes.is_empty() || takes_streams() { wishes } else { Wishes::default() }
+    }
+
+    async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Box<Refusal>> {
+        body.read(self.limits.body).await.map_err(|error| match error {
+            BodyError::TooLarge => guard::too_large(self.limits.body),
+            BodyError::Broken(cause) => {
+                fault::log(host, "body", &cause);
+                Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
+            }
+        })
+    }
+
+    async fn answer_batch(
+        &self,
+        requests: &[Request<'_>],
+        revision: Revision,
+        info: RequestInfo,
+        url: &str,
+        host: &Host,
+        line: &mut LogLine,
+    ) -> Result<Response<Body>, Box<Refusal>> {
+        let server = self.build(&info, None, host)?;
+        // Before any of them is answered: there is one status for all.
+        self.authorize(requests, &server, info.caller(), url)?;
+        let mut body = vec![b'['];
+        for request in requests {
+            let nothing = ClientCapabilities::default();
+            let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            body.extend(answer_one(&server, request, cx, &self.state_keys, line).await.1);
+        }
+        body.push(b']');
+        Ok(json_response(StatusCode::OK, body))
+    }
+
+    /// Whether `caller` has the scopes of all `requests`.
+    fn authorize<'r, 'd: 'r>(
+        &self,
+        requests: impl IntoIterator<Item = &'r Request<'d>>,
+        server: &McpServer,
+        caller: Option<&Principal>,
+        url: &str,
+    ) -> Result<(), Box<Refusal>> {
+        let mut needed = Vec::new();
+        for scope in requests.into_iter().flat_map(|request| rpc::scopes::needed(request, server)) {
+            if !needed.contains(scope) {
+                needed.push(scope.clone());
+            }
+        }
+        self.gate.authorize(caller, &needed, url, &self.path)
+    }
+
+    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
+        (self.server)(info).map(|server| server.for_caller(info)).map_err(|error| {
+            fault::log(host, "server", &error.to_string());
+            let error =
+                RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
+            Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
+        })
+    }
+}
+
+/// An answer, and whether its log line is written by whoever makes it.
+enum Answer {
+    Whole(Response<Body>),
+    Live(Response<Body>),
+}
+
+pub(super) async fn answer_one(
+    server: &McpServer,
+    request: &Request<'_>,
+    cx: Context,
+    keys: &Result<StateKeys, ConfigError>,
+    line: &mut LogLine,
+) -> (StatusCode, Vec<u8>) {
+    let era = cx.revision().era();
+    match rpc::dispatch(&Call { server, request, cx, keys }).await {
+        Ok(body) => (StatusCode::OK, body),
+        Err(error) => {
+            line.error(error.code);
+            (status_of(era, error.code), error_response(Some(&request.id), &error))
+        }
+    }
+}
+
+/// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
+fn not_json(body: &[u8], error: &JsonError) -> Box<Refusal> {
+    let id = RequestId::of_refused(body);
+    let code = match error {
+        JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
+        _ => ErrorCode::InvalidRequest,
+    };
+    Refusal::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
+}
+
+pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn accepted() -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(Vec::new()));
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
