@@ -1,6 +1,8 @@
 //! Numbers as they are, of any length: nothing is rounded.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::num::NonZeroU128;
 
 /// A number in the one form that all its spellings share: `1`, `1.0` and `10e-1` are one number.
 ///
@@ -32,6 +34,92 @@ impl Decimal {
     }
 }
 
+impl Decimal {
+    /// None.
+    pub(crate) const ZERO: Self = Self { is_negative: false, digits: String::new(), exponent: 0 };
+
+    /// The number as people write it, as long as that is short.
+    pub(crate) fn shown(&self) -> String {
+        let places = usize::try_from(self.exponent.unsigned_abs()).unwrap_or(usize::MAX);
+        let sign = if self.is_negative { "-" } else { "" };
+        match (self.exponent, self.digits.len()) {
+            (_, 0) => "0".to_owned(),
+            (_, _) if places > 20 => self.to_string(),
+            (0.., _) => format!("{sign}{}{}", self.digits, "0".repeat(places)),
+            (_, length) => match length.checked_sub(places).and_then(|at| self.digits.split_at_checked(at)) {
+                Some((whole, fraction)) => format!("{sign}{}.{fraction}", if whole.is_empty() { "0" } else { whole }),
+                None => format!("{sign}0.{}{}", "0".repeat(places.saturating_sub(length)), self.digits),
+            },
+        }
+    }
+
+    /// Whether it has no fraction.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.exponent >= 0
+    }
+
+    /// Whether it is `step` so many times. `step` is not zero and has digits that a `u64` holds, as every number has that was one
+    /// or was an `f64`.
+    pub(crate) fn is_multiple_of(&self, step: &Self) -> bool {
+        if self.digits.is_empty() {
+            return true;
+        }
+        let Ok(divisor) = step.digits.parse::<u64>() else { return false };
+        let Some(divisor) = NonZeroU128::new(divisor.into()) else { return false };
+        let Some(shift) = self.exponent.checked_sub(step.exponent) else { return false };
+        // Without zeros at its end, it cannot be ten times something smaller.
+        let Ok(shift) = u64::try_from(shift) else { return false };
+        let remainder = self.digits.bytes().fold(0_u128, |sum, digit| {
+            let digit = u128::from(digit.saturating_sub(b'0'));
+            sum.wrapping_mul(10).wrapping_add(digit).rem_euclid(divisor.get())
+        });
+        remainder.wrapping_mul(power_of_ten(shift, divisor)).rem_euclid(divisor.get()) == 0
+    }
+
+    /// How it compares with another of its sign, without that sign.
+    fn size(&self, other: &Self) -> Ordering {
+        // The place of the first digit, and then the digits from there on.
+        let place =
+            |number: &Self| i64::try_from(number.digits.len()).unwrap_or(i64::MAX).saturating_add(number.exponent);
+        match (self.digits.is_empty(), other.digits.is_empty()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => place(self).cmp(&place(other)).then_with(|| self.digits.cmp(&other.digits)),
+        }
+    }
+}
+
+/// 10 to the power of `exponent`, modulo a number below 2^64, so that no product of two overflows.
+fn power_of_ten(mut exponent: u64, modulus: NonZeroU128) -> u128 {
+    let (mut base, mut power) = (10_u128.rem_euclid(modulus.get()), 1_u128.rem_euclid(modulus.get()));
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power.wrapping_mul(base).rem_euclid(modulus.get());
+        }
+        base = base.wrapping_mul(base).rem_euclid(modulus.get());
+        exponent >>= 1;
+    }
+    power
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.is_negative, other.is_negative) {
+            (false, false) => self.size(other),
+            (true, true) => other.size(self),
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+        }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { is_negative, digits, exponent } = self;
@@ -56,6 +144,82 @@ mod tests {
         ] {
             assert_eq!(Decimal::of(one), Decimal::of(other), "{one} {other}");
             assert!(Decimal::of(one).is_some(), "{one}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_an_order() {
+        let sorted = [
+            "-1e400",
+            "-10",
+            "-9.5",
+            "-9",
+            "-0.1",
+            "0",
+            "1e-400",
+            "0.1",
+            "0.10000000000000000001",
+            "9",
+            "9.5",
+            "10",
+            "99",
+            "100",
+            "9007199254740992",
+            "9007199254740993",
+            "1e400",
+        ];
+        for (nth, one) in sorted.iter().enumerate() {
+            for (other_nth, other) in sorted.iter().enumerate() {
+                assert_eq!(Decimal::of(one).cmp(&Decimal::of(other)), nth.cmp(&other_nth), "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown_as_people_write_them() {
+        for (number, shown) in [
+            ("0", "0"),
+            ("-0.0", "0"),
+            ("1.0", "1"),
+            ("1e3", "1000"),
+            ("-0.50", "-0.5"),
+            ("12.5", "12.5"),
+            ("1e-3", "0.001"),
+            ("1e300", "1e300"),
+        ] {
+            assert_eq!(Decimal::of(number).expect("a number").shown(), shown);
+        }
+    }
+
+    #[test]
+    fn multiples_are_exact() {
+        for (number, step, is_multiple) in [
+            ("4.02", "0.01", true),
+            ("0.3", "0.1", true),
+            ("4.025", "0.01", false),
+            ("7", "2", false),
+            ("0", "7", true),
+            ("-6", "3", true),
+            ("1e308", "7", false),
+            ("7e308", "7", true),
+            ("1e308", "0.5", true),
+            ("123456789012345678901234567890", "10", true),
+            ("123456789012345678901234567891", "10", false),
+            ("18446744073709551615", "18446744073709551615", true),
+            ("36893488147419103230", "18446744073709551615", true),
+            ("36893488147419103231", "18446744073709551615", false),
+            ("5", "10", false),
+            ("0.0075", "0.0001", true),
+            ("0.00751", "0.0001", false),
+            ("12391239123", "1e-8", true),
+        ] {
+            let (one, step) = (Decimal::of(number).expect("a number"), Decimal::of(step).expect("a number"));
+            assert_eq!(one.is_multiple_of(&step), is_multiple, "{number} {step}");
+        }
+        for (number, is_integer) in
+            [("1", true), ("1.0", true), ("1.5", false), ("15e-1", false), ("1e400", true), ("0.0", true)]
+        {
+            assert_eq!(Decimal::of(number).expect("a number").is_integer(), is_integer, "{number}");
         }
     }
 

@@ -16,8 +16,7 @@ use sha2::{Digest, Sha256};
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
-use crate::protocol::decimal::Decimal;
-use crate::protocol::json::{Kind, Value};
+use crate::protocol::json::{Value, canonical};
 use crate::server::exchange::Answers;
 
 /// Signed, and open to read.
@@ -95,50 +94,7 @@ fn belonging(call: &Call<'_>) -> String {
     lasting.retain(|(name, value)| name != "arguments" || value.members().next().is_some());
     lasting.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, value) in lasting {
-        write_member(&name, value, &mut text);
+        canonical::write_member(&name, value, &mut text);
     }
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))
-}
-
-/// A value as text that does not depend on how a client happened to write it.
-fn write_canonical(value: Value<'_>, text: &mut String) {
-    match value.kind() {
-        Kind::Object => {
-            let mut members: Vec<_> = value.members().collect();
-            members.sort_by(|(one, _), (other, _)| one.cmp(other));
-            text.push('{');
-            for (name, member) in members {
-                write_member(&name, member, text);
-            }
-            text.push('}');
-        }
-        Kind::Array => {
-            text.push('[');
-            for item in value.items() {
-                write_canonical(item, text);
-                text.push(',');
-            }
-            text.push(']');
-        }
-        Kind::String => write_string(&value.as_str().unwrap_or_default(), text),
-        // 1, 1.0 and 1e0 are one number, and a client may send it back as another of them.
-        Kind::Number => match Decimal::of(value.text()) {
-            Some(number) => text.push_str(&number.to_string()),
-            None => text.push_str(value.text()),
-        },
-        Kind::Boolean | Kind::Null => text.push_str(value.text()),
-    }
-}
-
-fn write_member(name: &str, value: Value<'_>, text: &mut String) {
-    write_string(name, text);
-    text.push(':');
-    write_canonical(value, text);
-    text.push(',');
-}
-
-fn write_string(string: &str, text: &mut String) {
-    text.push('"');
-    text.extend(string.escape_default());
-    text.push('"');
 }

@@ -1,17 +1,43 @@
 //! From a schema to what can be checked.
 //!
-//! A schema with a keyword that is not enforced here is refused, and so is the server that publishes it: what is published
-//! is enforced.
+//! A schema that could not be enforced as it says is refused, and so is the server that publishes it: what is published is
+//! enforced. Keywords that JSON Schema does not know are remarks, as it says itself; those of its older and its dynamic parts are
+//! not.
+//!
+//! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::header_params::KEYWORD;
+use super::format::Format;
+use super::pattern::Pattern;
+use super::program::{Bound, Keyword, Measure, Program, Rule, Type};
+use super::progress;
+use super::references::References;
+use crate::protocol::decimal::Decimal;
+use crate::protocol::json::canonical;
 
 /// The one dialect: that of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The vocabularies that a schema may require: those that are enforced, and those that only remark.
+const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data", "format-annotation", "content"];
+
+/// How deeply schemas may be nested in one another.
+const DEPTH: usize = 128;
+
+/// Keywords that say what cannot be enforced here, and what to do instead.
+const REFUSED: [(&str, &str); 7] = [
+    ("$dynamicRef", "use `$ref`"),
+    ("$recursiveRef", "it belongs to an older dialect; use `$ref`"),
+    ("unevaluatedProperties", "use `additionalProperties`"),
+    ("unevaluatedItems", "use `items` beside `prefixItems`"),
+    ("dependencies", "it belongs to an older dialect; use `dependentRequired` or `dependentSchemas`"),
+    ("additionalItems", "it belongs to an older dialect; use `items` beside `prefixItems`"),
+    ("$vocabulary", "it belongs to metaschemas"),
+];
 
 /// Why a schema is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,108 +73,58 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
-/// A compiled schema: rules that refer to one another by index. The first is the whole schema.
-#[derive(Debug, Default)]
-pub(super) struct Program {
-    rules: Vec<Vec<Keyword>>,
-}
-
-/// One thing to check.
-#[derive(Debug)]
-pub(super) enum Keyword {
-    /// `false`: nothing passes.
-    Never,
-    Type(Vec<Type>),
-    Enum(Vec<Value>),
-    Minimum(f64),
-    Maximum(f64),
-    ExclusiveMinimum(f64),
-    ExclusiveMaximum(f64),
-    MinLength(u64),
-    MaxLength(u64),
-    MinItems(u64),
-    MaxItems(u64),
-    Items(usize),
-    Required(Vec<String>),
-    Properties {
-        named: Vec<(String, usize)>,
-        others: Option<usize>,
-    },
-    If {
-        condition: usize,
-        then: Option<usize>,
-        otherwise: Option<usize>,
-    },
-    AllOf(Vec<usize>),
-    AnyOf(Vec<usize>),
-    OneOf(Vec<usize>),
-    Reference(usize),
-}
-
-/// The types of JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-impl Type {
-    const NAMES: [(&'static str, Self); 7] = [
-        ("null", Self::Null),
-        ("boolean", Self::Boolean),
-        ("integer", Self::Integer),
-        ("number", Self::Number),
-        ("string", Self::String),
-        ("array", Self::Array),
-        ("object", Self::Object),
-    ];
-
-    fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+/// Compiles `schema`.
+pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
+    let references = References::of(schema)?;
+    let mut compiler =
+        Compiler { schema, references, program: Program::default(), rules: HashMap::new(), open: Vec::new() };
+    compiler.rule_at(String::new());
+    // What a reference leads to is compiled after what it is in, so that a schema may contain itself.
+    while let Some((place, rule)) = compiler.open.pop() {
+        let schema = compiler.schema.pointer(&place).unwrap_or(&Value::Bool(true));
+        let keywords = compiler.schema(schema, &place)?;
+        if let Some(rule) = compiler.program.rules.get_mut(rule) {
+            *rule = keywords;
+        }
     }
-}
-
-impl Program {
-    pub(super) fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        let mut compiler = Compiler { program: Self::default(), root: schema, references: HashMap::new() };
-        compiler.rule(schema, "")?;
-        Ok(compiler.program)
-    }
-
-    pub(super) fn rule(&self, index: usize) -> &[Keyword] {
-        self.rules.get(index).map_or(&[], Vec::as_slice)
-    }
+    progress::check(&compiler.program, &compiler.rules)?;
+    Ok(compiler.program)
 }
 
 struct Compiler<'s> {
+    /// The whole document.
+    schema: &'s Value,
+    references: References<'s>,
     program: Program,
-    root: &'s Value,
-    /// The rules that references lead to, by reference.
-    references: HashMap<String, usize>,
+    /// The rule of each place that has one, by its JSON pointer.
+    rules: HashMap<String, Rule>,
+    /// Places whose rules are still empty.
+    open: Vec<(String, Rule)>,
 }
 
 impl Compiler<'_> {
-    fn rule(&mut self, schema: &Value, place: &str) -> Result<usize, SchemaError> {
-        let index = self.program.rules.len();
+    /// The rule of the schema at `place`, which is compiled later if it has not been yet.
+    fn rule_at(&mut self, place: String) -> Rule {
+        if let Some(rule) = self.rules.get(&place) {
+            return *rule;
+        }
+        let rule = self.program.rules.len();
         self.program.rules.push(Vec::new());
-        if index == 0 {
-            self.references.insert("#".into(), 0);
+        self.rules.insert(place.clone(), rule);
+        self.open.push((place, rule));
+        rule
+    }
+
+    fn schema(&mut self, schema: &Value, place: &str) -> Result<Vec<Keyword>, SchemaError> {
+        match schema {
+            Value::Bool(true) => Ok(Vec::new()),
+            Value::Bool(false) => Ok(vec![Keyword::Never]),
+            Value::Object(_) if place.bytes().filter(|byte| *byte == b'/').count() > DEPTH => {
+                Err(SchemaError::at(place, "schemas are nested too deeply"))
+            }
+            Value::Object(object) => self.keywords(object, place),
+            _ => Err(SchemaError::at(place, "a schema is an object or a boolean")),
         }
-        let keywords = match schema {
-            Value::Bool(true) => Vec::new(),
-            Value::Bool(false) => vec![Keyword::Never],
-            Value::Object(object) => self.keywords(object, place)?,
-            _ => return Err(SchemaError::at(place, "a schema is an object or a boolean")),
-        };
-        if let Some(rule) = self.program.rules.get_mut(index) {
-            *rule = keywords;
-        }
-        Ok(index)
     }
 
     fn keywords(&mut self, object: &Map<String, Value>, place: &str) -> Result<Vec<Keyword>, SchemaError> {
@@ -156,89 +132,157 @@ impl Compiler<'_> {
         for (name, value) in object {
             let at = format!("{place}/{name}");
             keywords.push(match name.as_str() {
-                // The last two are part of `if`, and without it say nothing.
-                "title" | "description" | "default" | "examples" | "deprecated" | "readOnly" | "writeOnly"
-                | "$comment" | "format" | "$defs" | "$anchor" | KEYWORD | "then" | "else" => continue,
-                "$schema" if value == DIALECT => continue,
+                "$schema" if value.as_str().is_some_and(|dialect| dialect.trim_end_matches('#') == DIALECT) => continue,
                 "$schema" => return Err(SchemaError::at(&at, format!("only the dialect {DIALECT} is spoken here"))),
+                "$vocabulary" if only_known_vocabularies(value) => continue,
+                "$ref" => Keyword::Reference(self.reference(value, place, &at)?),
                 "type" => Keyword::Type(types(value, &at)?),
-                "enum" => Keyword::Enum(value.as_array().cloned().ok_or_else(|| expected("an array", &at))?),
-                "const" => Keyword::Enum(vec![value.clone()]),
-                "minimum" => Keyword::Minimum(number(value, &at)?),
-                "maximum" => Keyword::Maximum(number(value, &at)?),
-                "exclusiveMinimum" => Keyword::ExclusiveMinimum(number(value, &at)?),
-                "exclusiveMaximum" => Keyword::ExclusiveMaximum(number(value, &at)?),
-                "minLength" => Keyword::MinLength(count(value, &at)?),
-                "maxLength" => Keyword::MaxLength(count(value, &at)?),
-                "minItems" => Keyword::MinItems(count(value, &at)?),
-                "maxItems" => Keyword::MaxItems(count(value, &at)?),
-                "items" => Keyword::Items(self.rule(value, &at)?),
+                "enum" => Keyword::Enum(array(value, &at)?.iter().map(shown_and_canonical).collect()),
+                "const" => Keyword::Enum(vec![shown_and_canonical(value)]),
+                "minimum" => Keyword::Bound(Bound::Minimum, number(value, &at)?),
+                "maximum" => Keyword::Bound(Bound::Maximum, number(value, &at)?),
+                "exclusiveMinimum" => Keyword::Bound(Bound::ExclusiveMinimum, number(value, &at)?),
+                "exclusiveMaximum" => Keyword::Bound(Bound::ExclusiveMaximum, number(value, &at)?),
+                "multipleOf" => Keyword::MultipleOf(positive(value, &at)?),
+                "minLength" => Keyword::Size(Measure::Characters, count(value, &at)?, u64::MAX),
+                "maxLength" => Keyword::Size(Measure::Characters, 0, count(value, &at)?),
+                "minItems" => Keyword::Size(Measure::Items, count(value, &at)?, u64::MAX),
+                "maxItems" => Keyword::Size(Measure::Items, 0, count(value, &at)?),
+                "minProperties" => Keyword::Size(Measure::Properties, count(value, &at)?, u64::MAX),
+                "maxProperties" => Keyword::Size(Measure::Properties, 0, count(value, &at)?),
+                "pattern" => Keyword::Pattern(pattern(string(value, &at)?, &at)?),
+                "format" => match Format::named(string(value, &at)?) {
+                    Some(format) => Keyword::Format(format),
+                    None => continue,
+                },
+                // Each of these groups is one keyword here, made where the first of it is met.
+                "items" if object.contains_key("prefixItems") => continue,
+                "items" | "prefixItems" => self.items(object, place)?,
+                "contains" => self.contains(object, place)?,
+                "uniqueItems" if value == &Value::Bool(true) => Keyword::UniqueItems,
+                "properties" => self.properties(object, place)?,
+                "patternProperties" if object.contains_key("properties") => continue,
+                "additionalProperties"
+                    if ["properties", "patternProperties"].iter().any(|name| object.contains_key(*name)) =>
+                {
+                    continue;
+                }
+                "patternProperties" | "additionalProperties" => self.properties(object, place)?,
+                "propertyNames" => Keyword::PropertyNames(self.rule_at(at)),
                 "required" => Keyword::Required(strings(value, &at)?),
-                "properties" => {
-                    let members = value.as_object().ok_or_else(|| expected("an object", &at))?;
-                    let named = members
-                        .iter()
-                        .map(|(key, schema)| Ok((key.clone(), self.rule(schema, &format!("{at}/{key}"))?)))
-                        .collect::<Result<_, _>>()?;
-                    let place = format!("{place}/additionalProperties");
-                    let others = self.optional_rule(object.get("additionalProperties"), &place)?;
-                    Keyword::Properties { named, others }
+                "dependentRequired" => {
+                    let each = members(value, &at)?.iter();
+                    let each = each.map(|(name, names)| Ok((name.clone(), strings(names, &at)?)));
+                    Keyword::DependentRequired(each.collect::<Result<_, _>>()?)
                 }
-                // Beside `properties` it is part of that keyword.
-                "additionalProperties" if object.contains_key("properties") => continue,
-                "additionalProperties" => {
-                    Keyword::Properties { named: Vec::new(), others: Some(self.rule(value, &at)?) }
-                }
+                "dependentSchemas" => Keyword::DependentSchemas(self.rules_by_name(value, &at)?),
                 "if" => Keyword::If {
-                    condition: self.rule(value, &at)?,
-                    then: self.optional_rule(object.get("then"), &format!("{place}/then"))?,
-                    otherwise: self.optional_rule(object.get("else"), &format!("{place}/else"))?,
+                    condition: self.rule_at(at),
+                    then: self.rule_beside(object, place, "then"),
+                    otherwise: self.rule_beside(object, place, "else"),
                 },
                 "allOf" => Keyword::AllOf(self.rules(value, &at)?),
                 "anyOf" => Keyword::AnyOf(self.rules(value, &at)?),
                 "oneOf" => Keyword::OneOf(self.rules(value, &at)?),
-                "$ref" => Keyword::Reference(self.reference(value, &at)?),
-                _ => return Err(SchemaError::at(&at, format!("the keyword `{name}` is not enforced here"))),
+                "not" => Keyword::Not(self.rule_at(at)),
+                name => match REFUSED.iter().find(|(refused, _)| *refused == name) {
+                    Some((_, instead)) => {
+                        return Err(SchemaError::at(&at, format!("`{name}` is not enforced here: {instead}")));
+                    }
+                    None => continue,
+                },
             });
         }
         Ok(keywords)
     }
 
-    fn optional_rule(&mut self, schema: Option<&Value>, place: &str) -> Result<Option<usize>, SchemaError> {
-        schema.map(|schema| self.rule(schema, place)).transpose()
+    fn rule_beside(&mut self, object: &Map<String, Value>, place: &str, name: &str) -> Option<Rule> {
+        object.contains_key(name).then(|| self.rule_at(format!("{place}/{name}")))
     }
 
-    fn rules(&mut self, value: &Value, place: &str) -> Result<Vec<usize>, SchemaError> {
-        let schemas = value.as_array().ok_or_else(|| expected("an array", place))?;
-        schemas.iter().zip(0..).map(|(schema, nth)| self.rule(schema, &format!("{place}/{nth}"))).collect()
-    }
-
-    /// A reference within the document. The rule is known before it is compiled, so that a schema may contain itself.
-    fn reference(&mut self, value: &Value, place: &str) -> Result<usize, SchemaError> {
-        let reference = value.as_str().ok_or_else(|| expected("a string", place))?;
-        if let Some(&index) = self.references.get(reference) {
-            return Ok(index);
+    fn rules(&mut self, value: &Value, place: &str) -> Result<Vec<Rule>, SchemaError> {
+        let schemas = array(value, place)?;
+        if schemas.is_empty() {
+            return Err(expected("a schema or more", place));
         }
-        let fragment = reference.strip_prefix('#');
-        let target = fragment.and_then(|name| self.root.pointer(name).or_else(|| anchored(self.root, name)));
-        let target = target.ok_or_else(|| SchemaError::at(place, format!("`{reference}` is not in this document")))?;
-        self.references.insert(reference.to_owned(), self.program.rules.len());
-        self.rule(target, reference)
+        Ok((0..schemas.len()).map(|nth| self.rule_at(format!("{place}/{nth}"))).collect())
+    }
+
+    fn rules_by_name(&mut self, value: &Value, place: &str) -> Result<Vec<(String, Rule)>, SchemaError> {
+        let names = members(value, place)?.keys();
+        Ok(names.map(|name| (name.clone(), self.rule_at(format!("{place}/{}", escaped(name))))).collect())
+    }
+
+    fn items(&mut self, object: &Map<String, Value>, place: &str) -> Result<Keyword, SchemaError> {
+        let at = format!("{place}/items");
+        if object.get("items").is_some_and(Value::is_array) {
+            return Err(SchemaError::at(&at, "an array of schemas belongs to an older dialect: use `prefixItems`"));
+        }
+        let prefix = object.get("prefixItems").map(|value| self.rules(value, &format!("{place}/prefixItems")));
+        Ok(Keyword::Items {
+            prefix: prefix.transpose()?.unwrap_or_default(),
+            rest: self.rule_beside(object, place, "items"),
+        })
+    }
+
+    fn contains(&mut self, object: &Map<String, Value>, place: &str) -> Result<Keyword, SchemaError> {
+        let bound = |name: &str| object.get(name).map(|value| count(value, &format!("{place}/{name}"))).transpose();
+        let (least, most) = (bound("minContains")?.unwrap_or(1), bound("maxContains")?.unwrap_or(u64::MAX));
+        Ok(Keyword::Contains { rule: self.rule_at(format!("{place}/contains")), least, most })
+    }
+
+    fn properties(&mut self, object: &Map<String, Value>, place: &str) -> Result<Keyword, SchemaError> {
+        let named = object.get("properties").map(|value| self.rules_by_name(value, &format!("{place}/properties")));
+        let at = format!("{place}/patternProperties");
+        let patterns = match object.get("patternProperties") {
+            Some(value) => self.rules_by_name(value, &at)?,
+            None => Vec::new(),
+        };
+        let patterns = patterns.into_iter().map(|(text, rule)| Ok((pattern(&text, &at)?, rule)));
+        Ok(Keyword::Properties {
+            named: named.transpose()?.unwrap_or_default(),
+            patterns: patterns.collect::<Result<_, SchemaError>>()?,
+            others: self.rule_beside(object, place, "additionalProperties"),
+        })
+    }
+
+    fn reference(&mut self, value: &Value, place: &str, at: &str) -> Result<Rule, SchemaError> {
+        let target = self.references.resolve(string(value, at)?, place);
+        let target = target.map_err(|problem| SchemaError::at(at, problem))?;
+        if self.schema.pointer(&target).is_none() {
+            return Err(SchemaError::at(
+                at,
+                format!("`{}` is not in this document", value.as_str().unwrap_or_default()),
+            ));
+        }
+        Ok(self.rule_at(target))
     }
 }
 
-/// The schema within `schema` whose `$anchor` is `name`.
-fn anchored<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
-    match schema {
-        Value::Object(object) if object.get("$anchor").is_some_and(|anchor| anchor == name) => Some(schema),
-        Value::Object(object) => object.values().find_map(|member| anchored(member, name)),
-        Value::Array(items) => items.iter().find_map(|item| anchored(item, name)),
-        _ => None,
-    }
+/// Whether all vocabularies that are required are known.
+fn only_known_vocabularies(value: &Value) -> bool {
+    let is_known = |name: &str| {
+        let name = name.strip_prefix("https://json-schema.org/draft/2020-12/vocab/");
+        name.is_some_and(|name| VOCABULARIES.contains(&name))
+    };
+    value
+        .as_object()
+        .is_some_and(|all| all.iter().all(|(name, required)| *required == Value::Bool(false) || is_known(name)))
+}
+
+/// A name as a step of a JSON pointer (RFC 6901 §3).
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 fn expected(what: &str, place: &str) -> SchemaError {
     SchemaError::at(place, format!("{what} is expected"))
+}
+
+fn shown_and_canonical(value: &Value) -> (String, String) {
+    let text = value.to_string();
+    let canonical = canonical::of_text(&text);
+    (text, canonical)
 }
 
 fn types(value: &Value, place: &str) -> Result<Vec<Type>, SchemaError> {
@@ -250,15 +294,42 @@ fn types(value: &Value, place: &str) -> Result<Vec<Type>, SchemaError> {
     names.iter().map(known).collect()
 }
 
+fn array<'v>(value: &'v Value, place: &str) -> Result<&'v Vec<Value>, SchemaError> {
+    value.as_array().ok_or_else(|| expected("an array", place))
+}
+
+fn members<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, SchemaError> {
+    value.as_object().ok_or_else(|| expected("an object", place))
+}
+
+fn string<'v>(value: &'v Value, place: &str) -> Result<&'v str, SchemaError> {
+    value.as_str().ok_or_else(|| expected("a string", place))
+}
+
 fn strings(value: &Value, place: &str) -> Result<Vec<String>, SchemaError> {
-    let strings = value.as_array().map(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-    strings.flatten().ok_or_else(|| expected("an array of strings", place))
+    let strings = array(value, place)?.iter().map(|item| item.as_str().map(str::to_owned));
+    strings.collect::<Option<_>>().ok_or_else(|| expected("an array of strings", place))
 }
 
-fn number(value: &Value, place: &str) -> Result<f64, SchemaError> {
-    value.as_f64().ok_or_else(|| expected("a number", place))
+fn number(value: &Value, place: &str) -> Result<Decimal, SchemaError> {
+    let text = value.is_number().then(|| value.to_string());
+    text.and_then(|text| Decimal::of(&text)).ok_or_else(|| expected("a number", place))
 }
 
+fn positive(value: &Value, place: &str) -> Result<Decimal, SchemaError> {
+    let number = number(value, place)?;
+    if number > Decimal::ZERO { Ok(number) } else { Err(expected("a number above 0", place)) }
+}
+
+/// A whole number, which may be written with a fraction of zeros.
 fn count(value: &Value, place: &str) -> Result<u64, SchemaError> {
-    value.as_u64().ok_or_else(|| expected("a whole number from 0 on", place))
+    let whole = || value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..9e15).contains(number));
+    // In that range every whole f64 is a u64.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let number = value.as_u64().or_else(|| whole().map(|number| number as u64));
+    number.ok_or_else(|| expected("a whole number from 0 on", place))
+}
+
+fn pattern(text: &str, place: &str) -> Result<Pattern, SchemaError> {
+    Pattern::new(text).map_err(|problem| SchemaError::at(place, format!("the pattern `{text}` {problem}")))
 }

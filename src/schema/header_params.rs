@@ -7,7 +7,8 @@
 
 use serde_json::Value;
 
-use super::compile::{SchemaError, Type};
+use super::compile::SchemaError;
+use super::program::Type;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-mcp-header";

@@ -4,7 +4,11 @@
 //! |---|---|
 //! | `generate` | from a Rust type to a schema |
 //! | `compile` | from a schema to what can be checked; refuses what could not be |
+//! | `references`, `progress` | where references lead, and whether they come to an end |
+//! | `program` | what can be checked |
+//! | `pattern`, `format` | regular expressions, and the formats of forms |
 //! | `validate` | from a value to the list of what is wrong with it |
+//! | `mistake` | how that is told |
 //! | `strings` | arguments that are strings on the wire, as values of a schema |
 //! | `header_params` | arguments that a client repeats in headers |
 //! | `form` | schemas of forms that a person fills in |
@@ -14,8 +18,14 @@
 
 mod compile;
 mod form;
+mod format;
 mod generate;
 mod header_params;
+mod mistake;
+mod pattern;
+mod program;
+mod progress;
+mod references;
 mod strings;
 mod validate;
 mod wrap;
@@ -28,10 +38,10 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
-use compile::Program;
 pub use compile::SchemaError;
-pub(crate) use compile::Type;
 pub(crate) use header_params::HeaderParam;
+use program::Program;
+pub(crate) use program::Type;
 
 use crate::protocol::json::Value;
 
@@ -101,7 +111,7 @@ impl Schema {
     }
 
     fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
-        let program = Program::compile(&value)?;
+        let program = compile::compile(&value)?;
         let json = serde_json::value::to_raw_value(&value).map_err(|error| SchemaError::unreadable(&error))?;
         let header_params = header_params::collect(&value)?;
         Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program })
@@ -114,7 +124,12 @@ impl Schema {
 
     /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value)
+        validate::mistakes(&self.program, value, false)
+    }
+
+    /// The same, with `format` enforced where it is one that a form can have: `email`, `uri`, `date` and `date-time`.
+    pub fn validate_with_formats(&self, value: Value<'_>) -> Vec<String> {
+        validate::mistakes(&self.program, value, true)
     }
 
     /// The arguments that a client repeats in headers.

@@ -1,175 +1,343 @@
 //! From a value to the list of what is wrong with it.
 //!
-//! Each mistake is a line that a model can act on: where, what was expected, what was there.
+//! A value is first asked whether it fits, without a word; only what does not is gone through again, to say why. Either is
+//! bounded in depth and in steps: past the bound it is refused, and not looked at any longer.
 
-use std::fmt::Write;
+use std::collections::HashMap;
 
-use super::compile::{Keyword, Program, Type};
+use super::mistake::{Place, did_you_mean};
+use super::pattern::{LONGEST_TEXT, Pattern};
+use super::program::{Bound, Keyword, Measure, Program, Rule, Type};
+use crate::protocol::decimal::Decimal;
 use crate::protocol::error::shortened;
-use crate::protocol::json::{Kind, Value};
+use crate::protocol::json::{Kind, Value, canonical};
 
 /// More would not help whoever has to mend them.
 const MOST_MISTAKES: usize = 10;
+/// Keywords that are looked at, and bytes that are matched, by the thousand.
+const MOST_STEPS: u32 = 1_000_000;
+/// Rules within rules: each takes room on the stack.
+const DEEPEST: u32 = 400;
 
-/// The first mistakes in `value`, or none.
-pub(super) fn mistakes(program: &Program, value: Value<'_>) -> Vec<String> {
-    let mut check = Check { program, mistakes: Vec::new(), place: String::new() };
-    check.rule(0, value);
+/// The first mistakes in `value`, or none. `formats`: whether `format` is more than an annotation.
+pub(super) fn mistakes(program: &Program, value: Value<'_>, formats: bool) -> Vec<String> {
+    let mut check = Check::new(program, formats);
+    if check.fits(0, value) {
+        return Vec::new();
+    }
+    check.steps = MOST_STEPS;
+    if !check.is_exhausted {
+        check.explain(0, value);
+    }
+    if check.is_exhausted || check.mistakes.is_empty() {
+        return vec!["this takes too long to check: send less at once, or nest it less deeply".to_owned()];
+    }
     check.mistakes
 }
 
 struct Check<'p> {
     program: &'p Program,
+    formats: bool,
+    /// Steps that are left.
+    steps: u32,
+    depth: u32,
+    is_exhausted: bool,
     mistakes: Vec<String>,
-    /// Where the value is: `items[2].qty`.
-    place: String,
+    place: Place,
 }
 
-impl Check<'_> {
-    fn rule(&mut self, index: usize, value: Value<'_>) {
-        for keyword in self.program.rule(index) {
-            if self.mistakes.len() >= MOST_MISTAKES {
-                return;
+impl<'p> Check<'p> {
+    fn new(program: &'p Program, formats: bool) -> Self {
+        let (mistakes, place) = (Vec::new(), Place::default());
+        Self { program, formats, steps: MOST_STEPS, depth: 0, is_exhausted: false, mistakes, place }
+    }
+
+    /// Takes `count` steps, if they are left.
+    fn step(&mut self, count: u32) -> bool {
+        match self.steps.checked_sub(count) {
+            Some(left) if !self.is_exhausted => self.steps = left,
+            _ => self.is_exhausted = true,
+        }
+        !self.is_exhausted
+    }
+
+    /// Whether `value` fits a rule.
+    fn fits(&mut self, rule: Rule, value: Value<'_>) -> bool {
+        self.within(|check| {
+            let program = check.program;
+            program.rule(rule).iter().all(|keyword| check.keyword_fits(keyword, value))
+        })
+    }
+
+    /// Does something one level deeper. Past the deepest, it is as if it did not fit.
+    fn within(&mut self, work: impl FnOnce(&mut Self) -> bool) -> bool {
+        if self.depth >= DEEPEST {
+            self.is_exhausted = true;
+            return false;
+        }
+        self.depth = self.depth.saturating_add(1);
+        let outcome = work(self);
+        self.depth = self.depth.saturating_sub(1);
+        outcome
+    }
+
+    fn keyword_fits(&mut self, keyword: &Keyword, value: Value<'_>) -> bool {
+        if !self.step(1) {
+            return false;
+        }
+        match keyword {
+            Keyword::Never => false,
+            Keyword::Type(types) => types.iter().any(|kind| is_a(value, *kind)),
+            Keyword::Enum(allowed) => is_one_of(allowed, value),
+            Keyword::Bound(bound, limit) => is_within(*bound, limit, value),
+            Keyword::MultipleOf(step) => number(value).is_none_or(|number| number.is_multiple_of(step)),
+            Keyword::Size(measure, least, most) => {
+                measured(*measure, value).is_none_or(|size| (*least..=*most).contains(&size))
             }
-            self.keyword(keyword, value);
+            Keyword::Pattern(pattern) => value.as_str().is_none_or(|text| self.matches(pattern, &text)),
+            Keyword::Format(format) => !self.formats || value.as_str().is_none_or(|text| format.fits(&text)),
+            Keyword::Items { prefix, rest } => {
+                value.items().enumerate().all(|(nth, item)| match prefix.get(nth).copied().or(*rest) {
+                    Some(rule) => self.fits(rule, item),
+                    None => true,
+                })
+            }
+            Keyword::Contains { rule, least, most } => {
+                value.kind() != Kind::Array || (*least..=*most).contains(&self.count_fitting(*rule, value))
+            }
+            Keyword::UniqueItems => self.repeated(value).is_none(),
+            Keyword::Required(names) => is_other(value) || names.iter().all(|name| value.get(name).is_some()),
+            Keyword::DependentRequired(dependents) => missing_dependents(dependents, value).next().is_none(),
+            Keyword::DependentSchemas(rules) => {
+                rules.iter().all(|(name, rule)| value.get(name).is_none() || self.fits(*rule, value))
+            }
+            Keyword::PropertyNames(rule) => value.names().all(|name| self.fits(*rule, name)),
+            Keyword::Properties { named, patterns, others } => value.members().all(|(name, member)| {
+                let rules = self.rules_of(&name, named, patterns, *others);
+                rules.into_iter().all(|rule| self.fits(rule, member))
+            }),
+            Keyword::If { condition, then, otherwise } => {
+                let rule = if self.fits(*condition, value) { then } else { otherwise };
+                rule.is_none_or(|rule| self.fits(rule, value))
+            }
+            Keyword::AllOf(rules) => rules.iter().all(|rule| self.fits(*rule, value)),
+            Keyword::AnyOf(rules) => rules.iter().any(|rule| self.fits(*rule, value)),
+            Keyword::OneOf(rules) => rules.iter().filter(|rule| self.fits(**rule, value)).take(2).count() == 1,
+            // Where the steps run out nothing is known, and nothing fits.
+            Keyword::Not(rule) => !self.fits(*rule, value) && !self.is_exhausted,
+            Keyword::Reference(rule) => self.fits(*rule, value),
         }
     }
 
-    fn keyword(&mut self, keyword: &Keyword, value: Value<'_>) {
-        let number = || (value.kind() == Kind::Number).then(|| value.text().parse::<f64>().ok()).flatten();
-        let shown = || shortened(value.text());
+    /// The rules for a property: those of its name and of the patterns that it matches, else the one for all others.
+    fn rules_of(
+        &mut self,
+        name: &str,
+        named: &[(String, Rule)],
+        patterns: &[(Pattern, Rule)],
+        others: Option<Rule>,
+    ) -> Vec<Rule> {
+        let mut rules: Vec<Rule> = named.iter().filter(|(known, _)| known == name).map(|(_, rule)| *rule).collect();
+        rules.extend(patterns.iter().filter(|(pattern, _)| self.matches(pattern, name)).map(|(_, rule)| *rule));
+        if rules.is_empty() { others.into_iter().collect() } else { rules }
+    }
+
+    fn matches(&mut self, pattern: &Pattern, text: &str) -> bool {
+        let thousands = u32::try_from(text.len() / 1024).unwrap_or(u32::MAX);
+        self.step(thousands.saturating_mul(16)) && text.len() <= LONGEST_TEXT && pattern.is_in(text)
+    }
+
+    fn count_fitting(&mut self, rule: Rule, value: Value<'_>) -> u64 {
+        value.items().fold(0, |count: u64, item| count.saturating_add(self.fits(rule, item).into()))
+    }
+
+    /// The places of two items that are the same.
+    fn repeated(&mut self, value: Value<'_>) -> Option<(usize, usize)> {
+        let mut seen = HashMap::new();
+        for (nth, item) in value.items().enumerate() {
+            if !self.step(u32::try_from(item.text().len() / 16).unwrap_or(u32::MAX)) {
+                return Some((nth, nth));
+            }
+            if let Some(before) = seen.insert(canonical::of(item), nth) {
+                return Some((before, nth));
+            }
+        }
+        None
+    }
+
+    /// Says why `value` does not fit a rule, if it does not.
+    fn explain(&mut self, rule: Rule, value: Value<'_>) {
+        self.within(|check| {
+            let program = check.program;
+            for keyword in program.rule(rule) {
+                if check.mistakes.len() >= MOST_MISTAKES || check.is_exhausted {
+                    break;
+                }
+                check.explain_keyword(keyword, value);
+            }
+            true
+        });
+    }
+
+    fn explain_keyword(&mut self, keyword: &Keyword, value: Value<'_>) {
         match keyword {
-            Keyword::Never => self.mistake("nothing is allowed here"),
-            Keyword::Type(types) => {
-                if !types.iter().any(|kind| is_a(value, *kind)) {
-                    let names: Vec<_> = types.iter().map(|kind| with_article(*kind)).collect();
-                    self.mistake(format!("expected {}, got {}", names.join(" or "), shown()));
-                }
-            }
-            Keyword::Enum(allowed) => {
-                if !allowed.iter().any(|one| equal(value, one)) {
-                    let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
-                    self.mistake(format!("expected {}, got {}", allowed.join(" or "), shown()));
-                }
-            }
-            Keyword::Minimum(least) => self.bound(number(), |n| n < *least, || format!("below the minimum {least}")),
-            Keyword::Maximum(most) => self.bound(number(), |n| n > *most, || format!("above the maximum {most}")),
-            Keyword::ExclusiveMinimum(bound) => self.bound(number(), |n| n <= *bound, || format!("not above {bound}")),
-            Keyword::ExclusiveMaximum(bound) => self.bound(number(), |n| n >= *bound, || format!("not below {bound}")),
-            Keyword::MinLength(least) => self.size(length(value), *least..=u64::MAX, "characters"),
-            Keyword::MaxLength(most) => self.size(length(value), 0..=*most, "characters"),
-            Keyword::MinItems(least) => self.size(items(value), *least..=u64::MAX, "items"),
-            Keyword::MaxItems(most) => self.size(items(value), 0..=*most, "items"),
-            Keyword::Items(rule) => {
+            Keyword::Items { prefix, rest } => {
                 for (nth, item) in value.items().enumerate() {
-                    self.inside(&format!("[{nth}]"), |check| check.rule(*rule, item));
+                    if let Some(rule) = prefix.get(nth).copied().or(*rest) {
+                        self.inside(&format!("[{nth}]"), |check| check.explain(rule, item));
+                    }
                 }
             }
             Keyword::Required(names) => {
-                for name in names.iter().filter(|name| value.kind() == Kind::Object && value.get(name).is_none()) {
-                    self.inside(&step(name), |check| check.mistake("is required"));
+                for name in names.iter().filter(|name| !is_other(value) && value.get(name).is_none()) {
+                    self.at_property(name, |check| check.mistake("is required"));
                 }
             }
-            Keyword::Properties { named, others } => self.properties(named, *others, value),
-            Keyword::AllOf(rules) => rules.iter().for_each(|rule| self.rule(*rule, value)),
-            Keyword::Reference(rule) => self.rule(*rule, value),
-            Keyword::If { condition, then, otherwise } => {
-                let holds = self.attempt(*condition, value).is_empty();
-                if let Some(rule) = if holds { then } else { otherwise } {
-                    self.rule(*rule, value);
+            Keyword::DependentRequired(dependents) => {
+                for (given, name) in missing_dependents(dependents, value) {
+                    self.at_property(name, |check| check.mistake(format!("is required where `{given}` is given")));
                 }
             }
-            Keyword::AnyOf(rules) => {
-                let tries: Vec<_> = rules.iter().map(|rule| self.attempt(*rule, value)).collect();
-                if !tries.iter().any(Vec::is_empty) {
-                    self.none_fits(tries, value);
+            Keyword::DependentSchemas(rules) => {
+                for (_, rule) in rules.iter().filter(|(name, _)| value.get(name).is_some()) {
+                    self.explain(*rule, value);
                 }
             }
-            Keyword::OneOf(rules) => {
-                let tries: Vec<_> = rules.iter().map(|rule| self.attempt(*rule, value)).collect();
-                match tries.iter().filter(|mistakes| mistakes.is_empty()).count() {
-                    0 => self.none_fits(tries, value),
-                    1 => {}
-                    _ => self.mistake("fits several of the alternatives, of which only one may hold"),
-                }
-            }
-        }
-    }
-
-    fn properties(&mut self, named: &[(String, usize)], others: Option<usize>, value: Value<'_>) {
-        for (name, member) in value.members() {
-            match named.iter().find(|(known, _)| *known == name) {
-                Some((_, rule)) => self.inside(&step(&name), |check| check.rule(*rule, member)),
-                None => match others {
-                    Some(rule) if matches!(self.program.rule(rule), [Keyword::Never]) => {
-                        self.mistake(format!("unknown property {:?}", shortened(&name)));
+            Keyword::PropertyNames(rule) => {
+                for name in value.names() {
+                    if !self.fits(*rule, name) {
+                        self.inside(&format!(" (the name {})", shortened(name.text())), |check| {
+                            check.explain(*rule, name)
+                        });
                     }
-                    Some(rule) => self.inside(&step(&name), |check| check.rule(rule, member)),
-                    None => {}
-                },
+                }
+            }
+            Keyword::Properties { named, patterns, others } => {
+                for (name, member) in value.members() {
+                    for rule in self.rules_of(&name, named, patterns, *others) {
+                        let is_unknown = Some(rule) == *others && matches!(self.program.rule(rule), [Keyword::Never]);
+                        if is_unknown {
+                            let known = named.iter().map(|(known, _)| known.as_str());
+                            self.mistake(format!(
+                                "unknown property {:?}{}",
+                                shortened(&name),
+                                did_you_mean(&name, known)
+                            ));
+                        } else {
+                            self.at_property(&name, |check| check.explain(rule, member));
+                        }
+                    }
+                }
+            }
+            Keyword::If { condition, then, otherwise } => {
+                let rule = if self.fits(*condition, value) { then } else { otherwise };
+                rule.iter().for_each(|rule| self.explain(*rule, value));
+            }
+            Keyword::AllOf(rules) => rules.iter().for_each(|rule| self.explain(*rule, value)),
+            Keyword::Reference(rule) => self.explain(*rule, value),
+            Keyword::AnyOf(rules) if !self.keyword_fits(keyword, value) => self.none_fits(rules, value),
+            Keyword::OneOf(rules) => match rules.iter().filter(|rule| self.fits(**rule, value)).count() {
+                0 => self.none_fits(rules, value),
+                1 => {}
+                _ => self.mistake("fits several of the alternatives, of which only one may hold"),
+            },
+            keyword => {
+                if !self.keyword_fits(keyword, value) {
+                    let problem = self.problem(keyword, value);
+                    self.mistake(problem);
+                }
             }
         }
     }
 
-    /// What one alternative has to say, without saying it.
-    fn attempt(&mut self, rule: usize, value: Value<'_>) -> Vec<String> {
-        let before = std::mem::take(&mut self.mistakes);
-        self.rule(rule, value);
-        std::mem::replace(&mut self.mistakes, before)
+    /// What is wrong with a value that does not fit a keyword which looks at it alone.
+    fn problem(&mut self, keyword: &Keyword, value: Value<'_>) -> String {
+        let shown = self.place.shown(value);
+        match keyword {
+            Keyword::Type(types) => {
+                let names: Vec<_> = types.iter().map(|kind| with_article(*kind)).collect();
+                format!("expected {}, got {shown}", names.join(" or "))
+            }
+            Keyword::Enum(allowed) => {
+                let allowed: Vec<_> = allowed.iter().map(|(shown, _)| shown.as_str()).collect();
+                format!("expected {}, got {shown}", allowed.join(" or "))
+            }
+            Keyword::Bound(bound, limit) => {
+                let side = match bound {
+                    Bound::Minimum => "below the minimum",
+                    Bound::Maximum => "above the maximum",
+                    Bound::ExclusiveMinimum => "not above",
+                    Bound::ExclusiveMaximum => "not below",
+                };
+                format!("{shown} is {side} {}", limit.shown())
+            }
+            Keyword::MultipleOf(step) => format!("{shown} is no multiple of {}", step.shown()),
+            Keyword::Size(measure, least, most) => {
+                let (size, unit) = (measured(*measure, value).unwrap_or_default(), measure.unit());
+                if size < *least {
+                    format!("has {size} {unit}, at least {least} are required")
+                } else {
+                    format!("has {size} {unit}, at most {most} are allowed")
+                }
+            }
+            Keyword::Pattern(pattern) if value.text().len() > LONGEST_TEXT => {
+                format!("is too long to be compared with the pattern {}", pattern.source())
+            }
+            Keyword::Pattern(pattern) => format!("{shown} does not match the pattern {}", pattern.source()),
+            Keyword::Format(format) => format!("expected {}, got {shown}", format.describe()),
+            Keyword::Contains { rule, least, most } => {
+                let count = self.count_fitting(*rule, value);
+                if count < *least {
+                    format!("has {count} items that fit what it must contain, at least {least} are required")
+                } else {
+                    format!("has {count} items that fit what it must contain, at most {most} are allowed")
+                }
+            }
+            Keyword::UniqueItems => {
+                let (one, other) = self.repeated(value).unwrap_or_default();
+                format!("has the same item twice: [{one}] and [{other}]")
+            }
+            Keyword::Not(_) => format!("{shown} is what is excluded here"),
+            _ => "nothing is allowed here".to_owned(),
+        }
     }
 
     /// No alternative holds: the one that came closest tells what is missing.
-    fn none_fits(&mut self, tries: Vec<Vec<String>>, value: Value<'_>) {
-        match tries.into_iter().min_by_key(Vec::len) {
-            Some(closest) => self.mistakes.extend(closest),
-            None => self.mistake(format!("no alternative fits {}", shortened(value.text()))),
-        }
-    }
-
-    fn bound(&mut self, number: Option<f64>, outside: impl Fn(f64) -> bool, how: impl Fn() -> String) {
-        if let Some(number) = number.filter(|number| outside(*number)) {
-            self.mistake(format!("{number} is {}", how()));
-        }
-    }
-
-    fn size(&mut self, size: Option<u64>, allowed: std::ops::RangeInclusive<u64>, unit: &str) {
-        match size {
-            Some(size) if size < *allowed.start() => {
-                self.mistake(format!("has {size} {unit}, at least {} are required", allowed.start()));
-            }
-            Some(size) if size > *allowed.end() => {
-                self.mistake(format!("has {size} {unit}, at most {} are allowed", allowed.end()));
-            }
-            _ => {}
-        }
+    fn none_fits(&mut self, rules: &[Rule], value: Value<'_>) {
+        let before = std::mem::take(&mut self.mistakes);
+        let tries = rules.iter().map(|rule| {
+            self.explain(*rule, value);
+            std::mem::take(&mut self.mistakes)
+        });
+        let closest = tries.filter(|mistakes| !mistakes.is_empty()).min_by_key(|mistakes| distance(mistakes));
+        self.mistakes = before;
+        self.mistakes.extend(closest.unwrap_or_default());
+        self.mistakes.truncate(MOST_MISTAKES);
     }
 
     fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
-        let outside = self.place.len();
-        self.place.push_str(step);
+        let outside = self.place.enter(step);
         check(self);
-        self.place.truncate(outside);
+        self.place.leave(outside);
+    }
+
+    fn at_property(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
+        let outside = self.place.enter_property(name);
+        check(self);
+        self.place.leave(outside);
     }
 
     fn mistake(&mut self, what: impl AsRef<str>) {
-        if self.mistakes.len() >= MOST_MISTAKES {
-            return;
+        if self.mistakes.len() < MOST_MISTAKES {
+            self.mistakes.push(self.place.line(what.as_ref()));
         }
-        let mut line = String::new();
-        let place = self.place.trim_start_matches('.');
-        if !place.is_empty() {
-            // Writing to a string cannot fail.
-            let _ = write!(line, "{place}: ");
-        }
-        line.push_str(what.as_ref());
-        self.mistakes.push(line);
     }
 }
 
-/// A property as a step of a path; one that is no plain word is quoted.
-fn step(name: &str) -> String {
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if plain { format!(".{}", shortened(name)) } else { format!("[{:?}]", shortened(name)) }
+/// How far an alternative is from holding: one of another type is farther than one with several faults inside.
+fn distance(mistakes: &[String]) -> (bool, usize) {
+    let is_other_type = matches!(mistakes, [only] if only.starts_with("expected ") && !only.contains(": "));
+    (is_other_type, mistakes.len())
 }
 
 fn with_article(kind: Type) -> &'static str {
@@ -197,31 +365,64 @@ fn is_a(value: Value<'_>, kind: Type) -> bool {
 
 /// Whether the number has no fraction, however it is written: `7`, `7.0`, `7e2`.
 fn is_integer(number: &str) -> bool {
-    !number.contains(['.', 'e', 'E']) || number.parse::<f64>().is_ok_and(|number| number.fract() == 0.0)
+    !number.contains(['.', 'e', 'E']) || Decimal::of(number).is_some_and(|number| number.is_integer())
 }
 
-fn length(value: Value<'_>) -> Option<u64> {
-    value.as_str().map(|text| (0..).zip(text.chars()).last().map_or(0, |(last, _): (u64, _)| last.saturating_add(1)))
+fn number(value: Value<'_>) -> Option<Decimal> {
+    (value.kind() == Kind::Number).then(|| Decimal::of(value.text())).flatten()
 }
 
-fn items(value: Value<'_>) -> Option<u64> {
-    (value.kind() == Kind::Array).then(|| u64::try_from(value.items().count()).unwrap_or(u64::MAX))
+fn is_within(bound: Bound, limit: &Decimal, value: Value<'_>) -> bool {
+    number(value).is_none_or(|number| match bound {
+        Bound::Minimum => number >= *limit,
+        Bound::Maximum => number <= *limit,
+        Bound::ExclusiveMinimum => number > *limit,
+        Bound::ExclusiveMaximum => number < *limit,
+    })
 }
 
-fn equal(value: Value<'_>, other: &serde_json::Value) -> bool {
-    use serde_json::Value as Other;
-    match (value.kind(), other) {
-        (Kind::Null, Other::Null) => true,
-        (Kind::Boolean, Other::Bool(other)) => (value.text() == "true") == *other,
-        (Kind::Number, Other::Number(other)) => value.text().parse::<f64>().ok() == other.as_f64(),
-        (Kind::String, Other::String(other)) => value.as_str().is_some_and(|text| text == *other),
-        (Kind::Array, Other::Array(other)) => {
-            value.items().count() == other.len() && value.items().zip(other).all(|(one, other)| equal(one, other))
-        }
-        (Kind::Object, Other::Object(other)) => {
-            value.members().count() == other.len()
-                && value.members().all(|(key, one)| other.get(&*key).is_some_and(|other| equal(one, other)))
-        }
-        _ => false,
+fn is_one_of(allowed: &[(String, String)], value: Value<'_>) -> bool {
+    // Most values are written as they are shown.
+    if allowed.iter().any(|(shown, _)| shown == value.text()) {
+        return true;
     }
+    let canonical = canonical::of(value);
+    allowed.iter().any(|(_, known)| *known == canonical)
+}
+
+/// Whether a value is no object.
+fn is_other(value: Value<'_>) -> bool {
+    value.kind() != Kind::Object
+}
+
+/// What is not there although something else is: that, and what is missing.
+fn missing_dependents<'k>(
+    dependents: &'k [(String, Vec<String>)],
+    value: Value<'_>,
+) -> impl Iterator<Item = (&'k str, &'k str)> {
+    let given = dependents.iter().filter(move |(name, _)| value.get(name).is_some());
+    given.flat_map(move |(given, names)| {
+        names.iter().filter(move |name| value.get(name).is_none()).map(|name| (given.as_str(), name.as_str()))
+    })
+}
+
+impl Measure {
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Characters => "characters",
+            Self::Items => "items",
+            Self::Properties => "properties",
+        }
+    }
+}
+
+/// How many there are, of a value that has any.
+fn measured(measure: Measure, value: Value<'_>) -> Option<u64> {
+    let count = match (measure, value.kind()) {
+        (Measure::Characters, Kind::String) => value.as_str()?.chars().count(),
+        (Measure::Items, Kind::Array) => value.items().count(),
+        (Measure::Properties, Kind::Object) => value.names().count(),
+        _ => return None,
+    };
+    u64::try_from(count).ok()
 }

@@ -8,6 +8,7 @@
 //! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
 //! reads the text once per layer.
 
+pub(crate) mod canonical;
 mod reader;
 
 use std::borrow::Cow;
@@ -186,6 +187,11 @@ impl<'d> Value<'d> {
     pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
         let mut children = self.children(Kind::Object);
         std::iter::from_fn(move || Some((children.next()?.as_str()?, children.next()?)))
+    }
+
+    /// The names of an object's members in their order, each as a value, or nothing.
+    pub(crate) fn names(self) -> impl Iterator<Item = Self> {
+        self.children(Kind::Object).step_by(2)
     }
 
     /// The items of an array in their order, or nothing.

@@ -1,0 +1,63 @@
+//! The one form that all spellings of a value share: members in order, numbers by what they are, strings by what they say.
+
+use super::{Document, JsonLimits, Kind, Value};
+use crate::protocol::decimal::Decimal;
+
+/// The canonical form of a value.
+pub(crate) fn of(value: Value<'_>) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+/// The canonical form of a value as text; of what is no JSON, the text itself.
+pub(crate) fn of_text(json: &str) -> String {
+    match Document::parse(json.as_bytes(), JsonLimits::default()) {
+        Ok(document) => of(document.root()),
+        Err(_) => json.to_owned(),
+    }
+}
+
+/// Writes the canonical form of a value.
+pub(crate) fn write(value: Value<'_>, text: &mut String) {
+    match value.kind() {
+        Kind::Object => {
+            let mut members: Vec<_> = value.members().collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            text.push('{');
+            for (name, member) in members {
+                write_member(&name, member, text);
+            }
+            text.push('}');
+        }
+        Kind::Array => {
+            text.push('[');
+            for item in value.items() {
+                write(item, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        Kind::String => write_string(&value.as_str().unwrap_or_default(), text),
+        // 1, 1.0 and 1e0 are one number.
+        Kind::Number => match Decimal::of(value.text()) {
+            Some(number) => text.push_str(&number.to_string()),
+            None => text.push_str(value.text()),
+        },
+        Kind::Boolean | Kind::Null => text.push_str(value.text()),
+    }
+}
+
+/// Writes a member of an object.
+pub(crate) fn write_member(name: &str, value: Value<'_>, text: &mut String) {
+    write_string(name, text);
+    text.push(':');
+    write(value, text);
+    text.push(',');
+}
+
+fn write_string(string: &str, text: &mut String) {
+    text.push('"');
+    text.extend(string.escape_default());
+    text.push('"');
+}

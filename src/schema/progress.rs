@@ -1,0 +1,58 @@
+//! Whether a schema comes to an end: rules about one value must not lead back to themselves, nor to one another without end.
+
+use std::collections::HashMap;
+
+use super::compile::SchemaError;
+use super::program::{Program, Rule};
+
+/// How many rules may lead to one another about one value.
+const LONGEST: usize = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Not,
+    Within,
+    /// And so many rules follow from it.
+    Done(usize),
+}
+
+/// Refuses a program that does not come to an end. `places` are those of its rules.
+pub(super) fn check(program: &Program, places: &HashMap<String, Rule>) -> Result<(), SchemaError> {
+    let mut seen = vec![Seen::Not; program.rules.len()];
+    for rule in 0..program.rules.len() {
+        follow(program, rule, 0, &mut seen).map_err(|(rule, problem)| {
+            let place = places.iter().find(|(_, known)| **known == rule).map_or("", |(place, _)| place);
+            SchemaError::at(place, problem)
+        })?;
+    }
+    Ok(())
+}
+
+fn follow(program: &Program, rule: Rule, level: usize, seen: &mut [Seen]) -> Result<usize, (Rule, &'static str)> {
+    match seen.get(rule) {
+        Some(Seen::Done(length)) => return Ok(*length),
+        Some(Seen::Within) => return Err((rule, "the schema leads back to itself without a step into the value")),
+        _ => {}
+    }
+    const TOO_LONG: &str = "too many schemas lead to one another here";
+    if level > LONGEST {
+        return Err((rule, TOO_LONG));
+    }
+    let mut mark = |mark: Seen| {
+        if let Some(place) = seen.get_mut(rule) {
+            *place = mark;
+        }
+    };
+    mark(Seen::Within);
+    let mut longest = 0_usize;
+    for next in program.beside(rule) {
+        longest = longest.max(follow(program, next, level.saturating_add(1), seen)?.saturating_add(1));
+    }
+    if longest > LONGEST {
+        return Err((rule, TOO_LONG));
+    }
+    if let Some(place) = seen.get_mut(rule) {
+        *place = Seen::Done(longest);
+    }
+    Ok(longest)
+}
