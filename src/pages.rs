@@ -22,3 +22,6 @@ struct Asking;
 
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
+
+#[doc = include_str!("../docs/authorization.md")]
+struct Authorization;

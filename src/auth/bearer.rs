@@ -32,10 +32,10 @@ pub fn token(header: Option<&str>) -> Result<Option<&str>, Malformed> {
     if is_token(token) { Ok(Some(token)) } else { Err(Malformed) }
 }
 
-/// `b64token` of RFC 6750 §2.1: what a token may look like.
+/// What a token may look like: `b64token` of RFC 6750 §2.1, and with colons, by which some issuers divide theirs.
 pub fn is_token(text: &str) -> bool {
     let body = text.trim_end_matches('=');
-    !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte))
+    !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/:".contains(&byte))
 }
 
 /// Whether the query of a URL has an `access_token`: what is in a URL is in logs and histories, so that it is no place for one
@@ -66,6 +66,7 @@ mod tests {
             (Some("bearerX"), Ok(None)),
             (Some("Bearer abc-._~+/=="), Ok(Some("abc-._~+/=="))),
             (Some("bEaReR   abc \t"), Ok(Some("abc"))),
+            (Some("Bearer user:grant:secret"), Ok(Some("user:grant:secret"))),
             (Some("Bearer"), Err(Malformed)),
             (Some("Bearer "), Err(Malformed)),
             (Some("Bearer ="), Err(Malformed)),

@@ -70,7 +70,7 @@ pub struct Presented<'a> {
 }
 
 impl<'a> Presented<'a> {
-    /// The token: one or more of `A-Z a-z 0-9 - . _ ~ + /`, then any number of `=`.
+    /// The token: one or more of `A-Z a-z 0-9 - . _ ~ + / :`, then any number of `=`.
     pub fn token(&self) -> &'a str {
         self.token
     }

@@ -74,7 +74,7 @@ impl Endpoint {
 
     /// Sets what the environment says: who may call, the server's URL and its issuers, the pages that may call, the rate limit and
     /// the keys for request states. The variables are those of the table in `docs/authorization.md`; a mistake in one is a 503 that
-    /// names it.
+    /// names it. An endpoint that has a validator already, of the program's own, keeps it where `MCP_AUTH` is not set.
     ///
     /// ```
     /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
@@ -91,25 +91,30 @@ impl Endpoint {
 
     /// Callers need a bearer token that `validator` accepts.
     #[must_use]
-    pub fn auth<Kind>(mut self, validator: impl IntoValidator<Kind>) -> Self {
-        self.gate.authentication = match validator.into_validator() {
+    pub fn auth<Kind>(self, validator: impl IntoValidator<Kind>) -> Self {
+        self.authenticated(match validator.into_validator() {
             Ok(validator) => Authentication::Token(validator),
             Err(error) => Authentication::Misconfigured(error),
-        };
-        self
+        })
     }
 
     /// Everybody may call who reaches it on localhost. On any other host nothing is served.
     #[must_use]
-    pub fn without_auth(mut self) -> Self {
-        self.gate.authentication = Authentication::Open { is_public: false };
-        self
+    pub fn without_auth(self) -> Self {
+        self.authenticated(Authentication::Open { is_public: false })
     }
 
     /// Everybody may call, from everywhere.
     #[must_use]
-    pub fn open_to_the_public(mut self) -> Self {
-        self.gate.authentication = Authentication::Open { is_public: true };
+    pub fn open_to_the_public(self) -> Self {
+        self.authenticated(Authentication::Open { is_public: true })
+    }
+
+    /// What is wrong with the configuration stays wrong, whatever is said after it.
+    fn authenticated(mut self, authentication: Authentication) -> Self {
+        if !matches!(self.gate.authentication, Authentication::Misconfigured(_)) {
+            self.gate.authentication = authentication;
+        }
         self
     }
 
@@ -118,6 +123,11 @@ impl Endpoint {
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
         self.gate.resource = resource;
         self
+    }
+
+    /// Whether it has been said who may call.
+    pub(super) fn is_decided(&self) -> bool {
+        !matches!(self.gate.authentication, Authentication::Undecided)
     }
 
     /// The same server, with more said of it.

@@ -49,7 +49,8 @@ impl RateLimiting {
     pub(super) fn period(&self) -> Duration {
         match self {
             Self::By(limit) => limit.period(),
-            Self::Unbound | Self::Off => Duration::ZERO,
+            // A validator has limits of its own.
+            Self::Unbound | Self::Off => Duration::from_mins(1),
         }
     }
 }

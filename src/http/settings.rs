@@ -25,6 +25,9 @@ pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Resul
         endpoint = endpoint.rate_limit(limit);
     }
     let is_public = variables.is_public()?;
+    if endpoint.is_decided() && variables.get("MCP_AUTH").is_none() {
+        return Ok(endpoint);
+    }
     Ok(match variables.validator()? {
         Some(validator) => endpoint.auth(validator),
         None if is_public => endpoint.open_to_the_public(),

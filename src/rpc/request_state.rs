@@ -85,7 +85,7 @@ fn now(call: &Call<'_>) -> u64 {
 
 /// A digest of the caller, the method, and all parameters but those that change from round to round.
 fn belonging(call: &Call<'_>) -> String {
-    let caller = call.cx.auth().map(|caller| (&caller.subject, &caller.client_id));
+    let caller = call.cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
     let mut text = format!("{caller:?}\0{}\0", call.request.method);
     let members = call.request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =

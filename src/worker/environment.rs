@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use worker::js_sys::{JSON, Reflect};
+use worker::wasm_bindgen::JsValue;
 use worker::{Env, RateLimiter};
 
 use crate::auth::{ConfigError, StateKeys, StaticTokens};
@@ -12,7 +14,9 @@ use crate::host::{Environment, RateLimit};
 
 impl Environment for Env {
     fn variable(&self, name: &str) -> Option<String> {
-        self.var(name).ok().map(|value| value.to_string())
+        let value = Reflect::get(self, &JsValue::from_str(name)).ok().filter(|value| !value.is_null_or_undefined())?;
+        // wrangler.toml may hold other things than strings. As JSON they are not taken for what they are not.
+        value.as_string().or_else(|| JSON::stringify(&value).ok()?.as_string())
     }
 
     fn rate_limit(&self, name: &str) -> Option<Rc<dyn RateLimit>> {

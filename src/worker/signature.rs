@@ -21,9 +21,8 @@ impl SignatureCheck for Isolate {
         message: Vec<u8>,
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
-        verify(key, message, signature)
-            .map(|checked| checked.map_err(|error| CannotCheck(format!("{error:?}"))))
-            .boxed_local()
+        let none = |_| CannotCheck("there is no WebCrypto".into());
+        verify(key, message, signature).map(move |checked| checked.map_err(none)).boxed_local()
     }
 }
 
@@ -39,7 +38,8 @@ async fn verify(key: PublicKey, mut message: Vec<u8>, mut signature: Vec<u8>) ->
     let key: CryptoKey = key.unchecked_into();
     let checking =
         subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, &mut signature, &mut message)?;
-    Ok(JsFuture::from(checking).await?.is_truthy())
+    // And bytes that are no signature are refused here, by some algorithms.
+    Ok(JsFuture::from(checking).await.is_ok_and(|is_signed| is_signed.is_truthy()))
 }
 
 fn subtle() -> Result<SubtleCrypto, JsValue> {

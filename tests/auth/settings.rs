@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::Endpoint;
 use edge_mcp::host::Environment;
+use edge_mcp::{Endpoint, Presented, Principal, TokenRefusal};
 use serde_json::json;
 
 use crate::claims::good;
@@ -143,6 +143,30 @@ fn none_is_by_name_and_local() {
     assert!(ping(&none).message().contains("MCP_ALLOW_PUBLIC"));
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "no")])).status, 503);
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
+}
+
+/// A validator of the program's own needs no MCP_AUTH; a mistake elsewhere closes the endpoint all the same, before and after.
+#[test]
+fn a_validator_of_ones_own_stays() {
+    async fn own(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        if presented.token() == "own" { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Invalid("other".into())) }
+    }
+    let new = || Endpoint::new(server).without_rate_limit();
+    let ask = |endpoint: Endpoint, token: &str| legacy("ping", json!({})).at(RESOURCE).bearer(token).ask_at(&endpoint);
+    let nothing = |_: &str| None;
+    assert_eq!(ask(new().auth(own).configured(&nothing), "own").status, 200);
+    assert_eq!(ask(new().auth(own).configured(&nothing), "good").status, 401);
+    let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    assert_eq!(ask(new().auth(own).configured(&of_static), "good").status, 200, "what is set is done");
+    let wrong = |name: &str| (name == "MCP_RESOURCE").then(|| "7".to_owned());
+    for endpoint in [
+        new().auth(own).configured(&wrong),
+        new().configured(&wrong).auth(own),
+        new().configured(&wrong).without_auth(),
+    ] {
+        let answer = ask(endpoint, "own");
+        assert_eq!((answer.status, answer.message().contains("MCP_RESOURCE")), (503, true));
+    }
 }
 
 /// Pages, the URL, issuers and scopes are where they belong; what the program says of the server stays.

@@ -21,6 +21,10 @@ for (const [what, options, variable] of [
   ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
   ['a setting that asks for sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
   ['an unknown way to authenticate', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
+  ['no way to authenticate', { config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, '') }, 'MCP_AUTH'],
+  // wrangler.toml can hold more than strings. What is none must not count as not set.
+  ['a boolean', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_SERVERLESS = false') }, 'MCP_SERVERLESS'],
+  ['a list', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_ALLOWED_ORIGINS = ["app.example.com"]') }, 'MCP_ALLOWED_ORIGINS'],
 ]) {
   test(`${what}: 503 that names ${variable}`, () => withWorker(options, async (worker) => {
     const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: 'Bearer s3cret' })
