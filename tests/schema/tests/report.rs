@@ -157,7 +157,7 @@ fn on_one_line(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::left_out::{file, group, test};
+    use crate::left_out::{file, file_but, group, test};
 
     fn verdict(test: &str, expects_valid: bool, mistakes: &[&str]) -> Verdict {
         let mistakes = Ok(mistakes.iter().map(|&mistake| mistake.to_owned()).collect());
@@ -192,6 +192,7 @@ mod tests {
         "json-schema: 1 tests in 1 groups of 1 files; left out: 1 tests, with 0 whole groups and 0 whole files";
 
     const FILE: &[LeftOut] = &[file("a.json", "why")];
+    const BUT: &[LeftOut] = &[file_but("a.json", "g", "why")];
     const GROUP: &[LeftOut] = &[group("a.json", "g", "why")];
     const TEST: &[LeftOut] = &[test("a.json", "g", "fits", "why")];
     const OTHERS: &[LeftOut] =
@@ -232,6 +233,14 @@ mod tests {
             assert_eq!(of(list, &group_of(Err("no `x` here"))), (NONE_RAN.to_owned(), Vec::new()));
             assert_eq!(of(list, &group_of(Ok(wrong()))), (NONE_RAN.to_owned(), Vec::new()));
         }
+    }
+
+    #[test]
+    fn a_group_that_a_file_is_left_out_without_has_to_pass() {
+        let (summary, problems) = of(BUT, &group_of(Ok(wrong())));
+        assert_eq!((summary.as_str(), problems.len()), (ALL_RAN, 3), "{problems:?}");
+        let another = Group { name: "h".to_owned(), ..group_of(Ok(wrong())) };
+        assert_eq!(of(BUT, &another), (NONE_RAN.to_owned(), Vec::new()));
     }
 
     #[test]
