@@ -44,6 +44,13 @@ describe('the count', () => {
     assert.match((await scriptsTest(['core'], { SAYS_edge_mcp: ok(1, 2) })).output, /^core: 1 passed, 0 failed, 2 left out/m)
   })
 
+  test('what a part has to tell is shown, although it succeeds', async () => {
+    const tells = '  json-schema: 7 tests in 2 groups of 1 files; left out: none'
+    const { output, last } = await scriptsTest(['schema'], { SAYS_edge_mcp_schema_tests: `${tells}\\n${ok(3)}` })
+    assert.ok(output.includes(`${tells}\n`), output)
+    assert.equal(last, '3 passed, 0 failed')
+  })
+
   test('failures are counted, and what was printed is shown', async () => {
     const says = `thread panicked at 7\\ntest result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured\\n`
     const { status, last, output } = await scriptsTest(['core', 'format'], { SAYS_edge_mcp: says, STATUS: '101' })
@@ -69,7 +76,7 @@ describe('the count', () => {
 test('--list names the parts', async () => {
   const { output } = await scriptsTest(['--list'])
   assert.deepEqual(output.trim().split('\n').map((line) => line.split(' ')[0]),
-    ['format', 'lint', 'docs', 'core', 'app', 'build', 'deploy', 'scripts', 'e2e', 'conformance'])
+    ['format', 'lint', 'docs', 'core', 'app', 'schema', 'build', 'deploy', 'scripts', 'e2e', 'conformance'])
 })
 
 test('a part that is not there is an error', async () => {

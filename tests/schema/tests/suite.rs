@@ -1,0 +1,106 @@
+//! The official tests of JSON Schema, of 2020-12, asked of [`Schema`]: `scripts/setup --schema-suite` fetches them.
+//!
+//! They come in files of groups: a schema, and values with what it must say of each. Every group has to be compiled, and
+//! every verdict has to be right, but for those that `left_out` lists with a reason. A group that is listed and passes fails
+//! the run, so that the list says what is so.
+
+// A test may stop at the first surprise.
+#![allow(clippy::expect_used, clippy::panic)]
+
+mod left_out;
+mod report;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use edge_mcp::protocol::json::{Document, JsonLimits, Value};
+use edge_mcp::schema::Schema;
+
+use report::{Group, Report, Verdict};
+
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/json-schema-test-suite/draft2020-12");
+
+/// The formats that a form can ask for, which are the only ones that are enforced, and only there.
+const FORMATS: [&str; 4] = ["date", "date-time", "email", "uri"];
+
+#[test]
+fn every_verdict_is_the_official_one() {
+    let suite = Path::new(SUITE);
+    let mut report = Report::new(left_out::LEFT_OUT);
+    for path in json_files(suite).into_iter().chain(json_files(&suite.join("optional"))) {
+        run(&path, Schema::validate, &mut report);
+    }
+    for format in FORMATS {
+        let path = suite.join("optional/format").join(format).with_extension("json");
+        run(&path, WITH_FORMATS, &mut report);
+    }
+    println!("  {}", report.summary());
+    let problems = report.problems();
+    assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}; scripts/setup --schema-suite fetches it", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    assert!(!files.is_empty(), "there are no tests in {}", folder.display());
+    files.sort();
+    files
+}
+
+/// How a schema is asked about a value: what is wrong with it, or nothing.
+type Validate = fn(&Schema, Value<'_>) -> Vec<String>;
+
+/// As an answer to a form is checked.
+const WITH_FORMATS: Validate = Schema::validate;
+
+fn run(path: &Path, validate: Validate, report: &mut Report) {
+    let name = path.strip_prefix(SUITE).expect("a file of the suite").to_string_lossy();
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    // The library's own reader, for the numbers: in a value they stay as they are written, `1.0` and all digits.
+    let document = Document::parse(&bytes, JsonLimits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for group in document.root().items() {
+        report.note(&tried(&name, group, validate));
+    }
+}
+
+fn tried(file: &str, group: Value<'_>, validate: Validate) -> Group {
+    let schema = member(group, "schema");
+    let tests: Vec<_> = member(group, "tests").items().collect();
+    let verdicts = compile(schema).map(|schema| tests.iter().map(|test| verdict(&schema, *test, validate)).collect());
+    Group {
+        file: file.to_owned(),
+        name: description(group),
+        schema: schema.text().to_owned(),
+        size: tests.len(),
+        verdicts,
+    }
+}
+
+// A panic of the library is a failure as well, and has to be told with the name of its test.
+
+fn compile(schema: Value<'_>) -> Result<Rc<Schema>, String> {
+    let schema = serde_json::from_str(schema.text()).map_err(|error| error.to_string())?;
+    match catch_unwind(AssertUnwindSafe(|| Schema::of_value(&schema))) {
+        Ok(compiled) => compiled.map_err(|error| error.to_string()),
+        Err(_) => Err("a panic".to_owned()),
+    }
+}
+
+fn verdict(schema: &Schema, test: Value<'_>, validate: Validate) -> Verdict {
+    let data = member(test, "data");
+    let mistakes = catch_unwind(AssertUnwindSafe(|| validate(schema, data))).map_err(|_| "a panic".to_owned());
+    let expects_valid = member(test, "valid").text() == "true";
+    Verdict { test: description(test), data: data.text().to_owned(), expects_valid, mistakes }
+}
+
+fn member<'d>(value: Value<'d>, name: &str) -> Value<'d> {
+    value.get(name).unwrap_or_else(|| panic!("no `{name}` in {value:?}"))
+}
+
+fn description(value: Value<'_>) -> String {
+    member(value, "description").as_str().expect("a string").into_owned()
+}
