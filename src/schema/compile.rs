@@ -160,14 +160,13 @@ impl Compiler<'_> {
                 "items" | "prefixItems" => self.items(object, place)?,
                 "contains" => self.contains(object, place)?,
                 "uniqueItems" if value == &Value::Bool(true) => Keyword::UniqueItems,
-                "properties" => self.properties(object, place)?,
                 "patternProperties" if object.contains_key("properties") => continue,
                 "additionalProperties"
                     if ["properties", "patternProperties"].iter().any(|name| object.contains_key(*name)) =>
                 {
                     continue;
                 }
-                "patternProperties" | "additionalProperties" => self.properties(object, place)?,
+                "properties" | "patternProperties" | "additionalProperties" => self.properties(object, place)?,
                 "propertyNames" => Keyword::PropertyNames(self.rule_at(at)),
                 "required" => Keyword::Required(strings(value, &at)?),
                 "dependentRequired" => {

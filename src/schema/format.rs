@@ -71,17 +71,15 @@ fn is_date_time(text: &str) -> bool {
 }
 
 fn is_time(text: &str) -> Option<bool> {
-    let (clock, offset) = match text.strip_suffix(['Z', 'z']) {
-        Some(clock) => (clock, 0),
-        None => {
-            let sign = text.rfind(['+', '-'])?;
-            let (clock, offset) = text.split_at_checked(sign)?;
-            let (hours, minutes) = offset.get(1..)?.split_once(':')?;
-            let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
-            let minutes =
-                i64::from(hours).checked_mul(60)?.checked_add(minutes.into()).filter(|_| hours < 24 && minutes < 60)?;
-            (clock, if offset.starts_with('-') { minutes.checked_neg()? } else { minutes })
-        }
+    let (clock, offset) = if let Some(clock) = text.strip_suffix(['Z', 'z']) {
+        (clock, 0)
+    } else {
+        let (clock, offset) = text.split_at_checked(text.rfind(['+', '-'])?)?;
+        let (hours, minutes) = offset.get(1..)?.split_once(':')?;
+        let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
+        let total = i64::from(hours).checked_mul(60)?.checked_add(minutes.into());
+        let total = total.filter(|_| hours < 24 && minutes < 60)?;
+        (clock, if offset.starts_with('-') { total.checked_neg()? } else { total })
     };
     let mut parts = clock.splitn(3, ':');
     let (hours, minutes) = (digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);

@@ -62,12 +62,13 @@ fn rewrite(source: &str) -> Result<String, String> {
                         let letter =
                             rest.next().filter(char::is_ascii_alphabetic).ok_or("has `\\c` without a letter")?;
                         let code = u32::from(letter) % 32;
-                        out.push_str(&format!("\\x{code:02X}"));
+                        out.extend(['\\', 'x', if code < 16 { '0' } else { '1' }]);
+                        out.extend(char::from_digit(code % 16, 16));
                     }
                     '0' => out.push_str("\\x00"),
                     'b' if in_class => out.push_str("\\x08"),
                     'd' | 'D' | 'w' | 'W' | 'b' | 'B' | 'n' | 'r' | 't' | 'v' | 'f' | 'x' => {
-                        out.extend(['\\', escaped])
+                        out.extend(['\\', escaped]);
                     }
                     'u' => unicode(&mut rest, &mut out)?,
                     letter if letter.is_alphanumeric() => return Err(format!("has the unknown escape `\\{letter}`")),

@@ -29,12 +29,12 @@ pub(super) fn check(program: &Program, places: &HashMap<String, Rule>) -> Result
 }
 
 fn follow(program: &Program, rule: Rule, level: usize, seen: &mut [Seen]) -> Result<usize, (Rule, &'static str)> {
+    const TOO_LONG: &str = "too many schemas lead to one another here";
     match seen.get(rule) {
         Some(Seen::Done(length)) => return Ok(*length),
         Some(Seen::Within) => return Err((rule, "the schema leads back to itself without a step into the value")),
         _ => {}
     }
-    const TOO_LONG: &str = "too many schemas lead to one another here";
     if level > LONGEST {
         return Err((rule, TOO_LONG));
     }

@@ -207,7 +207,7 @@ impl<'p> Check<'p> {
                 for name in value.names() {
                     if !self.fits(*rule, name) {
                         self.inside(&format!(" (the name {})", shortened(name.text())), |check| {
-                            check.explain(*rule, name)
+                            check.explain(*rule, name);
                         });
                     }
                 }
@@ -231,7 +231,9 @@ impl<'p> Check<'p> {
             }
             Keyword::If { condition, then, otherwise } => {
                 let rule = if self.fits(*condition, value) { then } else { otherwise };
-                rule.iter().for_each(|rule| self.explain(*rule, value));
+                if let Some(rule) = rule {
+                    self.explain(*rule, value);
+                }
             }
             Keyword::AllOf(rules) => rules.iter().for_each(|rule| self.explain(*rule, value)),
             Keyword::Reference(rule) => self.explain(*rule, value),

@@ -11,7 +11,7 @@ use crate::support::{Lines, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Named {
-    #[schemars(regex(pattern = "^a+$"))]
+    #[schemars(regex(pattern = "^(?=a)"))]
     #[allow(dead_code)]
     name: String,
 }
@@ -62,7 +62,7 @@ fn bad_definitions_are_refused_by_name() {
         ),
         (
             problem(|s| s.tool(Tool::new("regex", |_: Named| async {}).description("d"))),
-            vec!["tool", "regex", "`pattern`", "/properties/name/pattern"],
+            vec!["tool", "regex", "the pattern `^(?=a)`", "looks ahead", "/properties/name/pattern"],
         ),
         (problem(|s| s.resource(resource("no-scheme"))), vec!["resource", "no-scheme", "scheme"]),
         (problem(|s| s.resource(resource("a://b").name(""))), vec!["resource", "a://b", "name"]),

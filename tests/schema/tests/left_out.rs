@@ -63,6 +63,9 @@ const UNEVALUATED: &str =
 const OTHER_DIALECT: &str = "its dialect is another one, with a vocabulary of its own";
 const OLDER_DIALECT: &str = "it is about a dialect before 2020-12";
 
+const NO_PROPERTIES: &str =
+    "the pattern uses properties of Unicode, whose tables are larger than all the rest; it is refused";
+
 pub(crate) const LEFT_OUT: &[LeftOut] = &[
     file("defs.json", METASCHEMA),
     file_but(
@@ -80,5 +83,13 @@ pub(crate) const LEFT_OUT: &[LeftOut] = &[
     file("optional/cross-draft.json", OLDER_DIALECT),
     file("optional/dependencies-compatibility.json", OLDER_DIALECT),
     file("optional/dynamicRef.json", DYNAMIC),
+    group("optional/ecmascript-regex.json", "patterns always use unicode semantics with pattern", NO_PROPERTIES),
+    group(
+        "optional/ecmascript-regex.json",
+        "patterns always use unicode semantics with patternProperties",
+        NO_PROPERTIES,
+    ),
+    group("optional/ecmascript-regex.json", "pattern with non-ASCII digits", NO_PROPERTIES),
+    group("optional/ecmascript-regex.json", "patternProperties with non-ASCII digits", NO_PROPERTIES),
     file("optional/format-assertion.json", OTHER_DIALECT),
 ];

@@ -55,7 +55,7 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
 type Validate = fn(&Schema, Value<'_>) -> Vec<String>;
 
 /// As an answer to a form is checked.
-const WITH_FORMATS: Validate = Schema::validate;
+const WITH_FORMATS: Validate = Schema::validate_with_formats;
 
 fn run(path: &Path, validate: Validate, report: &mut Report) {
     let name = path.strip_prefix(SUITE).expect("a file of the suite").to_string_lossy();
