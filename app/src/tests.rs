@@ -1,49 +1,24 @@
 //! The knowledge base over documents in memory.
 
+use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
-use edge_mcp::http::stream::Body;
-use futures::executor::block_on;
-use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use crate::server::server;
 use crate::store::Outage;
 use crate::store::memory::MemoryStore;
 
-/// A machine on which no time passes and nothing goes on beside a request.
-#[derive(Default)]
-struct Still;
+#[path = "../../tests/golden/mod.rs"]
+mod golden;
 
-impl Clock for Still {
-    fn now_ms(&self) -> u64 {
-        0
-    }
-}
-
-impl Timer for Still {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
-    }
-}
-
-impl Tasks for Still {
-    fn spawn(&self, _: LocalBoxFuture<'static, ()>) {
-        panic!("nobody asked for a stream");
-    }
-}
-
-impl Randomness for Still {
-    fn fill(&self, _: &mut [u8]) -> Result<(), NoRandomness> {
-        Err(NoRandomness)
-    }
-}
-
-impl Log for Still {
-    fn write(&self, _: Level, _: &str) {}
+/// What is published changes only on purpose.
+#[test]
+fn tools_are_published_as_before() {
+    let store = Rc::new(MemoryStore::default());
+    let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
+    golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
 struct KnowledgeBase {
@@ -67,23 +42,7 @@ impl KnowledgeBase {
     fn request(&self, method: &str, params: Value) -> Value {
         let store = self.store.clone();
         let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
-        let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
-        let (head, ()) = request.body(()).expect("a request").into_parts();
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
-        let still: Rc<Still> = Rc::default();
-        let host = Host {
-            clock: still.clone(),
-            timer: still.clone(),
-            tasks: still.clone(),
-            randomness: still.clone(),
-            log: still,
-            fetch: Rc::new(Offline),
-            signatures: Rc::new(Offline),
-        };
-        match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
-            Body::Bytes(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
-            Body::Stream(_) => panic!("nobody asked for a stream"),
-        }
+        golden::ask(&endpoint, method, &params)
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Value {

@@ -13,7 +13,7 @@ use super::run::{Ended, late, run};
 use super::{Call, Outcome, envelope, fault, input_required, params};
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::{RpcError, shortened};
-use crate::protocol::json::{Document, Value};
+use crate::protocol::json::{Document, JsonLimits, Value};
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
 use crate::server::{Cacheable, Tool, ToolResult};
@@ -107,7 +107,7 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
     Ok(Some(match run(&call.cx, tool.deadline, work).await {
         Ended::Asks => return Ok(None),
         Ended::Late => ToolResult::failure(late(tool.deadline)),
-        Ended::Done(Ok(result)) => result,
+        Ended::Done(Ok(result)) => checked(call, tool, result)?,
         Ended::Done(Err(error)) => {
             if let Some(error) = error.input {
                 let feature = input_required::refused(call, name, error)?;
@@ -119,6 +119,31 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
             ToolResult::failure(error.message)
         }
     }))
+}
+
+/// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
+///
+/// Source: 2025-06-18 and later, server/tools, "Output Schema".
+fn checked(call: &Call<'_>, tool: &Tool, result: ToolResult) -> Result<ToolResult, RpcError> {
+    let schema = tool.output_schema().map_err(|error| fault::internal(&call.cx, &tool.face.name, &error))?;
+    let Some(schema) = schema.filter(|_| !result.is_error) else { return Ok(result) };
+    let mistakes = match &result.structured_content {
+        // What the server has made itself may be as large as it likes.
+        Some(structured) => match Document::parse(structured.get().as_bytes(), JsonLimits::MOST) {
+            Ok(document) => schema.validate_for_log(document.root()),
+            Err(error) => vec![error.to_string()],
+        },
+        None => vec!["there is no structured content".to_owned()],
+    };
+    if mistakes.is_empty() {
+        return Ok(result);
+    }
+    let cause = format!("the output does not fit its schema: {}", mistakes.join("; "));
+    fault::log(call.cx.host(), &tool.face.name, &cause);
+    Ok(ToolResult::failure(
+        "The tool returned output that does not fit its own output schema. This is the server's fault, and its log says \
+         where it is.",
+    ))
 }
 
 fn refused(tool: &Tool, mistakes: &str) -> ToolResult {

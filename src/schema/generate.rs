@@ -23,7 +23,7 @@ pub(super) fn from_type<T: JsonSchema>() -> Value {
 
 /// Formats that only schemars knows make clients warn. Where one means a range, the range is published instead.
 fn replace_number_format(schema: &mut Schema) {
-    const RANGES: [(&str, Option<(i64, i64)>); 10] = [
+    const RANGES: [(&str, Option<(i64, i64)>); 14] = [
         ("int8", Some((i8::MIN as i64, i8::MAX as i64))),
         ("int16", Some((i16::MIN as i64, i16::MAX as i64))),
         ("int32", Some((i32::MIN as i64, i32::MAX as i64))),
@@ -32,6 +32,10 @@ fn replace_number_format(schema: &mut Schema) {
         ("uint32", Some((0, u32::MAX as i64))),
         ("int64", None),
         ("uint64", None),
+        ("int", None),
+        ("uint", None),
+        ("int128", None),
+        ("uint128", None),
         ("float", None),
         ("double", None),
     ];

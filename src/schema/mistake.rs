@@ -7,23 +7,28 @@ use crate::protocol::json::{Kind, Value};
 const SECRETS: [&str; 7] = ["secret", "token", "password", "passwd", "key", "credential", "auth"];
 
 /// Where a value is: `items[2].qty`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Place {
     path: String,
-    /// How many of the properties on the way are named like a secret.
-    secrets: usize,
+    /// Whether values are shown: not those of a property that is named like a secret, nor of what is in it.
+    hides: bool,
 }
 
 /// The place outside of one that was entered.
 pub(super) struct Outside {
     length: usize,
-    secrets: usize,
+    hides: bool,
 }
 
 impl Place {
+    /// The whole value.
+    pub(super) fn at_the_root(hides: bool) -> Self {
+        Self { path: String::new(), hides }
+    }
+
     /// Goes one step further.
     pub(super) fn enter(&mut self, step: &str) -> Outside {
-        let outside = Outside { length: self.path.len(), secrets: self.secrets };
+        let outside = Outside { length: self.path.len(), hides: self.hides };
         self.path.push_str(step);
         outside
     }
@@ -33,22 +38,19 @@ impl Place {
         let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
         let outside =
             self.enter(&if plain { format!(".{}", shortened(name)) } else { format!("[{:?}]", shortened(name)) });
-        let name = name.to_ascii_lowercase();
-        if SECRETS.iter().any(|word| name.contains(word)) {
-            self.secrets = self.secrets.saturating_add(1);
-        }
+        self.hides |= is_named_like_a_secret(name);
         outside
     }
 
     /// Goes back.
-    pub(super) fn leave(&mut self, Outside { length, secrets }: Outside) {
+    pub(super) fn leave(&mut self, Outside { length, hides }: Outside) {
         self.path.truncate(length);
-        self.secrets = secrets;
+        self.hides = hides;
     }
 
     /// A value as it may be shown: shortened, and of a secret, or of what may hold one, its kind alone.
     pub(super) fn shown(&self, value: Value<'_>) -> String {
-        if self.secrets == 0 && !may_hold_a_secret(value) {
+        if !self.hides && !may_hold_a_secret(value) {
             return shortened(value.text()).into_owned();
         }
         let kind = match value.kind() {
@@ -73,8 +75,13 @@ impl Place {
 
 /// Whether a value has parts, of which one may be named like a secret.
 fn may_hold_a_secret(value: Value<'_>) -> bool {
-    let text = || value.text().to_ascii_lowercase();
-    matches!(value.kind(), Kind::Object | Kind::Array) && SECRETS.iter().any(|word| text().contains(word))
+    matches!(value.kind(), Kind::Object | Kind::Array) && is_named_like_a_secret(value.text())
+}
+
+/// Whether a name, or a path of names, has a word in it by which secrets are called.
+pub(crate) fn is_named_like_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|word| name.contains(word))
 }
 
 /// What may have been meant by a name that is not known.

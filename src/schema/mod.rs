@@ -40,8 +40,10 @@ use serde_json::value::RawValue;
 
 pub use compile::SchemaError;
 pub(crate) use header_params::HeaderParam;
+pub(crate) use mistake::is_named_like_a_secret;
 use program::Program;
 pub(crate) use program::Type;
+use validate::Manner;
 
 use crate::protocol::json::Value;
 
@@ -122,14 +124,22 @@ impl Schema {
         &self.json
     }
 
-    /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing.
+    /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing. Values are shortened in it, and those of
+    /// properties that are named like a secret are not shown.
+    ///
+    /// It takes a bounded number of steps. A value that takes more is refused, in one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value, false)
+        validate::mistakes(&self.program, value, Manner::default())
     }
 
     /// The same, with `format` enforced where it is one that a form can have: `email`, `uri`, `date` and `date-time`.
     pub fn validate_with_formats(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value, true)
+        validate::mistakes(&self.program, value, Manner { formats: true, ..Manner::default() })
+    }
+
+    /// The same as [`validate`](Self::validate) for the log: no value is shown.
+    pub(crate) fn validate_for_log(&self, value: Value<'_>) -> Vec<String> {
+        validate::mistakes(&self.program, value, Manner { hides_values: true, ..Manner::default() })
     }
 
     /// The arguments that a client repeats in headers.

@@ -14,14 +14,23 @@ use crate::protocol::json::{Kind, Value, canonical};
 
 /// More would not help whoever has to mend them.
 const MOST_MISTAKES: usize = 10;
-/// Keywords that are looked at, and bytes that are matched, by the thousand.
-const MOST_STEPS: u32 = 1_000_000;
+/// Steps: one for each keyword that is looked at, more for texts that are matched and items that are compared.
+const MOST_STEPS: u32 = 4_000_000;
 /// Rules within rules: each takes room on the stack.
 const DEEPEST: u32 = 400;
 
-/// The first mistakes in `value`, or none. `formats`: whether `format` is more than an annotation.
-pub(super) fn mistakes(program: &Program, value: Value<'_>, formats: bool) -> Vec<String> {
-    let mut check = Check::new(program, formats);
+/// How a value is checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    /// `format` is more than an annotation.
+    pub formats: bool,
+    /// Mistakes say what kind of value they are about, and no more.
+    pub hides_values: bool,
+}
+
+/// The first mistakes in `value`, or none.
+pub(super) fn mistakes(program: &Program, value: Value<'_>, manner: Manner) -> Vec<String> {
+    let mut check = Check::new(program, manner);
     if check.fits(0, value) {
         return Vec::new();
     }
@@ -47,8 +56,8 @@ struct Check<'p> {
 }
 
 impl<'p> Check<'p> {
-    fn new(program: &'p Program, formats: bool) -> Self {
-        let (mistakes, place) = (Vec::new(), Place::default());
+    fn new(program: &'p Program, Manner { formats, hides_values }: Manner) -> Self {
+        let (mistakes, place) = (Vec::new(), Place::at_the_root(hides_values));
         Self { program, formats, steps: MOST_STEPS, depth: 0, is_exhausted: false, mistakes, place }
     }
 
@@ -311,7 +320,13 @@ impl<'p> Check<'p> {
             self.explain(*rule, value);
             std::mem::take(&mut self.mistakes)
         });
-        let closest = tries.filter(|mistakes| !mistakes.is_empty()).min_by_key(|mistakes| distance(mistakes));
+        let tries: Vec<_> = tries.filter(|mistakes| !mistakes.is_empty()).collect();
+        // One of another type, or that is not the value which was wanted, is farther than one with several faults inside.
+        let is_other = self.place.line("expected ");
+        let distance = |mistakes: &Vec<String>| {
+            (matches!(mistakes.as_slice(), [only] if only.starts_with(&is_other)), mistakes.len())
+        };
+        let closest = tries.into_iter().min_by_key(distance);
         self.mistakes = before;
         self.mistakes.extend(closest.unwrap_or_default());
         self.mistakes.truncate(MOST_MISTAKES);
@@ -334,12 +349,6 @@ impl<'p> Check<'p> {
             self.mistakes.push(self.place.line(what.as_ref()));
         }
     }
-}
-
-/// How far an alternative is from holding: one of another type is farther than one with several faults inside.
-fn distance(mistakes: &[String]) -> (bool, usize) {
-    let is_other_type = matches!(mistakes, [only] if only.starts_with("expected ") && !only.contains(": "));
-    (is_other_type, mistakes.len())
 }
 
 fn with_article(kind: Type) -> &'static str {

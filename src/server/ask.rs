@@ -155,7 +155,7 @@ impl Context {
             let content = content.ok_or("its `content` is missing")?;
             let document =
                 Document::parse(content.get().as_bytes(), JsonLimits::default()).map_err(|e| e.to_string())?;
-            let mistakes = schema.validate(document.root());
+            let mistakes = schema.validate_with_formats(document.root());
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }

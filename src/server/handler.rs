@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{Schema, SchemaError, is_named_like_a_secret};
 
 // The arguments of a handler that takes none. A doc comment would be published in the schema.
 #[allow(missing_docs)]
@@ -154,7 +154,11 @@ pub(crate) fn read<A: DeserializeOwned>(arguments: &str) -> Result<A, String> {
         let mut value: Value =
             serde_json::from_str(arguments).map_err(|_| "they hold a number that is out of range")?;
         make_whole(&mut value);
-        serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
+        serde_path_to_error::deserialize(value).map_err(|error| match error.path().to_string() {
+            // What serde says may quote the value.
+            path if is_named_like_a_secret(&path) => format!("{path}: is not what is expected there"),
+            path => format!("{path}: {}", error.inner()),
+        })
     })
 }
 

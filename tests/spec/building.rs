@@ -106,7 +106,7 @@ fn bad_definitions_are_refused_by_name() {
         ),
         (
             problem(|s| s.prompt(Prompt::new("regex", |_: Named| async { "" }))),
-            vec!["prompt", "regex", "arguments", "`pattern`"],
+            vec!["prompt", "regex", "arguments", "looks ahead"],
         ),
         (
             problem(|s| s.resource_template(template("a://{x}").complete("y", Completion::fixed(["1"])))),

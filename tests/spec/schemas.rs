@@ -1,10 +1,12 @@
 //! Schemas that are data.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{McpServer, Tool};
+use edge_mcp::server::{Json, McpServer, Tool};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::support::modern;
+use crate::support::{Lines, modern};
 
 fn contact() -> Value {
     json!({
@@ -68,10 +70,236 @@ fn a_schema_is_enforced() {
     }
 }
 
+/// What the arguments of a tool with this schema are told.
+fn told(schema: &Value, arguments: &str) -> Option<String> {
+    let schema = schema.clone();
+    let endpoint = Endpoint::new(move |_| McpServer::builder("s", "1").tool(tool(&schema)).build());
+    let answer = modern("tools/call", json!({ "name": "contact", "arguments": "@" }));
+    let body = String::from_utf8(answer.body.clone()).expect("UTF-8").replace("\"@\"", arguments);
+    let answer = answer.with_body(body).ask_at(&endpoint.without_auth().without_rate_limit());
+    let (text, is_error) = answer.tool_text();
+    is_error.then(|| text.to_owned())
+}
+
+/// Each mistake is a line that a model can act on: where, what was expected, and what was there.
+#[test]
+fn mistakes_can_be_acted_on() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "location": { "type": "string", "minLength": 2, "maxLength": 5 },
+            "units": { "enum": ["c", "f"] },
+            "count": { "type": "integer", "minimum": 1, "exclusiveMaximum": 10 },
+            "price": { "type": "number", "multipleOf": 0.01 },
+            "code": { "type": "string", "pattern": "^[A-Z]{2}$" },
+            "items": {
+                "type": "array",
+                "items": { "type": "object", "properties": { "qty": { "type": "integer", "minimum": 1 } }, "required": ["qty"] },
+                "minItems": 1, "maxItems": 3, "uniqueItems": true,
+            },
+            "pair": { "prefixItems": [{ "type": "string" }], "items": { "type": "boolean" } },
+            "tags": { "contains": { "const": "x" }, "maxContains": 1 },
+            "either": { "anyOf": [{ "type": "integer" }, { "type": "object", "properties": { "id": { "type": "integer" } }, "required": ["id"] }] },
+            "one": { "oneOf": [{ "minimum": 1 }, { "maximum": 5 }] },
+            "map": { "propertyNames": { "maxLength": 3 }, "minProperties": 1, "additionalProperties": { "type": "null" } },
+            "card": {}, "billing": {},
+            "never": false,
+            "other": { "not": { "type": "string" } },
+        },
+        "dependentRequired": { "card": ["billing"] },
+        "additionalProperties": false,
+    });
+    for (arguments, line) in [
+        (r#"{"location":5}"#, "location: expected a string, got 5"),
+        (r#"{"location":"x"}"#, "location: has 1 characters, at least 2 are required"),
+        (r#"{"location":"abcdef"}"#, "location: has 6 characters, at most 5 are allowed"),
+        (r#"{"locaton":"x"}"#, r#"unknown property "locaton"; did you mean "location"?"#),
+        (r#"{"zzz":"x"}"#, r#"unknown property "zzz""#),
+        (r#"{"units":"k"}"#, r#"units: expected "c" or "f", got "k""#),
+        (r#"{"count":0}"#, "count: 0 is below the minimum 1"),
+        (r#"{"count":10}"#, "count: 10 is not below 10"),
+        (r#"{"count":1.5}"#, "count: expected an integer, got 1.5"),
+        (r#"{"price":1.005}"#, "price: 1.005 is no multiple of 0.01"),
+        (r#"{"code":"ab"}"#, r#"code: "ab" does not match the pattern ^[A-Z]{2}$"#),
+        (r#"{"items":[]}"#, "items: has 0 items, at least 1 are required"),
+        (r#"{"items":[{"qty":1},{"qty":2},{"qty":0}]}"#, "items[2].qty: 0 is below the minimum 1"),
+        (r#"{"items":[{}]}"#, "items[0].qty: is required"),
+        (r#"{"items":[{"qty":1},{"qty":1.0}]}"#, "items: has the same item twice: [0] and [1]"),
+        (r#"{"pair":["a",7]}"#, "pair[1]: expected a boolean, got 7"),
+        (r#"{"tags":["a"]}"#, "tags: has 0 items that fit what it must contain, at least 1 are required"),
+        (r#"{"tags":["x","x"]}"#, "tags: has 2 items that fit what it must contain, at most 1 are allowed"),
+        (r#"{"either":{"id":"7"}}"#, r#"either.id: expected an integer, got "7""#),
+        (r#"{"either":"7"}"#, r#"either: expected an integer, got "7""#),
+        (r#"{"one":3}"#, "one: fits several of the alternatives, of which only one may hold"),
+        (r#"{"map":{}}"#, "map: has 0 properties, at least 1 are required"),
+        (r#"{"map":{"long":null}}"#, r#"map (the name "long"): has 4 characters, at most 3 are allowed"#),
+        (r#"{"map":{"a b":1}}"#, r#"map["a b"]: expected null, got 1"#),
+        (r#"{"card":1}"#, "billing: is required where `card` is given"),
+        (r#"{"never":1}"#, "never: nothing is allowed here"),
+        (r#"{"other":"x"}"#, r#"other: "x" is what is excluded here"#),
+    ] {
+        let text = told(&schema, arguments).unwrap_or_default();
+        let lines: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!(lines, [format!("- {line}")], "{arguments}");
+    }
+    for arguments in [
+        r#"{"location":"\ud83d\udca1\ud83d\udca1","count":1.0,"price":0.07,"code":"AB"}"#,
+        r#"{"items":[{"qty":1},{"qty":2}],"pair":["a",true],"tags":["x",1],"either":7,"one":7,"map":{"a":null}}"#,
+        r#"{"card":1,"billing":2,"other":1}"#,
+        "{}",
+    ] {
+        assert_eq!(told(&schema, arguments), None, "{arguments}");
+    }
+    let many: Vec<_> = (0..50).map(|nth| format!("\"x{nth}\":1")).collect();
+    let text = told(&schema, &format!("{{{}}}", many.join(","))).expect("refused");
+    assert_eq!(text.lines().count(), 11, "ten mistakes are told, and no more");
+}
+
+/// A value is shortened, and one of a property that is named like a secret is not shown at all.
+#[test]
+fn secrets_are_not_shown() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "integer" }, "apiKey": { "type": "integer" }, "Password": { "enum": [1] },
+            "access_token": { "type": "object", "properties": { "value": { "maximum": 1 } } },
+            "list": { "type": "array", "items": { "type": "integer" } },
+        },
+    });
+    let hidden =
+        r#"{"apiKey":"hunter2","Password":"hunter2","access_token":{"value":7770777},"list":[{"secret":"hunter2"}]}"#;
+    let text = told(&schema, hidden).expect("refused");
+    assert!(!text.contains("hunter2") && !text.contains("777"), "{text}");
+    assert!(text.contains("apiKey: expected an integer, got a string"), "{text}");
+    let long = told(&schema, &format!(r#"{{"name":"{}"}}"#, "x".repeat(1000))).expect("refused");
+    assert!(long.len() < 300 && long.contains('…'), "{long}");
+}
+
+/// Integers beyond what a float holds are compared as they are, however they are written.
+#[test]
+fn numbers_are_exact() {
+    let schema = json!({ "type": "object", "properties": {
+        "id": { "type": "integer", "maximum": 9_007_199_254_740_993_u64 },
+        "big": { "const": 18_446_744_073_709_551_615_u64 },
+    } });
+    for (arguments, fits) in [
+        (r#"{"id":9007199254740993}"#, true),
+        (r#"{"id":9007199254740993.0}"#, true),
+        (r#"{"id":9007199254740994}"#, false),
+        (r#"{"id":9007199254740993.5}"#, false),
+        (r#"{"id":1e400}"#, false),
+        (r#"{"id":-1e400}"#, true),
+        (r#"{"big":18446744073709551615}"#, true),
+        (r#"{"big":1.8446744073709551615e19}"#, true),
+        (r#"{"big":18446744073709551614}"#, false),
+        (r#"{"big":18446744073709551616}"#, false),
+    ] {
+        let refused = told(&schema, arguments);
+        // What no number of Rust holds is refused too, by the type that reads it.
+        let refused = refused.filter(|text| !text.contains("out of range"));
+        assert_eq!(refused.is_none(), fits, "{arguments}: {refused:?}");
+    }
+}
+
+/// What would take too long is refused in one line, and soon.
+#[test]
+fn checking_is_bounded() {
+    let twice = |name: &str| json!({ "anyOf": [{ "properties": { "x": { "$ref": name } } }, { "properties": { "x": { "$ref": name } } }] });
+    let mut schema = twice("#/$defs/a");
+    schema["type"] = json!("object");
+    schema["$defs"] = json!({ "a": twice("#/$defs/a") });
+    schema["$defs"]["a"]["type"] = json!("object");
+    let deep = format!("{}7{}", r#"{"x":"#.repeat(60), "}".repeat(60));
+    let text = told(&schema, &deep).expect("refused");
+    assert!(text.contains("takes too long to check"), "{text}");
+    let pattern = json!({ "type": "object", "properties": { "a": { "pattern": "^(a|a)*$" } } });
+    let text = told(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(100_000))).expect("refused");
+    assert!(text.contains("too long"), "{text}");
+}
+
+/// Output that does not fit its schema is not sent: the caller is told that it is not to blame, the log where it is.
+#[test]
+fn wrong_output_is_not_sent() {
+    let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    for (result, says) in [
+        (json!({ "n": 1 }), None),
+        (json!({ "n": "s3cret" }), Some("n: expected an integer, got a string")),
+        (json!({}), Some("n: is required")),
+        (json!(["s3cret"]), Some("expected an object, got an array")),
+    ] {
+        let (output, returned) = (output.clone(), result.clone());
+        let endpoint = Endpoint::new(move |_| {
+            let result = returned.clone();
+            let handler = move |_: Value| {
+                let result = result.clone();
+                async move { Json(Raw(result)) }
+            };
+            let tool = Tool::with_schema("t", &json!({ "type": "object" }), Some(&output), handler).description("d");
+            McpServer::builder("s", "1").tool(tool).build()
+        });
+        let lines = Lines::default();
+        let endpoint = endpoint.without_auth().without_rate_limit();
+        let answer = modern("tools/call", json!({ "name": "t" })).ask_logging(&endpoint, &lines);
+        let (text, is_error) = answer.tool_text();
+        assert_eq!(is_error, says.is_some(), "{result}: {text}");
+        match says {
+            None => assert_eq!(answer.result()["structuredContent"], result),
+            Some(says) => {
+                assert!(
+                    answer.result().get("structuredContent").is_none() && text.contains("server's fault"),
+                    "{text}"
+                );
+                assert!(lines.text().contains(says), "{}", lines.text());
+                assert!(!format!("{text}{}", lines.text()).contains("s3cret"));
+            }
+        }
+    }
+    let silent = Endpoint::new(move |_| {
+        let tool = Tool::with_schema(
+            "t",
+            &json!({ "type": "object" }),
+            Some(&json!({ "type": "object" })),
+            |_: Value| async { "text" },
+        );
+        McpServer::builder("s", "1").tool(tool.description("d")).build()
+    });
+    let answer = modern("tools/call", json!({ "name": "t" })).ask_at(&silent.without_auth().without_rate_limit());
+    assert!(answer.tool_text().1, "an output schema promises structured content");
+}
+
+/// Any value, as structured content.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Raw(Value);
+
+impl JsonSchema for Raw {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Raw".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
 /// Rules 55 and 56: what could not be enforced is refused: other dialects, other documents, keywords that are not known.
 #[test]
 fn what_cannot_be_enforced_is_refused() {
     for (schema, says) in [
+        (json!({ "type": "object", "properties": { "a": { "$dynamicRef": "#a" } } }), "`$dynamicRef`"),
+        (json!({ "type": "object", "items": [{}] }), "prefixItems"),
+        (json!({ "type": "object", "dependencies": {} }), "dependentRequired"),
+        (json!({ "type": "object", "$ref": "#" }), "leads back to itself"),
+        (
+            json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }] } } }),
+            "leads back",
+        ),
+        (json!({ "type": "object", "$vocabulary": { "https://example.com/vocab": true } }), "$vocabulary"),
+        (json!({ "type": "object", "minLength": -1 }), "/minLength"),
+        (json!({ "type": "object", "multipleOf": 0 }), "/multipleOf"),
+        (json!({ "type": "object", "anyOf": [] }), "/anyOf"),
+        (json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } }), "/properties/a/pattern"),
+        (json!({ "type": "object", "properties": { "a~/b": { "type": "x" } } }), "/properties/a~0~1b/type"),
         (json!({ "type": "object", "$schema": "http://json-schema.org/draft-07/schema#" }), "/$schema"),
         (json!({ "type": "object", "$ref": "https://example.com/schema.json" }), "https://example.com/schema.json"),
         (json!({ "type": "object", "properties": { "a": { "$ref": "other.json#/a" } } }), "other.json"),

@@ -5,6 +5,8 @@ mod asking;
 mod conformance;
 mod prompts;
 mod resources;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use std::num::NonZeroUsize;

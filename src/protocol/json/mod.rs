@@ -25,6 +25,11 @@ pub struct JsonLimits {
     pub values: usize,
 }
 
+impl JsonLimits {
+    /// For what the server itself has made: as much as can be read at all.
+    pub(crate) const MOST: Self = Self { depth: 120, values: usize::MAX };
+}
+
 impl Default for JsonLimits {
     fn default() -> Self {
         Self { depth: 100, values: 500_000 }
