@@ -26,7 +26,7 @@ impl SignatureCheck for Isolate {
     }
 }
 
-async fn verify(key: PublicKey, mut message: Vec<u8>, mut signature: Vec<u8>) -> Result<bool, JsValue> {
+async fn verify(key: PublicKey, message: Vec<u8>, signature: Vec<u8>) -> Result<bool, JsValue> {
     let subtle = subtle()?;
     let (algorithm, key) = for_web_crypto(&key)?;
     let usages = Array::of1(&"verify".into());
@@ -36,8 +36,7 @@ async fn verify(key: PublicKey, mut message: Vec<u8>, mut signature: Vec<u8>) ->
     // Bytes that are no key are refused here: nothing is signed by them.
     let Ok(key) = JsFuture::from(importing).await else { return Ok(false) };
     let key: CryptoKey = key.unchecked_into();
-    let checking =
-        subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, &mut signature, &mut message)?;
+    let checking = subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, &signature, &message)?;
     // And bytes that are no signature are refused here, by some algorithms.
     Ok(JsFuture::from(checking).await.is_ok_and(|is_signed| is_signed.is_truthy()))
 }
