@@ -87,10 +87,29 @@ mod tests {
             assert!(size() <= MOST);
             assert!(recall(&Key::of(&[&nth.to_string()]), 99).is_some(), "the newest is kept");
         }
-        keep(Key::of(&["late"]), &SOME, 1000, 500);
+    }
+
+    /// Where there is no room, what has ended goes, and nothing else; if nothing has, the half that ends first.
+    #[test]
+    fn what_ends_first_goes_first() {
+        let size = || ANSWERS.with_borrow(HashMap::len);
+        let key = |nth: usize| Key::of(&[&nth.to_string()]);
         for nth in 0..MOST {
-            keep(Key::of(&["same", &nth.to_string()]), &SOME, 2000, 500);
+            keep(key(nth), &SOME, if nth < 10 { 20 } else { 100 + u64::try_from(nth).unwrap_or_default() }, 5);
         }
-        assert!(size() <= MOST);
+        assert_eq!(size(), MOST);
+        keep(Key::of(&["new"]), &SOME, 50, 20);
+        assert_eq!(size(), MOST - 10 + 1, "ten had ended");
+        for nth in 0..9 {
+            keep(Key::of(&["more", &nth.to_string()]), &SOME, 5000, 20);
+        }
+        assert_eq!(size(), MOST);
+        keep(Key::of(&["last"]), &SOME, 5000, 20);
+        assert!((MOST / 2 - 1..=MOST / 2 + 1).contains(&size()), "{}", size());
+        assert_eq!((recall(&key(10), 20), recall(&key(MOST - 1), 20)), (None, Some(SOME)));
+        for nth in 0..2 * MOST {
+            keep(Key::of(&["same", &nth.to_string()]), &SOME, 9000, 20);
+            assert!(size() <= MOST);
+        }
     }
 }

@@ -155,3 +155,26 @@ fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, TokenRefusal> {
     let each = listed.into_iter().flat_map(|scopes| scopes.split(' ')).filter(|scope| !scope.is_empty());
     Ok(each.map(str::to_owned).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scopes_have_spaces_between() {
+        for (claims, expected) in [
+            (json!({ "scope": "a b" }), vec!["a", "b"]),
+            (json!({ "scope": "  a   b " }), vec!["a", "b"]),
+            (json!({ "scope": "" }), vec![]),
+            (json!({}), vec![]),
+            (json!({ "scp": "a b" }), vec!["a", "b"]),
+            (json!({ "scp": ["a", "b c"] }), vec!["a", "b", "c"]),
+            (json!({ "scope": "a", "scp": ["b"] }), vec!["a"]),
+        ] {
+            let claims = claims.as_object().expect("an object");
+            assert_eq!(scopes(claims).expect("scopes"), expected, "{claims:?}");
+        }
+    }
+}

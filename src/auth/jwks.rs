@@ -99,7 +99,8 @@ pub(super) async fn keys(
     let keys = named(&fetched, id);
     let at = presented.now();
     KEYS.with_borrow_mut(|all| {
-        if all.len() >= ISSUERS && !all.contains_key(url.as_str()) {
+        // A Worker has one issuer or two: this only keeps a program that makes them up from filling the memory.
+        if all.len() >= ISSUERS {
             all.clear();
         }
         all.insert(url.as_str().to_owned(), Fetched { keys: fetched, at });
@@ -166,4 +167,54 @@ fn is_same_curve(name: &Value, key: &PublicKey) -> bool {
 
 fn string<'k>(key: &'k Map<String, Value>, name: &str) -> Option<&'k str> {
     key.get(name)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(key: Value) -> Option<PublicKey> {
+        parse(json!({ "keys": [key] }).to_string().as_bytes()).expect("a set").pop().map(|(_, key)| key)
+    }
+
+    /// Each thing that is wrong with a key is enough to leave it out.
+    #[test]
+    fn keys_are_sound() {
+        let rsa = |bytes: usize, first: u8, exponent: &[u8]| {
+            let mut modulus = vec![0xff; bytes];
+            modulus[0] = first;
+            read(json!({ "kty": "RSA", "n": URL_SAFE_NO_PAD.encode(modulus), "e": URL_SAFE_NO_PAD.encode(exponent) }))
+                .is_some()
+        };
+        for (bytes, first, exponent, is_sound) in [
+            (256, 0xff, &[1, 0, 1][..], true),
+            (1024, 1, &[3], true),
+            (255, 0xff, &[1, 0, 1], false),
+            (1025, 0xff, &[1, 0, 1], false),
+            (256, 0, &[1, 0, 1], false),
+            (256, 0xff, &[], false),
+            (256, 0xff, &[1; 8], true),
+            (256, 0xff, &[1; 9], false),
+        ] {
+            assert_eq!(rsa(bytes, first, exponent), is_sound, "{bytes} {first} {exponent:?}");
+        }
+        let point = URL_SAFE_NO_PAD.encode([7; 32]);
+        for (algorithm, is_sound) in [("EdDSA", true), ("Ed25519", true), ("ES256", false), ("Ed448", false)] {
+            let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": point, "alg": algorithm });
+            assert_eq!(read(key).is_some(), is_sound, "{algorithm}");
+        }
+        for (algorithm, is_sound) in [("ES256", true), ("Ed25519", false), ("EdDSA", false)] {
+            let key = json!({ "kty": "EC", "crv": "P-256", "x": point, "y": point, "alg": algorithm });
+            assert_eq!(read(key).is_some(), is_sound, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn a_set_is_read_to_a_limit() {
+        let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE_NO_PAD.encode([7; 32]) });
+        let set = json!({ "keys": vec![key; MOST + 1] }).to_string();
+        assert_eq!(parse(set.as_bytes()).map(|keys| keys.len()), Some(MOST));
+    }
 }

@@ -195,6 +195,12 @@ fn the_audience_can_be_waived_by_name() {
         let network = Network::answering(200, &with(audience.clone()));
         assert_eq!(ask(&endpoint(validator.without_cache()), "t", &network, NOW).status, status, "{audience}");
     }
+    // Where no audience is compared with it, the server needs no URL.
+    let network = Network::answering(200, &good());
+    let nameless =
+        |validator: Introspection| Endpoint::new(server).auth(validator.without_cache()).without_rate_limit();
+    assert_eq!(ask(&nameless(validator().any_audience()), "t", &network, NOW).status, 200);
+    assert_eq!(ask(&nameless(validator()), "t", &network, NOW).status, 503);
 }
 
 /// Tokens go to HTTPS, or to the own machine.

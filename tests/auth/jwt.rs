@@ -107,6 +107,8 @@ fn the_header_is_checked() {
         ("typ", json!(7), 401),
         ("typ", json!(null), 401),
         ("typ", json!("application/"), 401),
+        ("typ", json!("Application.at+jwt"), 401),
+        ("typ", json!("applicatio_/at+jwt"), 401),
         ("kid", json!("unknown"), 401),
         ("kid", json!(7), 401),
         ("kid", json!(null), 401),
@@ -129,6 +131,21 @@ fn the_header_is_checked() {
     assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200);
     head.as_object_mut().expect("an object").remove("kid");
     assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "no key is named");
+}
+
+/// The audience can be another name of this server, which then needs no URL; the question for keys has limits.
+#[test]
+fn the_audience_can_have_another_name() {
+    let mut claims = good();
+    claims["aud"] = json!("kb");
+    let named = || Endpoint::new(server).auth(validator().audience("kb")).without_rate_limit();
+    let network = published(&KEYS.public());
+    assert_eq!(ask(&named(), &token(&header("ES256"), &claims), &network, NOW).status, 200);
+    assert_eq!(ask(&named(), &token(&header("ES256"), &good()), &network, NOW).status, 401);
+    let limits = network.limits.get().expect("limits");
+    assert_eq!((limits.time.as_secs(), limits.bytes), (5, 64 * 1024));
+    let nameless = Endpoint::new(server).auth(validator()).without_rate_limit();
+    assert_eq!(ask(&nameless, &token(&header("ES256"), &good()), &network, NOW).status, 503, "MCP_RESOURCE is not set");
 }
 
 #[test]
