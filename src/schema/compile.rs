@@ -6,7 +6,6 @@
 //!
 //! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -27,6 +26,24 @@ const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data"
 
 /// How deeply schemas may be nested in one another.
 const DEPTH: usize = 128;
+
+/// Keywords about the side of a number.
+const BOUNDS: [(&str, Bound); 4] = [
+    ("minimum", Bound::Minimum),
+    ("maximum", Bound::Maximum),
+    ("exclusiveMinimum", Bound::ExclusiveMinimum),
+    ("exclusiveMaximum", Bound::ExclusiveMaximum),
+];
+
+/// Keywords about how many there are of something: what is counted, and whether it is the least or the most.
+const SIZES: [(&str, Measure, bool); 6] = [
+    ("minLength", Measure::Characters, true),
+    ("maxLength", Measure::Characters, false),
+    ("minItems", Measure::Items, true),
+    ("maxItems", Measure::Items, false),
+    ("minProperties", Measure::Properties, true),
+    ("maxProperties", Measure::Properties, false),
+];
 
 /// Keywords that say what cannot be enforced here, and what to do instead.
 const REFUSED: [(&str, &str); 7] = [
@@ -76,18 +93,17 @@ impl std::error::Error for SchemaError {}
 /// Compiles `schema`.
 pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
     let references = References::of(schema)?;
-    let mut compiler =
-        Compiler { schema, references, program: Program::default(), rules: HashMap::new(), open: Vec::new() };
+    let mut compiler = Compiler { schema, references, program: Program::default(), places: Vec::new() };
     compiler.rule_at(String::new());
     // What a reference leads to is compiled after what it is in, so that a schema may contain itself.
-    while let Some((place, rule)) = compiler.open.pop() {
+    let mut next = 0;
+    while let Some(place) = compiler.places.get(next).cloned() {
         let schema = compiler.schema.pointer(&place).unwrap_or(&Value::Bool(true));
         let keywords = compiler.schema(schema, &place)?;
-        if let Some(rule) = compiler.program.rules.get_mut(rule) {
-            *rule = keywords;
-        }
+        compiler.program.rules.push(keywords);
+        next = next.saturating_add(1);
     }
-    progress::check(&compiler.program, &compiler.rules)?;
+    progress::check(&compiler.program, &compiler.places)?;
     Ok(compiler.program)
 }
 
@@ -95,24 +111,21 @@ struct Compiler<'s> {
     /// The whole document.
     schema: &'s Value,
     references: References<'s>,
+    /// The rules so far: of the first of the places.
     program: Program,
-    /// The rule of each place that has one, by its JSON pointer.
-    rules: HashMap<String, Rule>,
-    /// Places whose rules are still empty.
-    open: Vec<(String, Rule)>,
+    /// The place of each rule, as a JSON pointer.
+    places: Vec<String>,
 }
 
 impl Compiler<'_> {
     /// The rule of the schema at `place`, which is compiled later if it has not been yet.
+    #[inline(never)]
     fn rule_at(&mut self, place: String) -> Rule {
-        if let Some(rule) = self.rules.get(&place) {
-            return *rule;
+        if let Some(rule) = self.places.iter().position(|known| *known == place) {
+            return rule;
         }
-        let rule = self.program.rules.len();
-        self.program.rules.push(Vec::new());
-        self.rules.insert(place.clone(), rule);
-        self.open.push((place, rule));
-        rule
+        self.places.push(place);
+        self.places.len().saturating_sub(1)
     }
 
     fn schema(&mut self, schema: &Value, place: &str) -> Result<Vec<Keyword>, SchemaError> {
@@ -139,17 +152,7 @@ impl Compiler<'_> {
                 "type" => Keyword::Type(types(value, &at)?),
                 "enum" => Keyword::Enum(array(value, &at)?.iter().map(shown_and_canonical).collect()),
                 "const" => Keyword::Enum(vec![shown_and_canonical(value)]),
-                "minimum" => Keyword::Bound(Bound::Minimum, number(value, &at)?),
-                "maximum" => Keyword::Bound(Bound::Maximum, number(value, &at)?),
-                "exclusiveMinimum" => Keyword::Bound(Bound::ExclusiveMinimum, number(value, &at)?),
-                "exclusiveMaximum" => Keyword::Bound(Bound::ExclusiveMaximum, number(value, &at)?),
                 "multipleOf" => Keyword::MultipleOf(positive(value, &at)?),
-                "minLength" => Keyword::Size(Measure::Characters, count(value, &at)?, u64::MAX),
-                "maxLength" => Keyword::Size(Measure::Characters, 0, count(value, &at)?),
-                "minItems" => Keyword::Size(Measure::Items, count(value, &at)?, u64::MAX),
-                "maxItems" => Keyword::Size(Measure::Items, 0, count(value, &at)?),
-                "minProperties" => Keyword::Size(Measure::Properties, count(value, &at)?, u64::MAX),
-                "maxProperties" => Keyword::Size(Measure::Properties, 0, count(value, &at)?),
                 "pattern" => Keyword::Pattern(pattern(string(value, &at)?, &at)?),
                 "format" => match Format::named(string(value, &at)?) {
                     Some(format) => Keyword::Format(format),
@@ -184,10 +187,8 @@ impl Compiler<'_> {
                 "anyOf" => Keyword::AnyOf(self.rules(value, &at)?),
                 "oneOf" => Keyword::OneOf(self.rules(value, &at)?),
                 "not" => Keyword::Not(self.rule_at(at)),
-                name => match REFUSED.iter().find(|(refused, _)| *refused == name) {
-                    Some((_, instead)) => {
-                        return Err(SchemaError::at(&at, format!("`{name}` is not enforced here: {instead}")));
-                    }
+                name => match by_table(name, value, &at)? {
+                    Some(keyword) => keyword,
                     None => continue,
                 },
             });
@@ -256,6 +257,20 @@ impl Compiler<'_> {
         }
         Ok(self.rule_at(target))
     }
+}
+
+/// A keyword of the tables above; `None` for one that is a remark.
+fn by_table(name: &str, value: &Value, place: &str) -> Result<Option<Keyword>, SchemaError> {
+    if let Some((_, instead)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+        return Err(SchemaError::at(place, format!("`{name}` is not enforced here: {instead}")));
+    }
+    if let Some((_, bound)) = BOUNDS.iter().find(|(known, _)| *known == name) {
+        return Ok(Some(Keyword::Bound(*bound, number(value, place)?)));
+    }
+    let Some((_, measure, is_least)) = SIZES.iter().find(|(known, _, _)| *known == name) else { return Ok(None) };
+    let size = count(value, place)?;
+    let (least, most) = if *is_least { (size, u64::MAX) } else { (0, size) };
+    Ok(Some(Keyword::Size(*measure, least, most)))
 }
 
 /// Whether all vocabularies that are required are known.

@@ -35,7 +35,7 @@ impl Place {
 
     /// Goes to a property. A name that is no plain word is quoted.
     pub(super) fn enter_property(&mut self, name: &str) -> Outside {
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        let plain = !name.is_empty() && !name.contains(|c: char| c <= ' ' || "\"'.:()[]{}\\`".contains(c));
         let outside =
             self.enter(&if plain { format!(".{}", shortened(name)) } else { format!("[{:?}]", shortened(name)) });
         self.hides |= is_named_like_a_secret(name);
@@ -97,7 +97,7 @@ pub(super) fn did_you_mean<'k>(name: &str, known: impl Iterator<Item = &'k str>)
 /// How many characters have to be added, left out, changed or swapped with the next.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) =
-        (one.to_lowercase().chars().collect(), other.to_lowercase().chars().collect());
+        (one.to_ascii_lowercase().chars().collect(), other.to_ascii_lowercase().chars().collect());
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.iter().enumerate() {

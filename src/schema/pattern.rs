@@ -71,7 +71,9 @@ fn rewrite(source: &str) -> Result<String, String> {
                         out.extend(['\\', escaped]);
                     }
                     'u' => unicode(&mut rest, &mut out)?,
-                    letter if letter.is_alphanumeric() => return Err(format!("has the unknown escape `\\{letter}`")),
+                    letter if letter.is_ascii_alphanumeric() => {
+                        return Err(format!("has the unknown escape `\\{letter}`"));
+                    }
                     other => push_literal(other, &mut out),
                 }
             }
@@ -145,6 +147,7 @@ fn unicode(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String
     Ok(())
 }
 
+#[inline(never)]
 fn push_literal(character: char, out: &mut String) {
     if character.is_ascii_punctuation() {
         out.push('\\');

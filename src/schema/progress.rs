@@ -1,7 +1,5 @@
 //! Whether a schema comes to an end: rules about one value must not lead back to themselves, nor to one another without end.
 
-use std::collections::HashMap;
-
 use super::compile::SchemaError;
 use super::program::{Program, Rule};
 
@@ -17,13 +15,11 @@ enum Seen {
 }
 
 /// Refuses a program that does not come to an end. `places` are those of its rules.
-pub(super) fn check(program: &Program, places: &HashMap<String, Rule>) -> Result<(), SchemaError> {
+pub(super) fn check(program: &Program, places: &[String]) -> Result<(), SchemaError> {
     let mut seen = vec![Seen::Not; program.rules.len()];
     for rule in 0..program.rules.len() {
-        follow(program, rule, 0, &mut seen).map_err(|(rule, problem)| {
-            let place = places.iter().find(|(_, known)| **known == rule).map_or("", |(place, _)| place);
-            SchemaError::at(place, problem)
-        })?;
+        follow(program, rule, 0, &mut seen)
+            .map_err(|(rule, problem)| SchemaError::at(places.get(rule).map_or("", String::as_str), problem))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: JSON Schema 2020-12, Core §8.2; RFC 3986 §5 for relative references; RFC 6901 for pointers.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -32,17 +32,17 @@ const NAMELESS: &str = "";
 pub(super) struct References<'s> {
     root: &'s Value,
     /// The places of the parts that have a name of their own (`$id`), by that name without fragment, and of the whole.
-    resources: HashMap<String, String>,
+    resources: BTreeMap<String, String>,
     /// The places that have an anchor, by the name of the part they are in, `#`, and the anchor.
-    anchors: HashMap<String, String>,
+    anchors: BTreeMap<String, String>,
     /// The base of each place that has one of its own.
-    bases: HashMap<String, String>,
+    bases: BTreeMap<String, String>,
 }
 
 impl<'s> References<'s> {
     /// Looks through the whole of `root`.
     pub(super) fn of(root: &'s Value) -> Result<Self, SchemaError> {
-        let (resources, anchors, bases) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (resources, anchors, bases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut references = Self { root, resources, anchors, bases };
         let mut open = vec![(root, String::new(), NAMELESS.to_owned())];
         while let Some((schema, place, base)) = open.pop() {
