@@ -53,22 +53,21 @@ fn rewrite(source: &str) -> Result<String, String> {
                 let Some(escaped) = rest.next() else { return Err("ends in a backslash".into()) };
                 match escaped {
                     's' if in_class => out.push_str(SPACES),
-                    's' => out.extend(["[", SPACES, "]"]),
+                    's' => push_class("[", &mut out),
                     'S' if in_class => return Err("has `\\S` in a class".into()),
-                    'S' => out.extend(["[^", SPACES, "]"]),
+                    'S' => push_class("[^", &mut out),
                     'p' | 'P' => return Err(format!("uses `\\{escaped}`, a property of Unicode")),
                     'k' | '1'..='9' => return Err(format!("uses the back reference `\\{escaped}`")),
                     'c' => {
                         let letter =
                             rest.next().filter(char::is_ascii_alphabetic).ok_or("has `\\c` without a letter")?;
                         let code = u32::from(letter) % 32;
-                        out.extend(['\\', 'x', if code < 16 { '0' } else { '1' }]);
-                        out.extend(char::from_digit(code % 16, 16));
+                        push_literal(char::from_u32(code).unwrap_or_default(), &mut out);
                     }
                     '0' => out.push_str("\\x00"),
                     'b' if in_class => out.push_str("\\x08"),
                     'd' | 'D' | 'w' | 'W' | 'b' | 'B' | 'n' | 'r' | 't' | 'v' | 'f' | 'x' => {
-                        out.extend(['\\', escaped]);
+                        push_escaped(escaped, &mut out);
                     }
                     'u' => unicode(&mut rest, &mut out)?,
                     letter if letter.is_ascii_alphanumeric() => {
@@ -92,7 +91,7 @@ fn rewrite(source: &str) -> Result<String, String> {
                 in_class = false;
                 out.push(']');
             }
-            '&' | '~' if in_class => out.extend(['\\', character]),
+            '&' | '~' if in_class => push_escaped(character, &mut out),
             '.' if !in_class => out.push_str(NO_LINE_END),
             '(' if !in_class => {
                 out.push('(');
@@ -147,6 +146,21 @@ fn unicode(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String
     Ok(())
 }
 
+/// A class of spaces, or of all that are none.
+#[inline(never)]
+fn push_class(begin: &str, out: &mut String) {
+    for part in [begin, SPACES, "]"] {
+        out.push_str(part);
+    }
+}
+
+#[inline(never)]
+fn push_escaped(character: char, out: &mut String) {
+    out.push('\\');
+    out.push(character);
+}
+
+// Reading patterns is rare: it is made small rather than fast.
 #[inline(never)]
 fn push_literal(character: char, out: &mut String) {
     if character.is_ascii_punctuation() {
