@@ -61,13 +61,6 @@ fn missing(name: &str, expected: &str) -> RpcError {
 }
 
 pub(super) fn wrong_type(name: &str, expected: &str, value: Value<'_>) -> RpcError {
-    let got = match value.kind() {
-        Kind::Null => "null",
-        Kind::Boolean => "a boolean",
-        Kind::Number => "a number",
-        Kind::String => "a string",
-        Kind::Array => "an array",
-        Kind::Object => "an object",
-    };
+    let got = value.kind().with_article();
     RpcError::invalid_params(format!("`params.{name}` must be {expected}, not {got}"))
 }

@@ -53,15 +53,7 @@ impl Place {
         if !self.hides && !may_hold_a_secret(value) {
             return shortened(value.text()).into_owned();
         }
-        let kind = match value.kind() {
-            Kind::Null => "null",
-            Kind::Boolean => "a boolean",
-            Kind::Number => "a number",
-            Kind::String => "a string",
-            Kind::Array => "an array",
-            Kind::Object => "an object",
-        };
-        kind.to_owned()
+        value.kind().with_article().to_owned()
     }
 
     /// The line about a mistake here.

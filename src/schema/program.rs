@@ -1,6 +1,7 @@
 //! A compiled schema.
 
 use crate::protocol::decimal::Decimal;
+use crate::protocol::json::Kind;
 
 use super::format::Format;
 use super::pattern::Pattern;
@@ -98,6 +99,20 @@ impl Type {
         ("array", Self::Array),
         ("object", Self::Object),
     ];
+
+    /// As it is called in a sentence.
+    pub(super) fn with_article(self) -> &'static str {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Boolean => Kind::Boolean,
+            Self::Integer => return "an integer",
+            Self::Number => Kind::Number,
+            Self::String => Kind::String,
+            Self::Array => Kind::Array,
+            Self::Object => Kind::Object,
+        }
+        .with_article()
+    }
 
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)

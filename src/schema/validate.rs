@@ -266,7 +266,7 @@ impl<'p> Check<'p> {
         let shown = self.place.shown(value);
         match keyword {
             Keyword::Type(types) => {
-                let names: Vec<_> = types.iter().map(|kind| with_article(*kind)).collect();
+                let names: Vec<_> = types.iter().map(|kind| kind.with_article()).collect();
                 format!("expected {}, got {shown}", names.join(" or "))
             }
             Keyword::Enum(allowed) => {
@@ -348,18 +348,6 @@ impl<'p> Check<'p> {
         if self.mistakes.len() < MOST_MISTAKES {
             self.mistakes.push(self.place.line(what.as_ref()));
         }
-    }
-}
-
-fn with_article(kind: Type) -> &'static str {
-    match kind {
-        Type::Null => "null",
-        Type::Boolean => "a boolean",
-        Type::Integer => "an integer",
-        Type::Number => "a number",
-        Type::String => "a string",
-        Type::Array => "an array",
-        Type::Object => "an object",
     }
 }
 

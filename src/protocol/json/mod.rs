@@ -95,6 +95,20 @@ pub enum Kind {
     Object,
 }
 
+impl Kind {
+    /// As it is called in a sentence.
+    pub(crate) const fn with_article(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
 /// A value's place in the text, and in the list of values: its children follow it, `after` is what follows them.
 #[derive(Clone, Copy, Debug)]
 struct Node {
