@@ -111,7 +111,7 @@ pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 pub use protocol::log_level::LogLevel;
 pub use server::{
-    BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError, Json, McpServer,
-    Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root, Sampled, Sampling,
-    SessionRequired, Tool, ToolError,
+    Agent, AgentReply, BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError,
+    Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root,
+    Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage,
 };

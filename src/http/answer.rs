@@ -15,7 +15,7 @@ use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard, mirror, well_known};
+use super::{cors, guard, mirror, warning, well_known};
 use crate::auth::{ConfigError, Principal, StateKeys};
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -204,7 +204,11 @@ impl Endpoint {
     }
 
     fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
-        (self.server)(info).map(|server| server.for_caller(info)).map_err(|error| {
+        let server = (self.server)(info).map(|server| server.for_caller(info));
+        for problem in server.iter().flat_map(|server| &server.warnings) {
+            warning::once(host, "definition", problem);
+        }
+        server.map_err(|error| {
             fault::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");

@@ -20,6 +20,7 @@
 //! | `live` | answers that may become streams |
 //! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
+//! | `warning` | what the log is told once |
 //! | `log_line` | the one line per request |
 
 mod answer;
@@ -40,6 +41,7 @@ mod refusal;
 mod settings;
 pub mod stream;
 mod turned_away;
+mod warning;
 mod well_known;
 
 pub use endpoint::Endpoint;

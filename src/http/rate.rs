@@ -2,7 +2,6 @@
 //!
 //! Callers who are known do not count against their address: many share one. Source of 429: RFC 6585 §4.
 
-use std::cell::Cell;
 use std::net::Ipv6Addr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,8 +10,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
+use super::warning;
 use crate::auth::Principal;
-use crate::host::{Host, Level, RateLimit, RequestHead};
+use crate::host::{Host, RateLimit, RequestHead};
+
+/// The log's word for callers that are not counted.
+const EVENT: &str = "unlimited";
 
 /// How requests are counted.
 pub(super) enum RateLimiting {
@@ -24,22 +27,21 @@ pub(super) enum RateLimiting {
     By(Rc<dyn RateLimit>),
 }
 
-thread_local! {
-    /// Whether the log of this isolate has been told what it needs to be told once.
-    static WARNED: Cell<bool> = const { Cell::new(false) };
-}
-
 impl RateLimiting {
     /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
     pub(super) async fn admits(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
         match self {
             Self::Off => true,
             Self::Unbound => {
-                warn_once(host, "no rate limit is bound as MCP_RATE_LIMIT: callers may call as often as they like");
+                warning::once(
+                    host,
+                    EVENT,
+                    "no rate limit is bound as MCP_RATE_LIMIT: callers may call as often as they like",
+                );
                 true
             }
             Self::By(limit) => limit.admits(key()).await.unwrap_or_else(|error| {
-                warn_once(host, &format!("the rate limit fails, and callers pass uncounted: {error}"));
+                warning::once(host, EVENT, &format!("the rate limit fails, and callers pass uncounted: {error}"));
                 true
             }),
         }
@@ -52,13 +54,6 @@ impl RateLimiting {
             // A validator has limits of its own.
             Self::Unbound | Self::Off => Duration::from_mins(1),
         }
-    }
-}
-
-fn warn_once(host: &Host, problem: &str) {
-    if !WARNED.replace(true) {
-        let line = serde_json::json!({ "event": "unlimited", "problem": problem }).to_string();
-        host.log.write(Level::Warning, &line);
     }
 }
 

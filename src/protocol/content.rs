@@ -69,6 +69,14 @@ impl Content {
         Block::Text { text: text.into() }.into()
     }
 
+    /// What it says, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.block {
+            Block::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
     /// A picture, given as its bytes.
     pub fn image(bytes: &[u8], mime_type: impl Into<Text>) -> Self {
         Block::Image(Media::new(bytes, mime_type)).into()

@@ -4,6 +4,7 @@
 //! do not fit, and a tool that fails, are results with `isError`: a model can correct itself only from a result.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits, Value};
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
-use crate::server::{Cacheable, Tool, ToolResult};
+use crate::server::{Cacheable, Tool, ToolEvent, ToolResult};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,7 +65,10 @@ pub(super) async fn call(call: &Call<'_>) -> Outcome {
     };
     input_required::resume(call)?;
     match answer(call, tool, arguments).await? {
-        Some(result) => envelope::complete(call, for_revision(call, tool, result)?),
+        Some(mut result) => {
+            let meta = std::mem::take(&mut result.meta);
+            envelope::complete_with_meta(call, for_revision(call, tool, result)?, &meta)
+        }
         None => input_required::ask(call),
     }
 }
@@ -90,20 +94,44 @@ struct Wrapped {
     result: Box<RawValue>,
 }
 
-/// The tool's result; `None`, if it asks for something first.
+/// The tool's result; `None`, if it asks for something first. Whoever looks on is told of each step.
 async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Result<Option<ToolResult>, RpcError> {
     let name = &*tool.face.name;
     let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, name, &error))?;
     let nothing = Document::empty_object();
     let arguments = arguments.unwrap_or(nothing.root());
-    let mistakes = schema.validate(arguments);
-    if !mistakes.is_empty() {
-        return Ok(Some(refused(tool, &mistakes.join("\n- "))));
+    if !tool.hooks.is_empty() {
+        tell(call, tool, ToolEvent::InputStart).await;
+        tell(call, tool, ToolEvent::InputDelta(arguments.text().into())).await;
     }
+    let mistakes = schema.validate(arguments);
+    let result = if mistakes.is_empty() {
+        execute(call, tool, arguments).await
+    } else {
+        Ok(Some(refused(tool, &mistakes.join("\n- "))))
+    };
+    if !tool.hooks.is_empty() {
+        match &result {
+            Ok(Some(result)) if result.is_error => tell(call, tool, ToolEvent::Error(result.text().into())).await,
+            Ok(Some(result)) => tell(call, tool, ToolEvent::Output(Rc::new(result.clone()))).await,
+            Ok(None) => {}
+            Err(error) => tell(call, tool, ToolEvent::Error((&*error.message).into())).await,
+        }
+    }
+    result
+}
+
+/// The result of the tool's function, whose arguments fit their schema.
+async fn execute(call: &Call<'_>, tool: &Tool, arguments: Value<'_>) -> Result<Option<ToolResult>, RpcError> {
+    let name = &*tool.face.name;
     let work = match tool.handler.call(arguments.text(), call.cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Ok(Some(refused(tool, &mistake))),
     };
+    if !tool.hooks.is_empty() {
+        let arguments = serde_json::from_str(arguments.text()).unwrap_or_default();
+        tell(call, tool, ToolEvent::InputAvailable(Rc::new(arguments))).await;
+    }
     Ok(Some(match run(&call.cx, tool.deadline, work).await {
         Ended::Asks => return Ok(None),
         Ended::Late => ToolResult::failure(late(tool.deadline)),
@@ -119,6 +147,13 @@ async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> R
             ToolResult::failure(error.message)
         }
     }))
+}
+
+/// Tells those who look on. What fails there is for the log alone.
+async fn tell(call: &Call<'_>, tool: &Tool, event: ToolEvent) {
+    for failure in tool.hooks.tell(event, &call.cx).await {
+        fault::log(call.cx.host(), &tool.face.name, &format!("a hook failed: {failure}"));
+    }
 }
 
 /// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 
 use serde_json::{Map, Value};
 
+use super::agent::{self, Agent};
 use super::cache::{CacheHint, Cacheable};
 use super::context::RequestInfo;
 use super::definition::BuildError;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-use super::tool::Tool;
+use super::tool::{Origin, Tool};
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 
@@ -37,6 +38,8 @@ pub struct McpServer {
     pub(crate) logging: Option<LogLevel>,
     pub(crate) extensions: Map<String, Value>,
     pub(crate) lists_all: bool,
+    /// What the log is to be told of how it was put together.
+    pub(crate) warnings: Vec<String>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
 }
@@ -56,6 +59,7 @@ impl McpServer {
                 logging: None,
                 extensions: Map::new(),
                 lists_all: false,
+                warnings: Vec::new(),
                 cache: CacheHint::NONE,
                 caches: Vec::new(),
             },
@@ -88,6 +92,27 @@ impl McpServer {
     pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
         let own = self.caches.iter().rev().find(|(known, _)| *known == result);
         own.map_or(self.cache, |(_, hint)| *hint)
+    }
+
+    /// Where a tool has the name of one that was made from something else, that one goes.
+    fn prefer_explicit_tools(&mut self) {
+        let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
+        if !self.tools.iter().any(is_derived) {
+            return;
+        }
+        let explicit: Vec<_> =
+            self.tools.iter().filter(|tool| !is_derived(tool)).map(|tool| tool.face.name.clone()).collect();
+        let warnings = &mut self.warnings;
+        self.tools.retain(|tool| {
+            let is_replaced = is_derived(tool) && explicit.contains(&tool.face.name);
+            if is_replaced {
+                warnings.push(format!(
+                    "the tool `{}` takes the place of the one that {} would be",
+                    tool.face.name, tool.origin
+                ));
+            }
+            !is_replaced
+        });
     }
 
     /// The server without what this caller is not to see. What is not there can neither be listed nor used, nor told from
@@ -142,6 +167,11 @@ impl McpServerBuilder {
     pub fn tool(mut self, tool: Tool) -> Self {
         self.server.tools.push(tool);
         self
+    }
+
+    /// Adds an agent, as the tool `ask_<key>`. A tool that is added by that name itself takes its place.
+    pub fn agent(self, agent: impl Agent) -> Self {
+        self.tool(agent::tool(agent))
     }
 
     /// Adds a resource.
@@ -206,7 +236,8 @@ impl McpServerBuilder {
     ///
     /// # Errors
     /// [`BuildError`], which names the first item that could not be served as it is defined.
-    pub fn build(self) -> Result<McpServer, BuildError> {
+    pub fn build(mut self) -> Result<McpServer, BuildError> {
+        self.server.prefer_explicit_tools();
         self.server.check_definitions()?;
         Ok(self.server)
     }

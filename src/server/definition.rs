@@ -9,7 +9,7 @@ use super::cache::{CacheHint, Cacheable};
 use super::completion::Completions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-use super::tool::Tool;
+use super::tool::{Origin, Tool};
 use super::uri_template::has_scheme;
 use crate::auth::scopes;
 use crate::protocol::description::{Face, Icon};
@@ -54,6 +54,10 @@ impl McpServer {
         let mut seen = HashSet::with_capacity(self.tools.len());
         for tool in &self.tools {
             let name = &*tool.face.name;
+            if let Origin::Agent { key, name, is_blank: true } = &tool.origin {
+                let problem = format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
+                return Err(BuildError::new("agent", key, problem));
+            }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         let mut seen = HashSet::with_capacity(self.resources.len());

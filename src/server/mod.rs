@@ -11,11 +11,14 @@
 //! | [`prompt`] | prompts and their versions |
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
+//! | [`agent`] | agents, as tools |
+//! | [`hook`] | looking on while a tool is called |
 //! | [`ask`] | asking the client, within a call |
 //! | [`session_required`] | refusals of what needs a session |
 //! | [`context`] | what a handler can learn of the request |
 
 pub(crate) mod access;
+pub mod agent;
 pub mod ask;
 pub mod builder;
 pub mod cache;
@@ -24,6 +27,7 @@ pub mod context;
 mod definition;
 pub(crate) mod exchange;
 pub mod handler;
+pub mod hook;
 pub(crate) mod outbox;
 pub mod prompt;
 pub mod resource;
@@ -33,12 +37,14 @@ pub mod tool_result;
 pub mod uri_template;
 mod variables;
 
+pub use agent::{Agent, AgentReply, Usage};
 pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
 pub use builder::{McpServer, McpServerBuilder};
 pub use cache::{CacheHint, Cacheable};
 pub use completion::{Completion, CompletionRequest};
 pub use context::{Context, RequestInfo};
 pub use definition::BuildError;
+pub use hook::ToolEvent;
 pub use prompt::{Prompt, PromptError, PromptResult};
 pub use resource::{ReadError, Resource, ResourceTemplate};
 pub use session_required::SessionRequired;

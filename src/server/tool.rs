@@ -1,5 +1,8 @@
 //! Tools.
 
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,7 +10,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
+use super::context::Context;
 use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
+use super::hook::{Hooks, ToolEvent};
 use super::tool_result::IntoToolResult;
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
@@ -54,6 +59,27 @@ pub struct Tool {
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
+    pub(crate) hooks: Hooks,
+    pub(crate) origin: Origin,
+}
+
+/// What a tool was made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The tool itself.
+    #[default]
+    Tool,
+    /// An agent.
+    Agent { key: String, name: String, is_blank: bool },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool => f.write_str("the tool itself"),
+            Self::Agent { key, .. } => write!(f, "the agent `{key}`"),
+        }
+    }
 }
 
 impl Tool {
@@ -100,6 +126,8 @@ impl Tool {
             annotations: ToolAnnotations::default(),
             access: Access::default(),
             handler,
+            hooks: Hooks::default(),
+            origin: Origin::default(),
         }
     }
 
@@ -111,6 +139,29 @@ impl Tool {
     #[must_use]
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = time.min(LONGEST);
+        self
+    }
+
+    /// Looks on while it is called: an async function of what happens, and of the call's context. One that fails is written to the
+    /// log, and changes nothing; the call waits for it.
+    ///
+    /// ```
+    /// use edge_mcp::server::ToolEvent;
+    /// use edge_mcp::{Context, Tool};
+    ///
+    /// let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.").hook(|event, cx: Context| async move {
+    ///     if let ToolEvent::Output(result) = event {
+    ///         println!("{:?} was answered: {}", cx.request_id(), result.text());
+    ///     }
+    ///     Ok(())
+    /// });
+    /// ```
+    #[must_use]
+    pub fn hook<F>(mut self, observe: impl Fn(ToolEvent, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
+    {
+        self.hooks.add(observe);
         self
     }
 

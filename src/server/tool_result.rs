@@ -15,6 +15,7 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::ask::InputError;
 use crate::protocol::content::Content;
@@ -29,12 +30,31 @@ pub struct ToolResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) structured_content: Option<Box<RawValue>>,
     pub(crate) is_error: bool,
+    /// Goes where all of a result's `_meta` is put together.
+    #[serde(skip)]
+    pub(crate) meta: Map<String, Value>,
 }
 
 impl ToolResult {
     /// A failure that the model is told of, and may correct.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
-        Self { content: vec![Content::text(message)], structured_content: None, is_error: true }
+        Self { content: vec![Content::text(message)], is_error: true, ..Self::default() }
+    }
+
+    /// The blocks of text in it, a line break between them.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(Content::as_text);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The structured content, as JSON.
+    pub fn structured_content(&self) -> Option<&RawValue> {
+        self.structured_content.as_deref()
+    }
+
+    /// Whether it says that the tool has failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error
     }
 }
 
@@ -151,7 +171,7 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         let structured = serde_json::value::to_raw_value(&self.0)?;
         let content = vec![Content::text(structured.get())];
-        Ok(ToolResult { content, structured_content: Some(structured), is_error: false })
+        Ok(ToolResult { content, structured_content: Some(structured), ..ToolResult::default() })
     }
 
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {

@@ -13,6 +13,7 @@
     clippy::arithmetic_side_effects
 )]
 
+mod agents;
 mod bad_input;
 mod batches;
 mod building;
@@ -20,6 +21,7 @@ mod caching;
 mod completion;
 mod envelope;
 mod header_params;
+mod hooks;
 mod input_faults;
 mod input_required;
 mod json_rpc;

@@ -1,0 +1,138 @@
+//! Agents: whoever answers a question in words, as a tool.
+//!
+//! An agent with the key `librarian` is the tool `ask_librarian`. Its answer is the text alone; what it has used of a model is in
+//! `_meta`.
+
+use std::future::Future;
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::tool::{Origin, Tool};
+use super::tool_result::{IntoToolResult, ToolError, ToolResult};
+use crate::protocol::content::Content;
+
+/// Where the use of a model is in the `_meta` of an answer.
+const USAGE: &str = "edge-mcp/usage";
+
+/// Answers questions in words.
+///
+/// ```
+/// use edge_mcp::server::{Agent, AgentReply};
+/// use edge_mcp::{Context, McpServer, ToolError};
+///
+/// struct Parrot;
+///
+/// impl Agent for Parrot {
+///     fn key(&self) -> &str {
+///         "parrot"
+///     }
+///
+///     fn name(&self) -> &str {
+///         "Parrot"
+///     }
+///
+///     fn description(&self) -> &str {
+///         "Says what it has heard."
+///     }
+///
+///     async fn generate(&self, message: String, _: Context) -> Result<AgentReply, ToolError> {
+///         Ok(AgentReply::new(format!("{message}, {message}!")))
+///     }
+/// }
+///
+/// let server = McpServer::builder("birds", "1.0.0").agent(Parrot).build()?;
+/// # Ok::<_, edge_mcp::BuildError>(())
+/// ```
+pub trait Agent: 'static {
+    /// What its tool is named by, after `ask_`: `A-Z a-z 0-9 _ . -`.
+    fn key(&self) -> &str;
+
+    /// Its name for people.
+    fn name(&self) -> &str;
+
+    /// What it knows, for the model that decides whether to ask it. It must not be empty.
+    fn description(&self) -> &str;
+
+    /// Whether asking changes nothing.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    /// Answers `message`. The caller, what it may do, its headers and whatever the host has put into the context are in `cx`.
+    ///
+    /// # Errors
+    /// What the caller is told in place of an answer.
+    fn generate(&self, message: String, cx: Context) -> impl Future<Output = Result<AgentReply, ToolError>>;
+}
+
+/// What an agent has answered.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct AgentReply {
+    /// The answer.
+    pub text: String,
+    /// What it has used of a model, if it has.
+    pub usage: Option<Usage>,
+}
+
+impl AgentReply {
+    /// An answer in words.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), usage: None }
+    }
+
+    /// The same, with what it has used.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+}
+
+/// What of a model was used for an answer, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Read.
+    pub input_tokens: u64,
+    /// Written.
+    pub output_tokens: u64,
+}
+
+impl IntoToolResult for AgentReply {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        let mut result = vec![Content::text(self.text)].into_tool_result()?;
+        if let Some(usage) = self.usage {
+            result.meta.insert(USAGE.to_owned(), serde_json::to_value(usage)?);
+        }
+        Ok(result)
+    }
+}
+
+// A doc comment would be published in the schema.
+#[derive(Deserialize, JsonSchema)]
+struct Question {
+    /// The question or input for the agent.
+    #[schemars(length(min = 1))]
+    message: String,
+}
+
+/// The tool that asks `agent`.
+pub(super) fn tool(agent: impl Agent) -> Tool {
+    let agent = Rc::new(agent);
+    let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
+    let is_read_only = agent.is_read_only();
+    let ask = move |Question { message }: Question, cx: Context| {
+        let agent = agent.clone();
+        async move { agent.generate(message, cx).await }
+    };
+    let about = format!("Ask agent '{name}' a question. Agent description: {description}");
+    let is_blank = description.trim().is_empty();
+    let mut tool = Tool::new(format!("ask_{key}"), ask).title(name.clone()).description(about).open_world();
+    tool.annotations.read_only_hint = Some(is_read_only);
+    tool.origin = Origin::Agent { key, name, is_blank };
+    tool
+}

@@ -1,0 +1,105 @@
+//! Looking on while a tool is called.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::{Context, Json, McpServer, Tool, ToolError, ToolEvent};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::support::{Internal, Lines, SECRET, legacy};
+
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    n: u8,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Half {
+    half: f64,
+}
+
+type Seen = Rc<RefCell<Vec<String>>>;
+
+fn described(event: &ToolEvent) -> String {
+    match event {
+        ToolEvent::InputStart => "start".into(),
+        ToolEvent::InputDelta(text) => format!("delta {text}"),
+        ToolEvent::InputAvailable(arguments) => format!("available {arguments}"),
+        ToolEvent::Output(result) => format!("output {}", result.structured_content().map_or("", |json| json.get())),
+        ToolEvent::Error(message) => format!("error {message}"),
+        _ => "unknown".into(),
+    }
+}
+
+/// A tool that halves, with two who look on: one that writes down what it sees, and one that fails.
+fn endpoint(seen: &Seen) -> Endpoint {
+    let seen = seen.clone();
+    Endpoint::new(move |_| {
+        let (hooked, called) = (seen.clone(), seen.clone());
+        let halve = move |Number { n }: Number| {
+            let called = called.clone();
+            async move {
+                called.borrow_mut().push("execute".into());
+                match n {
+                    0 => Err(ToolError::new("Nothing to halve.")),
+                    n => Ok(Json(Half { half: f64::from(n) / 2.0 })),
+                }
+            }
+        };
+        let tool = Tool::new("halve", halve).description("Halves.").hook(|_, _| async { Err(Internal.into()) }).hook(
+            move |event, cx: Context| {
+                let hooked = hooked.clone();
+                async move {
+                    assert_eq!(cx.request_id().as_json(), "1");
+                    hooked.borrow_mut().push(described(&event));
+                    Ok(())
+                }
+            },
+        );
+        McpServer::builder("s", "1").tool(tool).build()
+    })
+    .without_auth()
+    .without_rate_limit()
+}
+
+/// Hooks are told in their order, whatever becomes of the call; one that fails is logged and changes nothing.
+#[test]
+fn hooks_look_on() {
+    for (arguments, expected, is_error) in [
+        (
+            json!({ "n": 3 }),
+            vec!["start", "delta {\"n\":3}", "available {\"n\":3}", "execute", "output {\"half\":1.5}"],
+            false,
+        ),
+        (
+            json!({ "n": 0 }),
+            vec!["start", "delta {\"n\":0}", "available {\"n\":0}", "execute", "error Nothing to halve."],
+            true,
+        ),
+        (
+            json!({ "n": "x" }),
+            vec![
+                "start",
+                "delta {\"n\":\"x\"}",
+                "error The arguments of `halve` do not fit its input schema:\n- n: expected an integer, got \"x\"",
+            ],
+            true,
+        ),
+    ] {
+        let (seen, lines) = (Seen::default(), Lines::default());
+        let answer = legacy("tools/call", json!({ "name": "halve", "arguments": arguments }))
+            .ask_logging(&endpoint(&seen), &lines);
+        assert_eq!(answer.result()["isError"], is_error);
+        assert_eq!(*seen.borrow(), expected);
+        let failures = lines
+            .read()
+            .into_iter()
+            .filter(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("a hook failed")));
+        let told = expected.iter().filter(|event| **event != "execute").count();
+        assert_eq!(failures.count(), told, "each failure is written down");
+        assert!(!format!("{answer:?}").contains(SECRET));
+    }
+}
