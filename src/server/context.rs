@@ -1,6 +1,8 @@
 //! What a server function and a handler can learn of the request.
 
-use std::cell::Cell;
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use futures::future::{LocalBoxFuture, Shared};
@@ -23,11 +25,12 @@ pub struct RequestInfo {
     pub(crate) head: Rc<dyn RequestHead>,
     pub(crate) principal: Option<Rc<Principal>>,
     asked: Rc<Cell<bool>>,
+    extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
 }
 
 impl RequestInfo {
     pub(crate) fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
-        Self { head, principal: principal.map(Rc::new), asked: Rc::default() }
+        Self { head, principal: principal.map(Rc::new), asked: Rc::default(), extensions: Rc::default() }
     }
 
     /// Who calls, for a check whose outcome no cache sees.
@@ -44,6 +47,29 @@ impl RequestInfo {
     pub fn header(&self, name: &str) -> Option<String> {
         self.asked.set(true);
         self.head.header(name)
+    }
+
+    /// Keeps `value` for the handlers of this request, which get it by its type, as does whatever they call. It takes the place of
+    /// another of that type.
+    ///
+    /// ```
+    /// use edge_mcp::{BuildError, Context, McpServer, RequestInfo, Tool};
+    ///
+    /// struct Tenant(String);
+    ///
+    /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+    ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
+    ///     let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
+    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", tenant).description("Who this is for.")).build()
+    /// }
+    /// ```
+    pub fn extend<T: 'static>(&self, value: T) {
+        self.extensions.borrow_mut().insert(TypeId::of::<T>(), Rc::new(value));
+    }
+
+    /// What was kept of that type.
+    pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
+        self.extensions.borrow().get(&TypeId::of::<T>())?.clone().downcast().ok()
     }
 
     /// The path of the URL, without the query.
@@ -145,6 +171,11 @@ impl Context {
     /// The HTTP header of that name, whatever its case.
     pub fn header(&self, name: &str) -> Option<String> {
         self.0.request.header(name)
+    }
+
+    /// What the [server function](RequestInfo::extend), or a handler before, has kept of that type for this request.
+    pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
+        self.0.request.extension()
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.

@@ -136,6 +136,29 @@ fn traces_are_followed() {
     }
 }
 
+/// What the host puts into a request reaches its handlers, agents among them, by its type, and no other request.
+#[test]
+fn what_is_put_into_a_request_reaches_its_handlers() {
+    struct Tenant(String);
+    let endpoint = Endpoint::new(|request| {
+        let given = request.header("X-Tenant");
+        if let Some(tenant) = given {
+            request.extend(Tenant("replaced".into()));
+            request.extend(Tenant(tenant));
+        }
+        let tenant = |cx: Context| async move {
+            assert!(cx.extension::<u8>().is_none());
+            cx.extension::<Tenant>().map_or("none".to_owned(), |tenant| tenant.0.clone())
+        };
+        McpServer::builder("s", "1").tool(Tool::new("tenant", tenant).description("d")).build()
+    })
+    .without_auth()
+    .without_rate_limit();
+    let ask = || crate::support::legacy("tools/call", json!({ "name": "tenant" }));
+    assert_eq!(ask().header("X-Tenant", "a").ask_at(&endpoint).tool_text(), ("a", false));
+    assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));
+}
+
 /// The one line per request says what was asked for, and nothing of what was sent or who sent it.
 #[test]
 fn one_line_is_logged() {
