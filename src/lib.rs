@@ -113,5 +113,5 @@ pub use protocol::log_level::LogLevel;
 pub use server::{
     Agent, AgentReply, BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError,
     Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root,
-    Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage,
+    Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage, Workflow,
 };

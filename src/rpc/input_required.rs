@@ -11,6 +11,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::revision::Era;
 use crate::server::exchange::{Answers, InputRefusal};
+use crate::server::workflow::FinishedSteps;
 use crate::server::{InputError, SessionRequired};
 
 #[derive(Serialize)]
@@ -31,7 +32,7 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
         return Ok(());
     }
     let mut answers = Answers::new();
-    let mut kept = None;
+    let (mut kept, mut steps) = (None, FinishedSteps::new());
     if let Some(token) = state {
         let opened = call.keys.as_ref().ok().and_then(|keys| open(call, keys, &token));
         let opened = opened.ok_or_else(|| {
@@ -41,7 +42,7 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
             .with_data(json!({ "reason": "invalid_request_state" }))
         })?;
         let (state, is_private) = opened;
-        (answers, kept) = (state.answers, state.kept);
+        (answers, kept, steps) = (state.answers, state.kept, state.steps);
         if is_private {
             call.cx.exchange().make_private();
         }
@@ -55,7 +56,7 @@ pub(super) fn resume(call: &Call<'_>) -> Result<(), RpcError> {
             answers.entry(key.into_owned()).or_insert(answer);
         }
     }
-    call.cx.exchange().resume(answers, kept);
+    call.cx.exchange().resume(answers, kept, steps);
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
 use crate::protocol::json::{Value, canonical};
 use crate::server::exchange::Answers;
+use crate::server::workflow::FinishedSteps;
 
 /// Signed, and open to read.
 const SIGNED: &str = "v1.";
@@ -33,6 +34,8 @@ pub(super) struct RequestState {
     belongs: String,
     pub answers: Answers,
     pub kept: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "FinishedSteps::is_empty")]
+    pub steps: FinishedSteps,
 }
 
 /// The state of a call that ends with questions.
@@ -43,6 +46,7 @@ pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn 
         belongs: belonging(call),
         answers: exchange.answers().clone(),
         kept: exchange.state().clone(),
+        steps: exchange.steps().clone(),
     };
     let state = serde_json::to_vec(&state)?;
     if exchange.is_private() {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::Serialize;
+use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::page::page;
@@ -17,6 +18,7 @@ use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits, Value};
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
+use crate::server::workflow::RUN;
 use crate::server::{Cacheable, Tool, ToolEvent, ToolResult};
 
 #[derive(Serialize)]
@@ -64,6 +66,9 @@ pub(super) async fn call(call: &Call<'_>) -> Outcome {
         return Err(RpcError::invalid_params(format!("Unknown tool: {name}. tools/list names those that exist.")));
     };
     input_required::resume(call)?;
+    if call.request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
+        call.cx.exchange().show_run();
+    }
     match answer(call, tool, arguments).await? {
         Some(mut result) => {
             let meta = std::mem::take(&mut result.meta);
@@ -138,13 +143,13 @@ async fn execute(call: &Call<'_>, tool: &Tool, arguments: Value<'_>) -> Result<O
         Ended::Done(Ok(result)) => checked(call, tool, result)?,
         Ended::Done(Err(error)) => {
             if let Some(error) = error.input {
-                let feature = input_required::refused(call, name, error)?;
+                let feature = input_required::refused(call, name, *error)?;
                 return Ok(Some(ToolResult::failure(feature.to_string())));
             }
             if let Some(cause) = &error.cause {
                 fault::log(call.cx.host(), name, cause);
             }
-            ToolResult::failure(error.message)
+            ToolResult { meta: error.meta.map_or(Map::new(), |meta| *meta), ..ToolResult::failure(error.message) }
         }
     }))
 }

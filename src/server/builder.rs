@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::agent::{self, Agent};
@@ -11,6 +12,7 @@ use super::definition::BuildError;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
+use super::workflow::{self, StepValue, Workflow};
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 
@@ -172,6 +174,15 @@ impl McpServerBuilder {
     /// Adds an agent, as the tool `ask_<key>`. A tool that is added by that name itself takes its place.
     pub fn agent(self, agent: impl Agent) -> Self {
         self.tool(agent::tool(agent))
+    }
+
+    /// Adds a workflow, as the tool `run_<key>`. A tool that is added by that name itself takes its place.
+    pub fn workflow<I, O>(self, workflow: Workflow<I, O>) -> Self
+    where
+        I: StepValue + JsonSchema,
+        O: StepValue + JsonSchema,
+    {
+        self.tool(workflow::tool(workflow))
     }
 
     /// Adds a resource.

@@ -58,6 +58,13 @@ impl McpServer {
                 let problem = format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
                 return Err(BuildError::new("agent", key, problem));
             }
+            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
+                return Err(BuildError::new(
+                    "workflow",
+                    key,
+                    "has an empty description; a model chooses what to run by it",
+                ));
+            }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         let mut seen = HashSet::with_capacity(self.resources.len());

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::session_required::SessionRequired;
+use super::workflow::FinishedSteps;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// The answers by the keys of their questions, each as JSON.
@@ -24,6 +25,8 @@ pub(crate) struct Exchange {
     conflict: RefCell<Option<String>>,
     is_retry: Cell<bool>,
     is_private: Cell<bool>,
+    steps: RefCell<FinishedSteps>,
+    shows_run: Cell<bool>,
 }
 
 /// Why a question cannot be asked, or its answer not be taken.
@@ -44,10 +47,11 @@ impl Exchange {
         Self { capabilities, ..Self::default() }
     }
 
-    /// Takes over what came with the request: the answers so far, and the handler's own state.
-    pub(crate) fn resume(&self, answers: Answers, state: Option<Box<RawValue>>) {
+    /// Takes over what came with the request: the answers so far, the handler's own state, and the results of steps.
+    pub(crate) fn resume(&self, answers: Answers, state: Option<Box<RawValue>>, steps: FinishedSteps) {
         self.answers.replace(answers);
         self.state.replace(state);
+        self.steps.replace(steps);
         self.is_retry.set(true);
     }
 
@@ -65,6 +69,26 @@ impl Exchange {
 
     pub(crate) fn set_state(&self, state: Box<RawValue>) {
         self.state.replace(Some(state));
+    }
+
+    /// The results of a workflow's steps, of this round and of those before.
+    pub(crate) fn steps(&self) -> Ref<'_, FinishedSteps> {
+        self.steps.borrow()
+    }
+
+    /// Keeps the result of a step. What goes from step to step is nobody else's business.
+    pub(crate) fn finish_step(&self, step: String, result: Box<RawValue>) {
+        self.steps.borrow_mut().insert(step, result);
+        self.make_private();
+    }
+
+    /// The caller wants to see the run of a workflow.
+    pub(crate) fn show_run(&self) {
+        self.shows_run.set(true);
+    }
+
+    pub(crate) fn shows_run(&self) -> bool {
+        self.shows_run.get()
     }
 
     /// From now on, only the server can read what the client carries.

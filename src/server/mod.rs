@@ -12,6 +12,7 @@
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
 //! | [`agent`] | agents, as tools |
+//! | [`workflow`] | steps that follow one another, as tools |
 //! | [`hook`] | looking on while a tool is called |
 //! | [`ask`] | asking the client, within a call |
 //! | [`session_required`] | refusals of what needs a session |
@@ -36,6 +37,7 @@ pub mod tool;
 pub mod tool_result;
 pub mod uri_template;
 mod variables;
+pub mod workflow;
 
 pub use agent::{Agent, AgentReply, Usage};
 pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
@@ -50,3 +52,4 @@ pub use resource::{ReadError, Resource, ResourceTemplate};
 pub use session_required::SessionRequired;
 pub use tool::Tool;
 pub use tool_result::{Json, ToolError, ToolResult};
+pub use workflow::{StepValue, Workflow};

@@ -71,6 +71,8 @@ pub(crate) enum Origin {
     Tool,
     /// An agent.
     Agent { key: String, name: String, is_blank: bool },
+    /// A workflow.
+    Workflow { key: String, is_blank: bool },
 }
 
 impl fmt::Display for Origin {
@@ -78,6 +80,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Tool => f.write_str("the tool itself"),
             Self::Agent { key, .. } => write!(f, "the agent `{key}`"),
+            Self::Workflow { key, .. } => write!(f, "the workflow `{key}`"),
         }
     }
 }

@@ -76,13 +76,15 @@ pub struct ToolError {
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
     /// The client could not be asked: what it is told is for the dispatcher to say.
-    pub(crate) input: Option<InputError>,
+    pub(crate) input: Option<Box<InputError>>,
+    /// What goes into the `_meta` of the result.
+    pub(crate) meta: Option<Box<Map<String, Value>>>,
 }
 
 impl ToolError {
     /// A failure that the model is told of: what happened, why, and what to do instead.
     pub fn new(message: impl Into<Text>) -> Self {
-        Self { message: message.into(), cause: None, input: None }
+        Self { message: message.into(), cause: None, input: None, meta: None }
     }
 
     /// What lies behind it, for the log. It never reaches the caller, and should hold no argument's value and no secret.
@@ -97,7 +99,7 @@ impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let failed = Self::new("The tool failed for a reason that is not yours. The server's log says why.")
             .because(causes(&error));
-        Self { input: InputError::of(&error), ..failed }
+        Self { input: InputError::of(&error).map(Box::new), ..failed }
     }
 }
 

@@ -39,3 +39,4 @@ mod streamable_http;
 mod support;
 mod tools;
 mod visibility;
+mod workflows;

@@ -46,6 +46,15 @@ impl Timer for Never {
     }
 }
 
+/// A timer for tests in which all time has passed.
+struct AtOnce;
+
+impl Timer for AtOnce {
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        std::future::ready(()).boxed_local()
+    }
+}
+
 struct PoolTasks(LocalSpawner);
 
 impl Tasks for PoolTasks {
@@ -70,6 +79,7 @@ impl Randomness for Counter {
 pub struct Lines {
     lines: Rc<RefCell<Vec<(Level, String)>>>,
     second: u64,
+    timer: Rc<dyn Timer>,
     pub network: Rc<dyn Fetch>,
     pub signatures: Rc<dyn SignatureCheck>,
 }
@@ -89,7 +99,18 @@ impl Log for Lines {
 impl Lines {
     /// On a machine whose clock stands at this second.
     pub fn at(second: u64) -> Self {
-        Self { lines: Rc::default(), second, network: Rc::new(Offline), signatures: Rc::new(Offline) }
+        Self {
+            lines: Rc::default(),
+            second,
+            timer: Rc::new(Never),
+            network: Rc::new(Offline),
+            signatures: Rc::new(Offline),
+        }
+    }
+
+    /// On a machine on which nobody waits long.
+    pub fn hasty() -> Self {
+        Self { timer: Rc::new(AtOnce), ..Self::default() }
     }
 
     /// All of them, each a JSON object.
@@ -112,7 +133,7 @@ impl Lines {
         let tasks = PoolTasks(pool.spawner());
         Host {
             clock: Rc::new(StoppedClock(self.second)),
-            timer: Rc::new(Never),
+            timer: self.timer.clone(),
             tasks: Rc::new(tasks),
             randomness: Rc::new(Counter(Cell::new(0))),
             log: Rc::new(self.clone()),
