@@ -16,7 +16,8 @@ const SEARCH: &str = "SELECT d.slug AS slug, d.title AS title, snippet(documents
 
 const READ: &str = "SELECT slug, title, text FROM documents WHERE slug = ?1";
 
-/// One statement, and the triggers that index it run within it: all of it is done or none.
+/// One statement for each document, and the triggers that index it run within it. Several are a batch, which D1 does wholly or not at
+/// all.
 const SAVE: &str = "INSERT INTO documents (slug, title, text) VALUES (?1, ?2, ?3) \
      ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at";
 
@@ -60,11 +61,13 @@ impl Store for D1Store {
         Ok(self.rows(READ, &[D1Type::Text(slug.as_str())]).await?.pop())
     }
 
-    async fn save(&self, document: &Document) -> Result<(), StoreError> {
-        let Document { slug, title, text } = document;
-        let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text)];
-        let statement = self.0.prepare(SAVE).bind_refs(&values).map_err(failed)?;
-        statement.run().await.map(|_| ()).map_err(failed)
+    async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
+        let statement = |Document { slug, title, text }: &Document| {
+            let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text)];
+            self.0.prepare(SAVE).bind_refs(&values)
+        };
+        let statements = documents.iter().map(statement).collect::<worker::Result<Vec<_>>>().map_err(failed)?;
+        self.0.batch(statements).await.map(|_| ()).map_err(failed)
     }
 
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use edge_mcp::server::ToolError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the documents are, as resources.
@@ -50,11 +51,17 @@ impl Slug {
     }
 }
 
-/// A document.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// A document. What is said here of its parts is published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
+    /// The document's name: a-z, 0-9 and -, such as `getting-started`
+    #[schemars(with = "String", length(min = 1, max = 200))]
     pub(crate) slug: Slug,
+    /// The title, as people read it
+    #[schemars(length(min = 1, max = 300))]
     pub(crate) title: String,
-    /// Markdown.
+    /// The whole document in Markdown; it replaces what was there
+    // D1 stores rows of up to two million bytes, and a character has up to four.
+    #[schemars(length(min = 1, max = 400_000))]
     pub(crate) text: String,
 }

@@ -5,6 +5,7 @@
 mod d1;
 mod document;
 mod entry;
+mod ingest;
 mod prompts;
 mod server;
 mod store;

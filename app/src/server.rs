@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
+use crate::ingest::ingest;
 use crate::prompts::{analyze_code, answer_from_documents};
 use crate::store::{Hit, Store};
 
@@ -48,26 +49,19 @@ struct Read {
     slug: Slug,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Save {
-    /// The document's name: a-z, 0-9 and -, such as `getting-started`
-    #[schemars(with = "String", length(min = 1, max = 200))]
-    slug: Slug,
-    /// The title, as people read it
-    #[schemars(length(min = 1, max = 300))]
-    title: String,
-    /// The whole document in Markdown; it replaces what was there
-    // D1 stores rows of up to two million bytes, and a character has up to four.
-    #[schemars(length(min = 1, max = 400_000))]
-    text: String,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Saved {
+/// What was saved.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Saved {
     /// The document's slug
     slug: String,
     /// The document as a resource
     uri: String,
+}
+
+impl From<&Document> for Saved {
+    fn from(document: &Document) -> Self {
+        Self { slug: document.slug.as_str().to_owned(), uri: document.slug.uri() }
+    }
 }
 
 /// The variables of a document's URI.
@@ -110,6 +104,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
                 .idempotent()
                 .closed_world(),
         )
+        .tool(Tool::of_workflow(ingest(store)).scopes(WRITE).destructive().idempotent().closed_world())
         .resource_template(
             ResourceTemplate::new("kb://documents/{slug}", with(store, read_resource))
                 .name("document")
@@ -147,10 +142,9 @@ async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, Too
     document.map(|document| document.text).ok_or_else(|| slug.not_found())
 }
 
-async fn save<S: Store>(store: Rc<S>, Save { slug, title, text }: Save) -> Result<Json<Saved>, ToolError> {
-    let document = Document { slug, title, text };
-    store.save(&document).await?;
-    Ok(Json(Saved { uri: document.slug.uri(), slug: document.slug.as_str().to_owned() }))
+async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, ToolError> {
+    store.save(std::slice::from_ref(&document)).await?;
+    Ok(Json(Saved::from(&document)))
 }
 
 async fn read_resource<S: Store>(

@@ -72,8 +72,8 @@ pub(crate) trait Store: 'static {
     /// The document `slug`, if it is there.
     fn read(&self, slug: &Slug) -> impl Future<Output = Result<Option<Document>, StoreError>>;
 
-    /// Creates or replaces a document: whole, index included, or not at all.
-    fn save(&self, document: &Document) -> impl Future<Output = Result<(), StoreError>>;
+    /// Creates or replaces documents: all of them whole, index included, or none.
+    fn save(&self, documents: &[Document]) -> impl Future<Output = Result<(), StoreError>>;
 
     /// Slug and title of every document, in the order of the slugs.
     fn list(&self) -> impl Future<Output = Result<Vec<(Slug, String)>, StoreError>>;
@@ -95,6 +95,10 @@ pub(crate) mod memory {
     }
 
     impl MemoryStore {
+        pub(crate) fn count(&self) -> usize {
+            self.documents.borrow().len()
+        }
+
         fn check(&self) -> Result<(), StoreError> {
             match self.outage.get() {
                 Some(outage) => Err(StoreError { outage, cause: "the test says so".into() }),
@@ -128,9 +132,10 @@ pub(crate) mod memory {
             Ok(self.documents.borrow().get(slug).cloned())
         }
 
-        async fn save(&self, document: &Document) -> Result<(), StoreError> {
+        async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
             self.check()?;
-            self.documents.borrow_mut().insert(document.slug.clone(), document.clone());
+            let documents = documents.iter().map(|document| (document.slug.clone(), document.clone()));
+            self.documents.borrow_mut().extend(documents);
             Ok(())
         }
 

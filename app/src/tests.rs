@@ -69,6 +69,36 @@ fn documents_are_found_read_and_replaced() {
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
 }
 
+/// Many documents are stored, or none: not when two have one slug, one is malformed, or the store fails.
+#[test]
+fn documents_are_ingested_wholly_or_not_at_all() {
+    let base = KnowledgeBase::new();
+    let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "New." });
+    let count = || base.store.count();
+    for (documents, says) in [
+        (json!([document("a"), document("b"), document("a")]), "Two documents have the slug `a`"),
+        (json!([document("a"), document("B b")]), "a slug is made of"),
+        (json!([document("a"), { "slug": "b" }]), "documents[1].title: is required"),
+        (json!([]), "at least 1"),
+    ] {
+        let (text, is_error) = base.text("run_ingest", json!({ "documents": documents }));
+        assert!(is_error && text.contains(says), "{text}");
+        assert_eq!(count(), 2, "nothing was stored");
+    }
+    base.store.outage.set(Some(Outage::NotMigrated));
+    let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
+    assert!(is_error && text.contains("Step `store` failed") && text.contains("migrations"), "{text}");
+    base.store.outage.set(None);
+    let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
+    assert_eq!(
+        done["structuredContent"],
+        json!({ "documents": [
+            { "slug": "a", "uri": "kb://documents/a" }, { "slug": "testing", "uri": "kb://documents/testing" },
+        ] })
+    );
+    assert_eq!(count(), 3);
+}
+
 #[test]
 fn a_document_is_a_resource() {
     let base = KnowledgeBase::new();

@@ -5,14 +5,14 @@ use std::num::NonZeroUsize;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::agent::{self, Agent};
+use super::agent::Agent;
 use super::cache::{CacheHint, Cacheable};
 use super::context::RequestInfo;
 use super::definition::BuildError;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
-use super::workflow::{self, StepValue, Workflow};
+use super::workflow::{StepValue, Workflow};
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 
@@ -173,7 +173,7 @@ impl McpServerBuilder {
 
     /// Adds an agent, as the tool `ask_<key>`. A tool that is added by that name itself takes its place.
     pub fn agent(self, agent: impl Agent) -> Self {
-        self.tool(agent::tool(agent))
+        self.tool(Tool::of_agent(agent))
     }
 
     /// Adds a workflow, as the tool `run_<key>`. A tool that is added by that name itself takes its place.
@@ -182,7 +182,7 @@ impl McpServerBuilder {
         I: StepValue + JsonSchema,
         O: StepValue + JsonSchema,
     {
-        self.tool(workflow::tool(workflow))
+        self.tool(Tool::of_workflow(workflow))
     }
 
     /// Adds a resource.

@@ -10,10 +10,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
+use super::agent::{self, Agent};
 use super::context::Context;
 use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_result::IntoToolResult;
+use super::workflow::{self, StepValue, Workflow};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
 
@@ -120,6 +122,21 @@ impl Tool {
         let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
         let output = output.map(Schema::of_value);
         Self::of_handler(name.into(), Box::new(WithSchemas { handler, input, output, shape: PhantomData }))
+    }
+
+    /// The tool `ask_<key>` of an agent, for what is to be said of it beside: [scopes](Self::scopes), a
+    /// [deadline](Self::deadline), [hooks](Self::hook).
+    pub fn of_agent(agent: impl Agent) -> Self {
+        agent::tool(agent)
+    }
+
+    /// The tool `run_<key>` of a workflow, for what is to be said of it beside.
+    pub fn of_workflow<I, O>(workflow: Workflow<I, O>) -> Self
+    where
+        I: StepValue + JsonSchema,
+        O: StepValue + JsonSchema,
+    {
+        workflow::tool(workflow)
     }
 
     fn of_handler(name: Text, handler: Box<dyn AnyToolHandler>) -> Self {
