@@ -25,3 +25,12 @@ struct Progress;
 
 #[doc = include_str!("../docs/authorization.md")]
 struct Authorization;
+
+#[doc = include_str!("../docs/agents.md")]
+struct Agents;
+
+#[doc = include_str!("../docs/workflows.md")]
+struct Workflows;
+
+#[doc = include_str!("../docs/hooks.md")]
+struct Hooks;

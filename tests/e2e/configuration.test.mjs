@@ -45,7 +45,7 @@ test('no tables: a result that says what to run, and the cause in the log', () =
   await worker.logged(/"event":"failure","subject":"read-document","cause":".*no such table/)
   const { body: { error } } = await modern(worker, 'resources/list')
   assert.deepEqual([error.code, error.message.includes('no such table')], [-32603, false])
-  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 3, 'what needs no table is served')
+  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 4, 'what needs no table is served')
 }))
 
 test('the example serves its tool', () => withWorker({ name: 'weather' }, async (worker) => {

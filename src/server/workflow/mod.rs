@@ -4,8 +4,9 @@
 //! step that fails ends it, by its name. A step that asks the client for input ends the call; the next one goes on at that step, with
 //! the results of those before it, which the client has carried and cannot read.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+mod run;
+
+use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
@@ -22,8 +23,8 @@ use super::tool_result::{IntoToolResult, Json, ToolError, ToolResult};
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
 
-/// Where the run is in the `_meta` of a result, and where a caller asks for it in that of a request.
-pub(crate) const RUN: &str = "edge-mcp/run";
+pub(crate) use run::{FinishedSteps, RUN};
+use run::{Run, Status};
 
 /// What goes from one step to the next: it may be carried by a client meanwhile, and a step may be tried again with it.
 pub trait StepValue: Clone + Serialize + DeserializeOwned + 'static {}
@@ -273,98 +274,6 @@ impl<F> Step<F> {
     }
 }
 
-/// A run of a workflow, within one call.
-struct Run {
-    cx: Context,
-    key: Text,
-    total: u32,
-    records: RefCell<Vec<Record>>,
-}
-
-/// What became of a step.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Record {
-    step: Text,
-    status: Status,
-    /// Milliseconds since 1970; none, if an earlier round of the call has finished it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started_at: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Status {
-    Running,
-    Success,
-    Failed,
-}
-
-impl Run {
-    /// The name under which the result of a step is kept: workflows may run within one another.
-    fn place(&self, step: &str) -> String {
-        format!("{}/{step}", self.key)
-    }
-
-    fn finished<O: DeserializeOwned>(&self, step: &str) -> Option<O> {
-        let steps = self.cx.exchange().steps();
-        let result = serde_json::from_str(steps.get(&self.place(step))?.get()).ok()?;
-        drop(steps);
-        let record = Record { step: step.to_owned().into(), status: Status::Success, started_at: None, ended_at: None };
-        self.records.borrow_mut().push(record);
-        self.tell(step);
-        Some(result)
-    }
-
-    fn begin(&self, step: &str) -> usize {
-        let started_at = Some(self.cx.now_ms());
-        let record = Record { step: step.to_owned().into(), status: Status::Running, started_at, ended_at: None };
-        let mut records = self.records.borrow_mut();
-        records.push(record);
-        records.len().saturating_sub(1)
-    }
-
-    fn end(&self, record: usize, status: Status) {
-        if let Some(record) = self.records.borrow_mut().get_mut(record) {
-            record.status = status;
-            record.ended_at = Some(self.cx.now_ms());
-        }
-    }
-
-    fn finish(&self, step: &str, record: usize, result: &impl Serialize) -> Result<(), ToolError> {
-        let json = serde_json::value::to_raw_value(result)?;
-        self.cx.exchange().finish_step(self.place(step), json);
-        self.end(record, Status::Success);
-        self.tell(step);
-        Ok(())
-    }
-
-    fn fail(&self, step: &str, record: usize, error: ToolError) -> ToolError {
-        self.end(record, Status::Failed);
-        if error.input.is_some() {
-            return error;
-        }
-        let message = format!("Step `{step}` failed: {}", error.message);
-        ToolError { message: message.into(), ..error }
-    }
-
-    /// Tells the client how far the run has come.
-    fn tell(&self, step: &str) {
-        let records = self.records.borrow();
-        let done = records.iter().filter(|record| record.status == Status::Success).count();
-        let done = u32::try_from(done).unwrap_or(u32::MAX);
-        self.cx.progress(f64::from(done), Some(f64::from(self.total)), step.to_owned());
-    }
-
-    /// The run, for whoever asks for it.
-    fn meta(&self, status: Status) -> Option<serde_json::Value> {
-        let steps = self.records.borrow();
-        self.cx.exchange().shows_run().then(|| serde_json::json!({ "status": status, "steps": *steps }))
-    }
-}
-
 /// What a workflow has given, and the run that led to it.
 struct Outcome<O> {
     result: O,
@@ -395,7 +304,7 @@ where
     let name = format!("run_{key}");
     let (title, total, own_key) = (title.unwrap_or_else(|| key.clone()), count.get(), key.clone());
     let start = move |input: I, cx: Context| {
-        let run = Rc::new(Run { cx, key: own_key.clone(), total, records: RefCell::default() });
+        let run = Rc::new(Run::new(cx, own_key.clone(), total));
         let work = steps(input, run.clone());
         async move {
             match work.await {
@@ -414,6 +323,3 @@ where
     tool.origin = Origin::Workflow { key: key.to_string(), is_blank };
     tool
 }
-
-/// The results of steps, by workflow and step.
-pub(crate) type FinishedSteps = BTreeMap<String, Box<serde_json::value::RawValue>>;
