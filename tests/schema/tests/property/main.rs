@@ -6,6 +6,8 @@
 // A test may stop at the first surprise.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::arithmetic_side_effects)]
 
+#[path = "../../cases.rs"]
+mod cases;
 #[path = "../../../property/random.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the requests of another test need more of it")]
 mod random;
@@ -118,4 +120,20 @@ fn another_validator_says_the_same() {
         .collect();
     assert!(rare.is_empty(), "hardly tried: {rare:?}");
     assert!(met.valid.min(met.invalid) * 3 > met.valid.max(met.invalid), "nearly all are alike");
+}
+
+/// What is measured is judged rightly by both: each has a value that fits, and one that does not.
+#[test]
+fn real_schemas_are_judged_alike() {
+    for case in cases::files().into_iter().flat_map(|(_, cases)| cases) {
+        let compiled = Schema::of_value(&case.schema).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let other = jsonschema::options().with_draft(Draft::Draft202012).offline().build(&case.schema);
+        let other = other.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        for (text, fits) in [(&case.valid, true), (&case.invalid, false)] {
+            let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
+            let mistakes = compiled.validate(document.root());
+            assert_eq!(mistakes.is_empty(), fits, "{}: {mistakes:?}", case.name);
+            assert_eq!(other.is_valid(&serde_json::from_str(text).expect("JSON")), fits, "{}", case.name);
+        }
+    }
 }
