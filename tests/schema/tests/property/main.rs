@@ -15,6 +15,7 @@ mod schemas;
 mod values;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use edge_mcp::protocol::json::{Document, JsonLimits};
@@ -136,4 +137,22 @@ fn real_schemas_are_judged_alike() {
             assert_eq!(other.is_valid(&serde_json::from_str(text).expect("JSON")), fits, "{}", case.name);
         }
     }
+}
+
+/// What a fuzz target starts from is good: a schema that is enforced, and a value that fits.
+#[test]
+fn seeds_are_schemas_with_values_that_fit() {
+    let seeds = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/seeds")).expect("the folder is there");
+    let mut count = 0;
+    for seed in seeds {
+        let path = seed.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("a file");
+        let (schema, value) = text.split_once('\n').expect("two lines");
+        let schema: Value = serde_json::from_str(schema).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let schema = Schema::of_value(&schema).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let document = Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON");
+        assert_eq!(schema.validate(document.root()), Vec::<String>::new(), "{}", path.display());
+        count += 1;
+    }
+    assert!(count > 10, "{count} seeds");
 }
