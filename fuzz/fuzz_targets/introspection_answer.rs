@@ -20,11 +20,7 @@ const RESOURCE: &str = "https://kb.example.com/mcp";
 struct Answering(Vec<u8>);
 
 impl Fetch for Answering {
-    fn fetch(
-        &self,
-        _: http::Request<String>,
-        _: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+    fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         let body = self.0.clone();
         async { Ok(Fetched { status: 200, body }) }.boxed_local()
     }
@@ -63,6 +59,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn is_for_us(audience: &Value) -> bool {
-    let names = |one: &Value| one.as_str().is_some_and(|one| one.to_ascii_lowercase().starts_with("https://kb.example.com"));
+    let names =
+        |one: &Value| one.as_str().is_some_and(|one| one.to_ascii_lowercase().starts_with("https://kb.example.com"));
     names(audience) || audience.as_array().is_some_and(|several| several.iter().any(names))
 }

@@ -162,7 +162,11 @@ impl Compiler<'_> {
                 "items" if object.contains_key("prefixItems") => continue,
                 "items" | "prefixItems" => self.items(object, place)?,
                 "contains" => self.contains(object, place)?,
-                "uniqueItems" if value == &Value::Bool(true) => Keyword::UniqueItems,
+                "uniqueItems" => match value {
+                    Value::Bool(true) => Keyword::UniqueItems,
+                    Value::Bool(false) => continue,
+                    _ => return Err(expected("true or false", &at)),
+                },
                 "patternProperties" if object.contains_key("properties") => continue,
                 "additionalProperties"
                     if ["properties", "patternProperties"].iter().any(|name| object.contains_key(*name)) =>

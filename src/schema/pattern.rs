@@ -6,8 +6,8 @@
 
 use regex_lite::{Regex, RegexBuilder};
 
-/// Bytes of a compiled pattern.
-const SIZE: usize = 256 * 1024;
+/// Bytes of a compiled pattern, from small to the largest that is run: its time grows with them.
+const SIZES: [usize; 4] = [1 << 10, 1 << 12, 1 << 14, 1 << 15];
 /// Bytes of a text that is matched.
 pub(super) const LONGEST_TEXT: usize = 64 * 1024;
 
@@ -15,6 +15,8 @@ pub(super) const LONGEST_TEXT: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: Regex,
+    /// How long a piece of text takes, in steps.
+    weight: u32,
     /// As it was written.
     source: String,
 }
@@ -23,9 +25,22 @@ impl Pattern {
     /// Reads a pattern, or says why it cannot be run.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let rewritten = rewrite(source)?;
-        let regex = RegexBuilder::new(&rewritten).size_limit(SIZE).build();
-        let regex = regex.map_err(|error| format!("cannot be run: {}", error.to_string().replace('\n', " ")))?;
-        Ok(Self { regex, source: source.to_owned() })
+        let mut failed = String::new();
+        for size in SIZES {
+            match RegexBuilder::new(&rewritten).size_limit(size).build() {
+                Ok(regex) => {
+                    let weight = u32::try_from(size / 256).unwrap_or(u32::MAX);
+                    return Ok(Self { regex, weight, source: source.to_owned() });
+                }
+                Err(error) => failed = error.to_string().replace('\n', " "),
+            }
+        }
+        Err(format!("cannot be run: {failed}"))
+    }
+
+    /// Steps for each piece of a text.
+    pub(super) fn weight(&self) -> u32 {
+        self.weight
     }
 
     pub(super) fn source(&self) -> &str {
@@ -40,6 +55,8 @@ impl Pattern {
 
 /// What ECMAScript calls a space (ECMA-262, `WhiteSpace` and `LineTerminator`), as members of a class.
 const SPACES: &str = r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+/// All that is none, as members of a class.
+const NO_SPACES: &str = r"\x00-\x08\x0E-\x1F\x21-\u{9F}\u{A1}-\u{167F}\u{1681}-\u{1FFF}\u{200B}-\u{2027}\u{202A}-\u{202E}\u{2030}-\u{205E}\u{2060}-\u{2FFF}\u{3001}-\u{D7FF}\u{E000}-\u{FEFE}\u{FF00}-\u{10FFFF}";
 const NO_LINE_END: &str = r"[^\n\r\u{2028}\u{2029}]";
 
 /// The same expression in the syntax of regex-lite.
@@ -54,7 +71,7 @@ fn rewrite(source: &str) -> Result<String, String> {
                 match escaped {
                     's' if in_class => out.push_str(SPACES),
                     's' => push_class("[", &mut out),
-                    'S' if in_class => return Err("has `\\S` in a class".into()),
+                    'S' if in_class => out.push_str(NO_SPACES),
                     'S' => push_class("[^", &mut out),
                     'p' | 'P' => return Err(format!("uses `\\{escaped}`, a property of Unicode")),
                     'k' | '1'..='9' => return Err(format!("uses the back reference `\\{escaped}`")),
@@ -163,7 +180,8 @@ fn push_escaped(character: char, out: &mut String) {
 // Reading patterns is rare: it is made small rather than fast.
 #[inline(never)]
 fn push_literal(character: char, out: &mut String) {
-    if character.is_ascii_punctuation() {
+    // `\<` and `\>` would be the ends of a word.
+    if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
         out.push('\\');
     }
     out.push(character);
@@ -197,6 +215,14 @@ mod tests {
             (r"^[\b]$", "\u{8}", true),
             (r"^(?<year>\d{4})-(?:a|b)$", "2026-a", true),
             (r"^[^a]$", "b", true),
+            (r"^[\s\S]$", "\u{2003}", true),
+            (r"^[\s\S]$", "💡", true),
+            (r"^[\S]$", "\u{2003}", false),
+            (r"^[\S]$", "\u{2004}a", false),
+            (r"^[^\S]$", " ", true),
+            (r"^\<a\>$", "<a>", true),
+            (r"^\u003ca\u003e$", "<a>", true),
+            (r"^\u003ca\u003e$", "a", false),
         ] {
             assert_eq!(Pattern::new(pattern).expect(pattern).is_in(text), found, "{pattern} {text:?}");
         }
@@ -210,7 +236,6 @@ mod tests {
             ("(?<=a)b", "looks behind"),
             (r"(a)\1", "back reference"),
             (r"\p{L}", "Unicode"),
-            (r"[\S]", "class"),
             (r"\y", "unknown escape"),
             (r"\ud83d", "\\u"),
             ("[]", "empty class"),

@@ -57,7 +57,10 @@ impl<'s> References<'s> {
                 references.bases.insert(place.clone(), base);
             }
             for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
-                references.anchors.insert(format!("{}#{anchor}", base.trim_end_matches('#')), place.clone());
+                let name = format!("{}#{anchor}", base.trim_end_matches('#'));
+                if references.anchors.insert(name, place.clone()).is_some_and(|known| known != place) {
+                    return Err(SchemaError::at(&place, format!("two schemas have the anchor `{anchor}`")));
+                }
             }
             for (name, value) in object {
                 let at = format!("{place}/{name}");
@@ -121,11 +124,12 @@ fn joined(base: &str, reference: &str) -> String {
     if reference.starts_with('#') || reference.is_empty() {
         return format!("{base}{reference}");
     }
-    let authority_at = base.find("://").map_or(0, |scheme| scheme.saturating_add(3));
-    let path_at = base
-        .get(authority_at..)
-        .and_then(|rest| rest.find('/'))
-        .map_or(base.len(), |at| at.saturating_add(authority_at));
+    // A base without a scheme and an authority is all path.
+    let path_at = base.find("://").map_or(0, |scheme| {
+        let authority_at = scheme.saturating_add(3);
+        let authority = base.get(authority_at..).unwrap_or_default();
+        authority_at.saturating_add(authority.find('/').unwrap_or(authority.len()))
+    });
     let (origin, path) = base.split_at_checked(path_at).unwrap_or((base, ""));
     if let Some(network_path) = reference.strip_prefix("//") {
         let scheme = base.split_once(':').map_or("", |(scheme, _)| scheme);
@@ -202,6 +206,8 @@ mod tests {
             ("", "#/$defs/a", "#/$defs/a"),
             ("urn:uuid:deadbeef", "#/$defs/a", "urn:uuid:deadbeef#/$defs/a"),
             ("http://a", "b.json", "http://a/b.json"),
+            ("Node", "Node", "Node"),
+            ("schemas/a.json", "b.json#x", "schemas/b.json#x"),
         ] {
             assert_eq!(joined(base, reference), expected, "{base} {reference}");
         }

@@ -16,6 +16,8 @@ use crate::protocol::json::{Kind, Value, canonical};
 const MOST_MISTAKES: usize = 10;
 /// Steps: one for each keyword that is looked at, more for texts that are matched and items that are compared.
 const MOST_STEPS: u32 = 4_000_000;
+/// Steps after which answers are remembered; before, it costs more than it brings.
+const UNREMEMBERED: u32 = 20_000;
 /// Rules within rules: each takes room on the stack.
 const DEEPEST: u32 = 400;
 
@@ -31,14 +33,16 @@ pub(super) struct Manner {
 /// The first mistakes in `value`, or none.
 pub(super) fn mistakes(program: &Program, value: Value<'_>, manner: Manner) -> Vec<String> {
     let mut check = Check::new(program, manner);
-    if check.fits(0, value) {
+    let fits = check.fits(0, value);
+    // Where the steps have run out, what was found may be wrong either way.
+    if fits && !check.is_exhausted {
         return Vec::new();
     }
-    check.steps = MOST_STEPS;
     if !check.is_exhausted {
+        check.steps = MOST_STEPS;
         check.explain(0, value);
     }
-    if check.is_exhausted || check.mistakes.is_empty() {
+    if check.mistakes.is_empty() {
         return vec!["this takes too long to check: send less at once, or nest it less deeply".to_owned()];
     }
     check.mistakes
@@ -51,6 +55,9 @@ struct Check<'p> {
     steps: u32,
     depth: u32,
     is_exhausted: bool,
+    /// What was found of rules and values, once many steps were taken: schemas that contain themselves in several ways come to the
+    /// same question again and again.
+    known: HashMap<(Rule, u32), bool>,
     mistakes: Vec<String>,
     place: Place,
 }
@@ -58,7 +65,16 @@ struct Check<'p> {
 impl<'p> Check<'p> {
     fn new(program: &'p Program, Manner { formats, hides_values }: Manner) -> Self {
         let (mistakes, place) = (Vec::new(), Place::at_the_root(hides_values));
-        Self { program, formats, steps: MOST_STEPS, depth: 0, is_exhausted: false, mistakes, place }
+        Self {
+            program,
+            formats,
+            steps: MOST_STEPS,
+            depth: 0,
+            is_exhausted: false,
+            known: HashMap::new(),
+            mistakes,
+            place,
+        }
     }
 
     /// Takes `count` steps, if they are left.
@@ -72,10 +88,19 @@ impl<'p> Check<'p> {
 
     /// Whether `value` fits a rule.
     fn fits(&mut self, rule: Rule, value: Value<'_>) -> bool {
-        self.within(|check| {
+        let remembers = self.steps < MOST_STEPS.saturating_sub(UNREMEMBERED);
+        let question = (rule, value.position());
+        if let Some(known) = self.known.get(&question).filter(|_| remembers) {
+            return *known;
+        }
+        let fits = self.within(|check| {
             let program = check.program;
             program.rule(rule).iter().all(|keyword| check.keyword_fits(keyword, value))
-        })
+        });
+        if remembers && !self.is_exhausted {
+            self.known.insert(question, fits);
+        }
+        fits
     }
 
     /// Does something one level deeper. Past the deepest, it is as if it did not fit.
@@ -97,9 +122,11 @@ impl<'p> Check<'p> {
         match keyword {
             Keyword::Never => false,
             Keyword::Type(types) => types.iter().any(|kind| is_a(value, *kind)),
-            Keyword::Enum(allowed) => is_one_of(allowed, value),
+            Keyword::Enum(allowed) => self.is_one_of(allowed, value),
             Keyword::Bound(bound, limit) => is_within(*bound, limit, value),
-            Keyword::MultipleOf(step) => number(value).is_none_or(|number| number.is_multiple_of(step)),
+            Keyword::MultipleOf(step) => {
+                value.kind() != Kind::Number || number(value).is_some_and(|number| number.is_multiple_of(step))
+            }
             Keyword::Size(measure, least, most) => {
                 measured(*measure, value).is_none_or(|size| (*least..=*most).contains(&size))
             }
@@ -151,9 +178,28 @@ impl<'p> Check<'p> {
         if rules.is_empty() { others.into_iter().collect() } else { rules }
     }
 
+    /// Whether a pattern is found in a text. What is too long for that takes all steps that are left.
     fn matches(&mut self, pattern: &Pattern, text: &str) -> bool {
-        let thousands = u32::try_from(text.len() / 1024).unwrap_or(u32::MAX);
-        self.step(thousands.saturating_mul(16)) && text.len() <= LONGEST_TEXT && pattern.is_in(text)
+        let pieces = u32::try_from(text.len() / 32).unwrap_or(u32::MAX).saturating_add(1);
+        let cost = if text.len() > LONGEST_TEXT { u32::MAX } else { pieces.saturating_mul(pattern.weight()) };
+        self.step(cost) && pattern.is_in(text)
+    }
+
+    fn is_one_of(&mut self, allowed: &[(String, String)], value: Value<'_>) -> bool {
+        // Most values are written as they are shown, and those of another kind begin with another sign.
+        let text = value.text();
+        if allowed.iter().any(|(shown, _)| shown == text) {
+            return true;
+        }
+        let sign = |text: &str| text.bytes().next().map(|first| if first.is_ascii_digit() { b'-' } else { first });
+        if !allowed.iter().any(|(shown, _)| sign(shown) == sign(text)) {
+            return false;
+        }
+        if !self.step(u32::try_from(text.len() / 16).unwrap_or(u32::MAX)) {
+            return false;
+        }
+        let canonical = canonical::of(value);
+        allowed.iter().any(|(_, known)| *known == canonical)
     }
 
     fn count_fitting(&mut self, rule: Rule, value: Value<'_>) -> u64 {
@@ -174,12 +220,20 @@ impl<'p> Check<'p> {
         None
     }
 
+    /// Whether there is nothing more to say, or no more that can be found out.
+    fn is_done(&self) -> bool {
+        self.mistakes.len() >= MOST_MISTAKES || self.is_exhausted
+    }
+
     /// Says why `value` does not fit a rule, if it does not.
     fn explain(&mut self, rule: Rule, value: Value<'_>) {
+        if self.is_done() || self.fits(rule, value) {
+            return;
+        }
         self.within(|check| {
             let program = check.program;
             for keyword in program.rule(rule) {
-                if check.mistakes.len() >= MOST_MISTAKES || check.is_exhausted {
+                if check.is_done() || !check.step(1) {
                     break;
                 }
                 check.explain_keyword(keyword, value);
@@ -223,6 +277,9 @@ impl<'p> Check<'p> {
             }
             Keyword::Properties { named, patterns, others } => {
                 for (name, member) in value.members() {
+                    if self.is_done() {
+                        return;
+                    }
                     for rule in self.rules_of(&name, named, patterns, *others) {
                         let is_unknown = Some(rule) == *others && matches!(self.program.rule(rule), [Keyword::Never]);
                         if is_unknown {
@@ -316,20 +373,34 @@ impl<'p> Check<'p> {
     /// No alternative holds: the one that came closest tells what is missing.
     fn none_fits(&mut self, rules: &[Rule], value: Value<'_>) {
         let before = std::mem::take(&mut self.mistakes);
-        let tries = rules.iter().map(|rule| {
-            self.explain(*rule, value);
-            std::mem::take(&mut self.mistakes)
-        });
-        let tries: Vec<_> = tries.filter(|mistakes| !mistakes.is_empty()).collect();
         // One of another type, or that is not the value which was wanted, is farther than one with several faults inside.
-        let is_other = self.place.line("expected ");
-        let distance = |mistakes: &Vec<String>| {
-            (matches!(mistakes.as_slice(), [only] if only.starts_with(&is_other)), mistakes.len())
-        };
-        let closest = tries.into_iter().min_by_key(distance);
+        let mut closest: Option<((bool, usize), Vec<String>)> = None;
+        for rule in rules {
+            self.explain(*rule, value);
+            let mistakes = std::mem::take(&mut self.mistakes);
+            let distance = (self.is_of_another_kind(*rule, value), mistakes.len());
+            if !mistakes.is_empty() && closest.as_ref().is_none_or(|(least, _)| distance < *least) {
+                closest = Some((distance, mistakes));
+            }
+        }
+        let closest = closest.map(|(_, mistakes)| mistakes);
         self.mistakes = before;
         self.mistakes.extend(closest.unwrap_or_default());
         self.mistakes.truncate(MOST_MISTAKES);
+    }
+
+    /// Whether a rule is about values of another type, or about another value.
+    fn is_of_another_kind(&mut self, rule: Rule, value: Value<'_>) -> bool {
+        let program = self.program;
+        program.rule(rule).iter().any(|keyword| match keyword {
+            Keyword::Type(_) | Keyword::Enum(_) => !self.keyword_fits(keyword, value),
+            Keyword::Reference(rule) => {
+                let direct =
+                    program.rule(*rule).iter().filter(|keyword| matches!(keyword, Keyword::Type(_) | Keyword::Enum(_)));
+                direct.into_iter().any(|keyword| !self.keyword_fits(keyword, value))
+            }
+            _ => false,
+        })
     }
 
     fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
@@ -372,21 +443,14 @@ fn number(value: Value<'_>) -> Option<Decimal> {
 }
 
 fn is_within(bound: Bound, limit: &Decimal, value: Value<'_>) -> bool {
-    number(value).is_none_or(|number| match bound {
+    let fits = |number: Decimal| match bound {
         Bound::Minimum => number >= *limit,
         Bound::Maximum => number <= *limit,
         Bound::ExclusiveMinimum => number > *limit,
         Bound::ExclusiveMaximum => number < *limit,
-    })
-}
-
-fn is_one_of(allowed: &[(String, String)], value: Value<'_>) -> bool {
-    // Most values are written as they are shown.
-    if allowed.iter().any(|(shown, _)| shown == value.text()) {
-        return true;
-    }
-    let canonical = canonical::of(value);
-    allowed.iter().any(|(_, known)| *known == canonical)
+    };
+    // A number whose exponent is beyond all use is within nothing.
+    value.kind() != Kind::Number || number(value).is_some_and(fits)
 }
 
 /// Whether a value is no object.

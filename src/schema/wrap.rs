@@ -29,14 +29,25 @@ impl Schema {
     }
 }
 
-/// Turns references to the old root into references to where it is now.
+/// Turns references to the old root, and to what was in it, into references to where it is now. Definitions stay at the root.
 fn point_at_result(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            if let Some(reference) = object.get_mut("$ref").filter(|reference| *reference == "#") {
-                *reference = "#/properties/result".into();
+            for (keyword, value) in object.iter_mut() {
+                match (keyword.as_str(), value) {
+                    ("$ref", Value::String(reference)) => {
+                        if let Some(place) = reference.strip_prefix('#')
+                            && (place.is_empty() || place.starts_with('/'))
+                            && !place.starts_with("/$defs/")
+                        {
+                            *reference = format!("#/properties/result{place}");
+                        }
+                    }
+                    // What these hold is data, not schemas.
+                    ("const" | "enum" | "default" | "examples", _) => {}
+                    (_, value) => point_at_result(value),
+                }
             }
-            object.values_mut().for_each(point_at_result);
         }
         Value::Array(items) => items.iter_mut().for_each(point_at_result),
         _ => {}

@@ -211,10 +211,61 @@ fn checking_is_bounded() {
     schema["$defs"]["a"]["type"] = json!("object");
     let deep = format!("{}7{}", r#"{"x":"#.repeat(60), "}".repeat(60));
     let text = told(&schema, &deep).expect("refused");
-    assert!(text.contains("takes too long to check"), "{text}");
+    assert!(text.contains("expected an object, got 7"), "each question is answered once: {text}");
     let pattern = json!({ "type": "object", "properties": { "a": { "pattern": "^(a|a)*$" } } });
     let text = told(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(100_000))).expect("refused");
     assert!(text.contains("too long"), "{text}");
+}
+
+/// Where the steps run out nothing is known, and nothing passes: neither what must fit, nor what must not.
+#[test]
+fn what_cannot_be_found_out_does_not_pass() {
+    let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(70_000));
+    let named = format!(r#"{{"{}":1}}"#, "x".repeat(70_000));
+    let of_a = |schema: Value| json!({ "type": "object", "properties": { "a": schema } });
+    for (schema, arguments) in [
+        (of_a(json!({ "pattern": "^x" })), &long),
+        (of_a(json!({ "not": { "pattern": "^x" } })), &long),
+        (of_a(json!({ "if": { "pattern": "^x" }, "then": false })), &long),
+        (of_a(json!({ "oneOf": [{ "pattern": "^x" }, true] })), &long),
+        (json!({ "type": "object", "patternProperties": { "^x": false } }), &named),
+        (of_a(json!({ "maximum": 10 })), &r#"{"a":1e99999999999999999999}"#.to_owned()),
+        (of_a(json!({ "multipleOf": 7 })), &r#"{"a":1e99999999999999999999}"#.to_owned()),
+    ] {
+        assert!(told(&schema, arguments).is_some(), "{schema}");
+    }
+}
+
+/// Alternatives that contain themselves are told apart by what comes last as well as by what comes first.
+#[test]
+fn tagged_unions_are_checked_in_time() {
+    let kind = |nth: u32| {
+        json!({
+            "type": "object",
+            "properties": { "kind": { "const": format!("k{nth}") }, "args": { "type": "array", "items": { "$ref": "#/$defs/n" } } },
+            "required": ["kind"], "additionalProperties": false,
+        })
+    };
+    let kinds: Vec<_> = (0..8).map(kind).collect();
+    let schema = json!({ "type": "object", "$defs": { "n": { "oneOf": kinds } }, "properties": { "root": { "$ref": "#/$defs/n" } } });
+    let nested = |leaf: &str| (0..12).fold(leaf.to_owned(), |inner, _| format!(r#"{{"args":[{inner}],"kind":"k1"}}"#));
+    assert_eq!(told(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k7"}"#))), None);
+    let text = told(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k9"}"#))).expect("refused");
+    assert!(text.contains("kind: expected"), "{text}");
+}
+
+/// A schema may name itself as its authors do.
+#[test]
+fn a_relative_name_is_found() {
+    let schema = json!({
+        "$id": "Node", "type": "object",
+        "properties": { "nodes": { "type": "array", "items": { "$ref": "Node" } } }, "additionalProperties": false,
+    });
+    assert_eq!(told(&schema, r#"{"nodes":[{"nodes":[]}]}"#), None);
+    assert!(
+        told(&schema, r#"{"nodes":[{"nodes":7}]}"#)
+            .is_some_and(|text| text.contains("nodes[0].nodes: expected an array"))
+    );
 }
 
 /// Output that does not fit its schema is not sent: the caller is told that it is not to blame, the log where it is.
@@ -297,6 +348,11 @@ fn what_cannot_be_enforced_is_refused() {
         (json!({ "type": "object", "$vocabulary": { "https://example.com/vocab": true } }), "$vocabulary"),
         (json!({ "type": "object", "minLength": -1 }), "/minLength"),
         (json!({ "type": "object", "multipleOf": 0 }), "/multipleOf"),
+        (json!({ "type": "object", "uniqueItems": "yes" }), "/uniqueItems"),
+        (
+            json!({ "type": "object", "$defs": { "a": { "$anchor": "x" }, "b": { "$anchor": "x" } } }),
+            "two schemas have the anchor",
+        ),
         (json!({ "type": "object", "anyOf": [] }), "/anyOf"),
         (json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } }), "/properties/a/pattern"),
         (json!({ "type": "object", "properties": { "a~/b": { "type": "x" } } }), "/properties/a~0~1b/type"),

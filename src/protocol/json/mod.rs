@@ -172,6 +172,11 @@ impl<'d> Value<'d> {
         self.document.nodes.get(self.index as usize).copied().unwrap_or(NOTHING)
     }
 
+    /// Which of the values of its document it is.
+    pub(crate) fn position(self) -> u32 {
+        self.index
+    }
+
     /// What the value is.
     pub fn kind(self) -> Kind {
         self.node().kind

@@ -1,0 +1,168 @@
+//! How long it takes to compile schemas and to validate values, beside another validator: nanoseconds, as a Markdown table.
+//!
+//! `cargo run --release -p edge-mcp-schema-tests --example bench`. Each number is the median of several runs, both validators
+//! taking turns. Where a file holds several schemas, it is for all of them together.
+//!
+//! - *compile*: from a JSON value to what validates. Here that includes the text that is published, and the other first checks
+//!   that the schema is one.
+//! - *read*: from the text of the value that fits to what is validated.
+//! - *valid*: the verdict on that value.
+//! - *invalid*: the messages about the other value, at most ten.
+
+// A measurement may stop at the first surprise.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+#[path = "../cases.rs"]
+mod cases;
+
+use std::hint::black_box;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::schema::Schema;
+use jsonschema::{Draft, Validator};
+use serde_json::Value;
+
+use cases::Case;
+
+/// Of each, of which the one in the middle counts.
+const RUNS: usize = 15;
+/// How long one should take, so that the clock is fine enough.
+const RUN: Duration = Duration::from_millis(10);
+/// As many messages as are given here.
+const MOST_MESSAGES: usize = 10;
+
+fn main() {
+    println!(
+        "| schemas | bytes | compile here | there | read here | there | valid here | there | invalid here | there |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, cases) in cases::files() {
+        let bytes: usize = cases.iter().map(|case| case.schema.to_string().len()).sum();
+        let name = match cases.as_slice() {
+            [case] => case.name.clone(),
+            cases => format!("{name} ({} schemas)", cases.len()),
+        };
+        let pairs = [compiling(&cases), reading(&cases), validating(&cases), refusing(&cases)];
+        let times: Vec<_> = pairs.iter().flat_map(|(here, there)| [here.to_string(), there.to_string()]).collect();
+        println!("| {name} | {bytes} | {} |", times.join(" | "));
+    }
+}
+
+fn here(schema: &Value) -> Rc<Schema> {
+    Schema::of_value(schema).expect("a schema that is enforced")
+}
+
+fn there(schema: &Value) -> Validator {
+    jsonschema::options().with_draft(Draft::Draft202012).offline().build(schema).expect("a schema")
+}
+
+fn document(text: &str) -> Document<'_> {
+    Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON")
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn messages(validator: &Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).take(MOST_MESSAGES).map(|error| error.to_string()).collect()
+}
+
+/// The medians of two things that are done in turns, in nanoseconds.
+fn medians(mut here: impl FnMut(), mut there: impl FnMut()) -> (u128, u128) {
+    let (here_times, there_times) = (times(&mut here), times(&mut there));
+    let runs = (0..RUNS).map(|_| (run(&mut here, here_times), run(&mut there, there_times)));
+    let (mut ours, mut theirs): (Vec<_>, Vec<_>) = runs.unzip();
+    (median(&mut ours), median(&mut theirs))
+}
+
+fn median(times: &mut [u128]) -> u128 {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// How often something has to be done to take long enough. It is warm afterwards.
+fn times(what: &mut impl FnMut()) -> u32 {
+    let mut times = 1;
+    while Duration::from_nanos(u64::try_from(run(what, times)).expect("not for ever")) * times < RUN {
+        times *= 2;
+    }
+    times
+}
+
+/// How long it takes once, done so many times.
+fn run(what: &mut impl FnMut(), times: u32) -> u128 {
+    let begun = Instant::now();
+    for _ in 0..times {
+        what();
+    }
+    begun.elapsed().as_nanos() / u128::from(times)
+}
+
+fn compiling(cases: &[Case]) -> (u128, u128) {
+    let runs =
+        (0..RUNS * 20).map(|run| (time_of_all(&remarked(cases, run), here), time_of_all(&remarked(cases, run), there)));
+    let (mut ours, mut theirs): (Vec<_>, Vec<_>) = runs.unzip();
+    (median(&mut ours), median(&mut theirs))
+}
+
+/// The schemas with a remark, which makes them others: the same ones would be compiled once and kept.
+fn remarked(cases: &[Case], remark: usize) -> Vec<Value> {
+    let mut schemas: Vec<_> = cases.iter().map(|case| case.schema.clone()).collect();
+    for (nth, schema) in schemas.iter_mut().enumerate() {
+        schema["$comment"] = format!("{remark}.{nth}").into();
+    }
+    schemas
+}
+
+/// How long it takes to compile all, without what it takes to forget them.
+fn time_of_all<T>(schemas: &[Value], compile: impl Fn(&Value) -> T) -> u128 {
+    let begun = Instant::now();
+    let compiled: Vec<T> = schemas.iter().map(compile).collect();
+    let time = begun.elapsed().as_nanos();
+    drop(black_box(compiled));
+    time
+}
+
+fn reading(cases: &[Case]) -> (u128, u128) {
+    medians(
+        || cases.iter().for_each(|case| drop(black_box(document(&case.valid)))),
+        || cases.iter().for_each(|case| drop(black_box(value(&case.valid)))),
+    )
+}
+
+fn validating(cases: &[Case]) -> (u128, u128) {
+    let ours: Vec<_> = cases.iter().map(|case| (here(&case.schema), document(&case.valid))).collect();
+    let theirs: Vec<_> = cases.iter().map(|case| (there(&case.schema), value(&case.valid))).collect();
+    medians(
+        || {
+            for (schema, document) in &ours {
+                assert!(black_box(schema).validate(document.root()).is_empty(), "it fits");
+            }
+        },
+        || {
+            for (validator, value) in &theirs {
+                assert!(black_box(validator).is_valid(value), "it fits");
+            }
+        },
+    )
+}
+
+fn refusing(cases: &[Case]) -> (u128, u128) {
+    let ours: Vec<_> = cases.iter().map(|case| (here(&case.schema), document(&case.invalid))).collect();
+    let theirs: Vec<_> = cases.iter().map(|case| (there(&case.schema), value(&case.invalid))).collect();
+    medians(
+        || {
+            for (schema, document) in &ours {
+                assert!(!black_box(schema).validate(document.root()).is_empty(), "it does not fit");
+            }
+        },
+        || {
+            for (validator, value) in &theirs {
+                assert!(!messages(black_box(validator), value).is_empty(), "it does not fit");
+            }
+        },
+    )
+}
