@@ -148,6 +148,13 @@ impl<'p> Check<'p> {
                 rules.iter().all(|(name, rule)| value.get(name).is_none() || self.fits(*rule, value))
             }
             Keyword::PropertyNames(rule) => value.names().all(|name| self.fits(*rule, name)),
+            // Most schemas have no patterns, and then there is one rule for a property, or none.
+            Keyword::Properties { named, patterns, others } if patterns.is_empty() => {
+                value.members().all(|(name, member)| {
+                    let own = named.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule);
+                    own.or(*others).is_none_or(|rule| self.fits(rule, member))
+                })
+            }
             Keyword::Properties { named, patterns, others } => value.members().all(|(name, member)| {
                 let rules = self.rules_of(&name, named, patterns, *others);
                 rules.into_iter().all(|rule| self.fits(rule, member))
