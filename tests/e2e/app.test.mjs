@@ -38,6 +38,19 @@ describe('documents', () => {
     assert.equal((await search('dry')).length, 1)
   })
 
+  test('are ingested wholly or not at all, also where the database fails in the middle', async () => {
+    const document = (slug) => ({ slug, title: slug, text: 'A batch of otters.' })
+    const ingest = (...slugs) => call(worker, 'run_ingest', { documents: slugs.map(document) })
+    await worker.sql("CREATE TRIGGER refused BEFORE INSERT ON documents WHEN new.slug = 'refused' BEGIN SELECT RAISE(ABORT, 'no'); END")
+    const failed = await ingest('first', 'refused', 'last')
+    assert.ok(failed.isError && failed.content[0].text.startsWith('Step `store` failed: '), JSON.stringify(failed))
+    assert.deepEqual(await search('otters'), [], 'neither what came before nor what came after is there')
+    await worker.sql('DROP TRIGGER refused')
+    const done = await ingest('first', 'refused', 'last')
+    assert.deepEqual(done.structuredContent.documents.map(({ slug }) => slug), ['first', 'refused', 'last'])
+    assert.equal((await search('otters')).length, 3)
+  })
+
   test('are resources', async () => {
     await save('notes', 'Notes', '# Notes\nÜber “quotes” & <tags>')
     const { body: { result: { resources } } } = await modern(worker, 'resources/list')
@@ -83,7 +96,7 @@ describe('both eras', () => {
     assert.equal(headers.get('mcp-session-id'), null)
     assert.equal((await modern(worker, 'initialize')).status, 404)
     const tools = (await modern(worker, 'tools/list')).body.result.tools
-    assert.deepEqual(tools.map(({ name }) => name), ['search-documents', 'read-document', 'save-document'])
+    assert.deepEqual(tools.map(({ name }) => name), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
     assert.deepEqual(Object.keys(tools[0].inputSchema.properties), ['query', 'limit'])
   })
 
