@@ -15,6 +15,23 @@
 //! | `wrap` | schemas for clients that know only objects |
 //!
 //! A schema is what a *type* determines: it is made at the first use of the type and kept as long as the isolate lives.
+//!
+//! # What it costs
+//!
+//! Measured on 2026-11-20 on two shared cores, natively, beside the `jsonschema` crate 0.60.2
+//! (`cargo run --release -p edge-mcp-schema-tests --example bench`); microseconds, medians of one run:
+//!
+//! | schemas | compile | that crate | a value that fits | that crate |
+//! |---|--:|--:|--:|--:|
+//! | the 29 of the example with every feature | 92 | 101 | 1.6 | 0.5 |
+//! | calendar tool | 187 | 342 | 7.6 | 1.0 |
+//! | filter query, which contains itself | 161 | 151 | 21.6 | 1.5 |
+//! | HTTP operation | 152 | 174 | 9.1 | 2.4 |
+//! | issue tool | 38 | 67 | 2.9 | 0.2 |
+//! | package manifest | 131 | 216 | 13.4 | 2.1 |
+//!
+//! A check is slower than that crate's, and a schema is compiled once. In a Worker this module and regex-lite are 61 025 bytes with
+//! gzip, of what examples/weather is; that crate is 749 KB.
 
 mod compile;
 mod form;

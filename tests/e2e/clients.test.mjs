@@ -20,7 +20,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.match(client.getInstructions(), /knowledge base/)
 
       const { tools } = await client.listTools()
-      assert.deepEqual(tools.map((tool) => tool.name), ['search-documents', 'read-document', 'save-document'])
+      assert.deepEqual(tools.map((tool) => tool.name), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
 
       const document = { slug: 'greeting', title: 'Grüße', text: 'Hallo from the client' }
       const saved = await client.callTool({ name: 'save-document', arguments: document })
