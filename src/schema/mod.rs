@@ -31,7 +31,7 @@
 //! | package manifest | 131 | 216 | 13.4 | 2.1 |
 //!
 //! A check is slower than that crate's, and a schema is compiled once. In a Worker this module and regex-lite are 61 025 bytes with
-//! gzip, of what examples/weather is; that crate is 749 KB.
+//! gzip: what examples/weather is larger by than without them.
 
 mod compile;
 mod form;
