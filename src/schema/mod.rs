@@ -174,3 +174,23 @@ impl Schema {
         self.value.get("type").and_then(serde_json::Value::as_str) == Some("object")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A schema is compiled once, whether a type or a text says what it is; texts are kept to a limit.
+    #[test]
+    fn schemas_are_made_once() {
+        let (one, other) = (Schema::of::<Vec<u8>>().expect("a schema"), Schema::of::<Vec<u8>>().expect("a schema"));
+        assert!(Rc::ptr_eq(&one, &other));
+        let of = |most: usize| Schema::of_value(&json!({ "type": "array", "maxItems": most })).expect("a schema");
+        assert!(Rc::ptr_eq(&of(1), &of(1)) && !Rc::ptr_eq(&of(1), &of(2)));
+        for most in 0..2 * MOST_KEPT {
+            of(most);
+            assert!(BY_TEXT.with_borrow(HashMap::len) <= MOST_KEPT);
+        }
+    }
+}
