@@ -16,16 +16,17 @@ pub(crate) fn needed<'s>(request: &Request<'_>, server: &'s McpServer) -> &'s [T
 fn access<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Access> {
     let param = |name: &str| request.param(name)?.as_str();
     let prompt =
-        |name: &str| prompts::find(server, name, param("version").as_deref()).ok().map(|prompt| &prompt.access);
+        |name: &str, version: Option<&str>| prompts::find(server, name, version).ok().map(|prompt| &prompt.access);
     match &*request.method {
         "tools/call" => server.tool(&param("name")?).map(|tool| &tool.access),
-        "prompts/get" => prompt(&param("name")?),
+        "prompts/get" => prompt(&param("name")?, param("version").as_deref()),
         "resources/read" => resources::find(server, &param("uri")?).map(|found| found.access()),
         "completion/complete" => {
             let reference = request.param("ref")?;
             let member = |name: &str| reference.get(name)?.as_str();
             match &*member("type")? {
-                "ref/prompt" => prompt(&member("name")?),
+                // As it is answered: a completion has no version of its own.
+                "ref/prompt" => prompt(&member("name")?, None),
                 "ref/resource" => completion::template_named(server, &member("uri")?).map(|template| &template.access),
                 _ => None,
             }

@@ -87,6 +87,14 @@ fn uses() -> Vec<(&'static str, Value, &'static str)> {
         ),
         (
             "completion/complete",
+            json!({
+                "ref": { "type": "ref/prompt", "name": "greet" }, "argument": { "name": "tone", "value": "" },
+                "version": "none",
+            }),
+            "read",
+        ),
+        (
+            "completion/complete",
             json!({ "ref": { "type": "ref/resource", "uri": "kb://items/{id}" }, "argument": { "name": "id", "value": "" } }),
             "read",
         ),
