@@ -160,9 +160,8 @@ impl<I: StepValue, O: StepValue> Workflow<I, O> {
         F: Future<Output = Result<P, ToolError>> + 'static,
         G: Future<Output = Result<Q, ToolError>> + 'static,
     {
-        let (before, step, other) =
-            (self.steps.clone(), Step::new(name.into(), step), Step::new(other_name.into(), other));
-        let other = Step { retry: step.retry.clone(), ..other };
+        let (before, step) = (self.steps.clone(), Step::new(name.into(), step));
+        let other = step.beside(other_name.into(), other);
         let retry = step.retry.clone();
         self.followed_by(2, retry, move |value, run| {
             let (before, step, other) = (before.clone(), step.clone(), other.clone());
@@ -186,9 +185,8 @@ impl<I: StepValue, O: StepValue> Workflow<I, O> {
         F: Future<Output = Result<P, ToolError>> + 'static,
         G: Future<Output = Result<P, ToolError>> + 'static,
     {
-        let (before, step, other) =
-            (self.steps.clone(), Step::new(name.into(), step), Step::new(other_name.into(), other));
-        let other = Step { retry: step.retry.clone(), ..other };
+        let (before, step) = (self.steps.clone(), Step::new(name.into(), step));
+        let other = step.beside(other_name.into(), other);
         let (retry, takes_first) = (step.retry.clone(), Rc::new(takes_first));
         self.followed_by(1, retry, move |value, run| {
             let (before, step, other, takes_first) = (before.clone(), step.clone(), other.clone(), takes_first.clone());
@@ -236,6 +234,11 @@ impl<F> Clone for Step<F> {
 impl<F> Step<F> {
     fn new(name: Text, work: F) -> Self {
         Self { name, work: Rc::new(work), retry: Rc::default() }
+    }
+
+    /// Another step, which is tried as often as this one.
+    fn beside<G>(&self, name: Text, work: G) -> Step<G> {
+        Step { retry: self.retry.clone(), ..Step::new(name, work) }
     }
 
     /// What the step gives; what it has given before, if it has in an earlier round of the call.
