@@ -7,8 +7,8 @@
 //! | `references`, `progress` | where references lead, and whether they come to an end |
 //! | `program` | what can be checked |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
-//! | `validate` | from a value to the list of what is wrong with it |
-//! | `mistake` | how that is told |
+//! | `validate` | whether a value fits |
+//! | `explain`, `mistake` | what is said of one that does not, and how |
 //! | `strings` | arguments that are strings on the wire, as values of a schema |
 //! | `header_params` | arguments that a client repeats in headers |
 //! | `form` | schemas of forms that a person fills in |
@@ -34,6 +34,7 @@
 //! gzip: what examples/weather is larger by than without them.
 
 mod compile;
+mod explain;
 mod form;
 mod format;
 mod generate;
