@@ -25,8 +25,8 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-use crate::rpc::{self, Call, fault};
-use crate::server::{Context, McpServer, RequestInfo};
+use crate::rpc::{self, Call};
+use crate::server::{Context, McpServer, RequestInfo, fault};
 
 impl Endpoint {
     /// Answers one request.
@@ -121,7 +121,7 @@ impl Endpoint {
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
-                let cx = cx.with_traceparent(traceparent);
+                let cx = cx.with_traceparent(traceparent).of_server(&server);
                 let wishes = self.wishes(&request, &server, revision, &**head);
                 if wishes.is_empty() {
                     let (status, message) = answer_one(&server, &request, cx, &self.state_keys, line).await;
@@ -177,6 +177,7 @@ impl Endpoint {
         for request in requests {
             let nothing = ClientCapabilities::default();
             let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
+            let cx = cx.of_server(&server);
             if body.len() > 1 {
                 body.push(b',');
             }
@@ -203,12 +204,12 @@ impl Endpoint {
         self.gate.authorize(caller, &needed, url, &self.path)
     }
 
-    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<McpServer, Box<Refusal>> {
+    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<Rc<McpServer>, Box<Refusal>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
         for problem in server.iter().flat_map(|server| &server.warnings) {
             warning::once(host, "definition", problem);
         }
-        server.map_err(|error| {
+        server.map(Rc::new).map_err(|error| {
             fault::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");

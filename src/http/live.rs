@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// A request with all that is needed to answer it in a task of its own.
 pub(super) struct Job {
-    pub server: McpServer,
+    pub server: Rc<McpServer>,
     /// The body that the request is in: it was read once, and so can be read again.
     pub body: Vec<u8>,
     pub json: JsonLimits,

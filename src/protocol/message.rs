@@ -35,6 +35,11 @@ impl RequestId {
         Self::read(document.root())
     }
 
+    /// The id of a call that the program itself makes.
+    pub(crate) fn native() -> Self {
+        Self("\"native\"".into())
+    }
+
     /// The id as JSON: `7`, `"a"`.
     pub fn as_json(&self) -> &str {
         &self.0

@@ -4,11 +4,12 @@
 
 use serde::Serialize;
 
-use super::run::run_only;
-use super::{Call, Outcome, envelope, fault, params, prompts, resources};
+use super::{Call, Outcome, envelope, params, prompts, resources};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::schema::SchemaError;
+use crate::server::fault;
+use crate::server::run::run_only;
 use crate::server::{Completion, CompletionRequest, McpServer, ReadError, ResourceTemplate};
 
 /// More are not sent: the specification's own limit.

@@ -5,11 +5,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Call, Outcome, fault};
+use super::{Call, Outcome};
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
-use crate::server::CacheHint;
+use crate::server::{CacheHint, fault};
 
 #[derive(Serialize)]
 struct Enveloped<'a, T> {

@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::request_state::{open, seal};
-use super::{Call, Outcome, envelope, fault, params};
+use super::{Call, Outcome, envelope, params};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::revision::Era;
 use crate::server::exchange::{Answers, InputRefusal};
+use crate::server::fault;
 use crate::server::workflow::FinishedSteps;
 use crate::server::{InputError, SessionRequired};
 

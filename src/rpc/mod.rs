@@ -17,7 +17,6 @@
 mod completion;
 mod discover;
 mod envelope;
-pub(crate) mod fault;
 mod input_required;
 mod lifecycle;
 mod page;
@@ -25,7 +24,6 @@ mod params;
 mod prompts;
 mod request_state;
 mod resources;
-mod run;
 pub(crate) mod scopes;
 mod tools;
 

@@ -9,13 +9,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::page::page;
-use super::run::run_or_ask;
-use super::{Call, Outcome, envelope, fault, input_required, params};
+use super::{Call, Outcome, envelope, input_required, params};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, PromptDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits};
 use crate::schema::SchemaError;
+use crate::server::fault;
+use crate::server::run::run_or_ask;
 use crate::server::{Cacheable, McpServer, Prompt, PromptError};
 
 /// Where a prompt's versions are in its `_meta`.

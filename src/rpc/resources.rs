@@ -9,14 +9,15 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::page::page;
-use super::run::{run_only, run_or_ask};
-use super::{Call, Outcome, envelope, fault, input_required, params};
+use super::{Call, Outcome, envelope, input_required, params};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::revision::Feature;
 use crate::server::access::Access;
+use crate::server::fault;
 use crate::server::resource::ContentsFuture;
+use crate::server::run::{run_only, run_or_ask};
 use crate::server::{CacheHint, Cacheable, Context, McpServer, ReadError, Resource, ResourceTemplate};
 
 #[derive(Serialize)]

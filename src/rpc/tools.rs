@@ -4,22 +4,21 @@
 //! do not fit, and a tool that fails, are results with `isError`: a model can correct itself only from a result.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use serde::Serialize;
-use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::page::page;
-use super::run::{Ended, late, run};
-use super::{Call, Outcome, envelope, fault, input_required, params};
+use super::{Call, Outcome, envelope, input_required, params};
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
-use crate::protocol::error::{RpcError, shortened};
-use crate::protocol::json::{Document, JsonLimits, Value};
+use crate::protocol::error::RpcError;
+use crate::protocol::json::Document;
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
+use crate::server::execute::{Executed, execute, unknown};
+use crate::server::fault;
 use crate::server::workflow::RUN;
-use crate::server::{Cacheable, Tool, ToolEvent, ToolResult};
+use crate::server::{Cacheable, Tool, ToolResult};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,21 +60,21 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 pub(super) async fn call(call: &Call<'_>) -> Outcome {
     let name = params::string(call.request, "name")?;
     let arguments = params::optional_object(call.request, "arguments")?;
-    let Some(tool) = call.server.tool(&name) else {
-        let name = shortened(&name);
-        return Err(RpcError::invalid_params(format!("Unknown tool: {name}. tools/list names those that exist.")));
-    };
+    let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown(&name)))?;
     input_required::resume(call)?;
     if call.request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
         call.cx.exchange().show_run();
     }
-    match answer(call, tool, arguments).await? {
-        Some(mut result) => {
-            let meta = std::mem::take(&mut result.meta);
-            envelope::complete_with_meta(call, for_revision(call, tool, result)?, &meta)
+    let nothing = Document::empty_object();
+    let mut result = match execute(tool, arguments.unwrap_or(nothing.root()), &call.cx).await {
+        Executed::Done(result) => result,
+        Executed::Asks => return input_required::ask(call),
+        Executed::CannotAsk(error) => {
+            ToolResult::failure(input_required::refused(call, &tool.face.name, error)?.to_string())
         }
-        None => input_required::ask(call),
-    }
+    };
+    let meta = std::mem::take(&mut result.meta);
+    envelope::complete_with_meta(call, for_revision(call, tool, result)?, &meta)
 }
 
 /// The result in a form that the client does not reject.
@@ -97,95 +96,4 @@ fn for_revision(call: &Call<'_>, tool: &Tool, mut result: ToolResult) -> Result<
 #[derive(Serialize)]
 struct Wrapped {
     result: Box<RawValue>,
-}
-
-/// The tool's result; `None`, if it asks for something first. Whoever looks on is told of each step.
-async fn answer(call: &Call<'_>, tool: &Tool, arguments: Option<Value<'_>>) -> Result<Option<ToolResult>, RpcError> {
-    let name = &*tool.face.name;
-    let schema = tool.input_schema().map_err(|error| fault::internal(&call.cx, name, &error))?;
-    let nothing = Document::empty_object();
-    let arguments = arguments.unwrap_or(nothing.root());
-    if !tool.hooks.is_empty() {
-        tell(call, tool, ToolEvent::InputStart).await;
-        tell(call, tool, ToolEvent::InputDelta(arguments.text().into())).await;
-    }
-    let mistakes = schema.validate(arguments);
-    let result = if mistakes.is_empty() {
-        execute(call, tool, arguments).await
-    } else {
-        Ok(Some(refused(tool, &mistakes.join("\n- "))))
-    };
-    if !tool.hooks.is_empty() {
-        match &result {
-            Ok(Some(result)) if result.is_error => tell(call, tool, ToolEvent::Error(result.text().into())).await,
-            Ok(Some(result)) => tell(call, tool, ToolEvent::Output(Rc::new(result.clone()))).await,
-            Ok(None) => {}
-            Err(error) => tell(call, tool, ToolEvent::Error((&*error.message).into())).await,
-        }
-    }
-    result
-}
-
-/// The result of the tool's function, whose arguments fit their schema.
-async fn execute(call: &Call<'_>, tool: &Tool, arguments: Value<'_>) -> Result<Option<ToolResult>, RpcError> {
-    let name = &*tool.face.name;
-    let work = match tool.handler.call(arguments.text(), call.cx.clone()) {
-        Ok(work) => work,
-        Err(mistake) => return Ok(Some(refused(tool, &mistake))),
-    };
-    if !tool.hooks.is_empty() {
-        let arguments = serde_json::from_str(arguments.text()).unwrap_or_default();
-        tell(call, tool, ToolEvent::InputAvailable(Rc::new(arguments))).await;
-    }
-    Ok(Some(match run(&call.cx, tool.deadline, work).await {
-        Ended::Asks => return Ok(None),
-        Ended::Late => ToolResult::failure(late(tool.deadline)),
-        Ended::Done(Ok(result)) => checked(call, tool, result)?,
-        Ended::Done(Err(error)) => {
-            if let Some(error) = error.input {
-                let feature = input_required::refused(call, name, *error)?;
-                return Ok(Some(ToolResult::failure(feature.to_string())));
-            }
-            if let Some(cause) = &error.cause {
-                fault::log(call.cx.host(), name, cause);
-            }
-            ToolResult { meta: error.meta.map_or(Map::new(), |meta| *meta), ..ToolResult::failure(error.message) }
-        }
-    }))
-}
-
-/// Tells those who look on. What fails there is for the log alone.
-async fn tell(call: &Call<'_>, tool: &Tool, event: ToolEvent) {
-    for failure in tool.hooks.tell(event, &call.cx).await {
-        fault::log(call.cx.host(), &tool.face.name, &format!("a hook failed: {failure}"));
-    }
-}
-
-/// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
-///
-/// Source: 2025-06-18 and later, server/tools, "Output Schema".
-fn checked(call: &Call<'_>, tool: &Tool, result: ToolResult) -> Result<ToolResult, RpcError> {
-    let schema = tool.output_schema().map_err(|error| fault::internal(&call.cx, &tool.face.name, &error))?;
-    let Some(schema) = schema.filter(|_| !result.is_error) else { return Ok(result) };
-    let mistakes = match &result.structured_content {
-        // What the server has made itself may be as large as it likes.
-        Some(structured) => match Document::parse(structured.get().as_bytes(), JsonLimits::MOST) {
-            Ok(document) => schema.validate_for_log(document.root()),
-            Err(error) => vec![error.to_string()],
-        },
-        None => vec!["there is no structured content".to_owned()],
-    };
-    if mistakes.is_empty() {
-        return Ok(result);
-    }
-    let cause = format!("the output does not fit its schema: {}", mistakes.join("; "));
-    fault::log(call.cx.host(), &tool.face.name, &cause);
-    Ok(ToolResult::failure(
-        "The tool returned output that does not fit its own output schema. This is the server's fault, and its log says \
-         where it is.",
-    ))
-}
-
-fn refused(tool: &Tool, mistakes: &str) -> ToolResult {
-    ToolResult::failure(format!("The arguments of `{}` do not fit its input schema:\n- {mistakes}", tool.face.name))
 }

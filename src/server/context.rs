@@ -8,6 +8,7 @@ use std::rc::Rc;
 use futures::future::{LocalBoxFuture, Shared};
 use serde::Serialize;
 
+use super::builder::McpServer;
 use super::exchange::Exchange;
 use super::outbox::Outbox;
 use super::session_required::SessionRequired;
@@ -29,7 +30,8 @@ pub struct RequestInfo {
 }
 
 impl RequestInfo {
-    pub(crate) fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
+    /// A request that `principal` has sent, for a [context of one's own](Context::native).
+    pub fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
         Self { head, principal: principal.map(Rc::new), asked: Rc::default(), extensions: Rc::default() }
     }
 
@@ -86,9 +88,15 @@ impl RequestInfo {
 
 /// The request that a handler answers. Cheap to clone.
 #[derive(Clone)]
-pub struct Context(Rc<Inner>);
+pub struct Context {
+    of_request: Rc<OfRequest>,
+    server: Option<Rc<McpServer>>,
+    /// How many calls of tools this one is within.
+    depth: u8,
+}
 
-struct Inner {
+/// What is the same for all calls that a request leads to.
+struct OfRequest {
     request: RequestInfo,
     id: RequestId,
     revision: Revision,
@@ -121,66 +129,93 @@ impl Context {
         host: Host,
     ) -> Self {
         let exchange = Rc::new(Exchange::new(capabilities));
-        Self(Rc::new(Inner { request, id, revision, client, host, exchange, traceparent: None, live: None }))
+        let of_request = OfRequest { request, id, revision, client, host, exchange, traceparent: None, live: None };
+        Self { of_request: Rc::new(of_request), server: None, depth: 0 }
     }
 
     /// The same context, of a request that is part of a trace. For one that nobody has a copy of yet.
     pub(crate) fn with_traceparent(mut self, traceparent: Option<Box<str>>) -> Self {
-        if let Some(inner) = Rc::get_mut(&mut self.0) {
-            inner.traceparent = traceparent;
+        if let Some(request) = Rc::get_mut(&mut self.of_request) {
+            request.traceparent = traceparent;
         }
         self
     }
 
     /// The same context, with a way to tell the client something while it is in use. For one that nobody has a copy of yet.
     pub(crate) fn with_live(mut self, live: Live) -> Self {
-        if let Some(inner) = Rc::get_mut(&mut self.0) {
-            inner.live = Some(live);
+        if let Some(request) = Rc::get_mut(&mut self.of_request) {
+            request.live = Some(live);
         }
         self
     }
 
+    /// The same context, for calls of the tools of `server`.
+    pub(crate) fn of_server(self, server: &Rc<McpServer>) -> Self {
+        Self { server: Some(server.clone()), ..self }
+    }
+
+    /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
+    /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
+    pub fn native(request: RequestInfo, host: Host) -> Self {
+        let capabilities = ClientCapabilities::default();
+        Self::new(request, RequestId::native(), Revision::V2026_07_28, None, capabilities, host)
+    }
+
+    /// The context of a tool of `server` that is called within this one.
+    pub(crate) fn within(&self, server: &Rc<McpServer>) -> Self {
+        let of_request = self.of_request.clone();
+        Self { of_request, server: Some(server.clone()), depth: self.depth.saturating_add(1) }
+    }
+
+    pub(crate) fn depth(&self) -> u8 {
+        self.depth
+    }
+
+    pub(crate) fn server(&self) -> Option<&Rc<McpServer>> {
+        self.server.as_ref()
+    }
+
     /// Who calls; `None` on an endpoint without authentication.
     pub fn auth(&self) -> Option<&Principal> {
-        self.0.request.principal()
+        self.of_request.request.principal()
     }
 
     /// The program that calls, as it names itself. For display and logs: anyone can claim any name.
     ///
     /// Clients of older revisions name themselves only when they open, so that this is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
-        self.0.request.asked.set(true);
-        self.0.client.as_ref()
+        self.of_request.request.asked.set(true);
+        self.of_request.client.as_ref()
     }
 
     /// The JSON-RPC id of the request.
     pub fn request_id(&self) -> &RequestId {
-        &self.0.id
+        &self.of_request.id
     }
 
     /// The revision of the protocol that the request is written in.
     pub fn revision(&self) -> Revision {
-        self.0.revision
+        self.of_request.revision
     }
 
     /// The W3C trace context that the client sent (`traceparent`), for calls of one's own to be part of the same trace.
     pub fn traceparent(&self) -> Option<&str> {
-        self.0.traceparent.as_deref()
+        self.of_request.traceparent.as_deref()
     }
 
     /// The HTTP header of that name, whatever its case.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.0.request.header(name)
+        self.of_request.request.header(name)
     }
 
     /// What the [server function](RequestInfo::extend), or a handler before, has kept of that type for this request.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.0.request.extension()
+        self.of_request.request.extension()
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
     pub fn now_ms(&self) -> u64 {
-        self.0.host.clock.now_ms()
+        self.of_request.host.clock.now_ms()
     }
 
     /// Tells the client how far the work has come: `progress` of `total`, if that is known, and what is being done.
@@ -188,7 +223,7 @@ impl Context {
     /// It is sent at once, on the stream of the answer, if the client has asked for progress and takes such a stream; else it
     /// is dropped. So is a `progress` that is no more than the one before it.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
-        if let Some(live) = &self.0.live {
+        if let Some(live) = self.live().filter(|_| self.depth == 0) {
             live.outbox.progress(progress, total, &message.into());
         }
     }
@@ -199,7 +234,7 @@ impl Context {
     /// log messages, and the client wants those of this level and takes such a stream; else it is dropped. It must hold no
     /// secret and nothing of the server's inside.
     pub fn log(&self, level: LogLevel, data: impl Serialize) {
-        if let Some(live) = &self.0.live {
+        if let Some(live) = self.live() {
             live.outbox.log(level, &live.logger, data);
         }
     }
@@ -219,7 +254,7 @@ impl Context {
     /// where it waits, unless it looks at this: it then goes on to its end, and can put things in order. Clients of older
     /// revisions may close a stream for other reasons. A JSON answer that is pending is not told at all.
     pub async fn cancelled(&self) {
-        match &self.0.live {
+        match self.live() {
             Some(live) => {
                 live.is_watched.set(true);
                 live.gone.clone().await;
@@ -229,18 +264,18 @@ impl Context {
     }
 
     pub(crate) fn exchange(&self) -> &Exchange {
-        &self.0.exchange
+        &self.of_request.exchange
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {
-        self.0.live.as_ref()
+        self.of_request.live.as_ref()
     }
 
     pub(crate) fn depends_on_caller(&self) -> bool {
-        self.0.request.depends_on_caller()
+        self.of_request.request.depends_on_caller()
     }
 
     pub(crate) fn host(&self) -> &Host {
-        &self.0.host
+        &self.of_request.host
     }
 }

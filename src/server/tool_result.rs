@@ -87,6 +87,11 @@ impl ToolError {
         Self { message: message.into(), cause: None, input: None, meta: None }
     }
 
+    /// What the model is told.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// What lies behind it, for the log. It never reaches the caller, and should hold no argument's value and no secret.
     #[must_use]
     pub fn because(mut self, cause: impl ToString) -> Self {

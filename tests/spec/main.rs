@@ -28,6 +28,7 @@ mod json_rpc;
 mod legacy;
 mod lists;
 mod live;
+mod native;
 mod older_revisions;
 mod one_request;
 mod pages;

@@ -8,13 +8,13 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::context::Context;
 use super::fault;
+use super::tool::DEADLINE;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::server::Context;
-use crate::server::tool::DEADLINE;
 
 /// How a handler ended.
-pub(super) enum Ended<T> {
+pub(crate) enum Ended<T> {
     /// With what it returned.
     Done(T),
     /// At a question whose answer is not there yet.
@@ -27,7 +27,7 @@ pub(super) enum Ended<T> {
 ///
 /// The timer is set only once the handler waits for something: most do not, and to set it costs more than they do. A handler
 /// that never waits cannot be stopped.
-pub(super) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
+pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
     std::future::poll_fn(|task| {
@@ -44,12 +44,12 @@ pub(super) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
 }
 
 /// What a caller is told of a handler that was not done in time.
-pub(super) fn late(limit: Duration) -> String {
+pub(crate) fn late(limit: Duration) -> String {
     format!("It was not done within {} s, and was given up. Ask for less at once, or try again later.", limit.as_secs())
 }
 
 /// Runs the handler of a prompt or a resource; `None`, if it asks for something first.
-pub(super) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Option<F::Output>, RpcError> {
+pub(crate) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Option<F::Output>, RpcError> {
     match run(cx, DEADLINE, work).await {
         Ended::Done(made) => Ok(Some(made)),
         Ended::Asks => Ok(None),
@@ -58,7 +58,7 @@ pub(super) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Optio
 }
 
 /// Runs a function that lists or completes, which cannot ask: their methods have no way to carry a question.
-pub(super) async fn run_only<F: Future>(cx: &Context, name: &str, work: F) -> Result<F::Output, RpcError> {
+pub(crate) async fn run_only<F: Future>(cx: &Context, name: &str, work: F) -> Result<F::Output, RpcError> {
     let done = run_or_ask(cx, work).await?;
     done.ok_or_else(|| fault::internal(cx, name, &"a function that lists or completes has asked the client for input"))
 }

@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
+use super::context::Context;
 use crate::host::{Host, Level};
 use crate::protocol::error::{RpcError, shortened};
-use crate::server::Context;
 
 /// A log line about one failure.
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
 }
 
 /// Writes down why `subject` failed, and gives the error that says nothing of it.
-pub(super) fn internal(cx: &Context, subject: &str, cause: &impl Display) -> RpcError {
+pub(crate) fn internal(cx: &Context, subject: &str, cause: &impl Display) -> RpcError {
     log(cx.host(), subject, &cause.to_string());
     RpcError::internal()
 }

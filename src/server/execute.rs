@@ -1,0 +1,227 @@
+//! A call of a tool, from its arguments to its result: checked, told to those who look on, run to its deadline, and checked again.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::access::permits;
+use super::ask::InputError;
+use super::builder::McpServer;
+use super::context::Context;
+use super::fault;
+use super::hook::ToolEvent;
+use super::run::{Ended, late, run};
+use super::tool::Tool;
+use super::tool_result::{ToolError, ToolResult};
+use crate::protocol::error::shortened;
+use crate::protocol::json::{Document, JsonLimits, Kind, Value};
+use crate::schema::{Schema, SchemaError};
+
+/// Within one another, calls go no deeper: tools that call each other in a circle would otherwise never end.
+const DEEPEST: u8 = 8;
+
+/// What a model can make of a tool that is not there.
+pub(crate) fn unknown(name: &str) -> String {
+    format!("Unknown tool: {}. tools/list names those that exist.", shortened(name))
+}
+
+/// What became of a call.
+pub(crate) enum Executed {
+    /// It has a result, of success or of failure.
+    Done(ToolResult),
+    /// It waits for an answer of the client's.
+    Asks,
+    /// The client cannot be asked what it would have to be.
+    CannotAsk(InputError),
+}
+
+/// Calls `tool`, and tells whoever looks on of each step.
+pub(crate) async fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
+    if !tool.hooks.is_empty() {
+        tell(tool, cx, ToolEvent::InputStart).await;
+        tell(tool, cx, ToolEvent::InputDelta(arguments.text().into())).await;
+    }
+    let executed = match mistakes(tool, arguments) {
+        Ok(mistakes) if mistakes.is_empty() => call(tool, arguments, cx).await,
+        Ok(mistakes) => Executed::Done(refused(tool, &mistakes.join("\n- "))),
+        Err(error) => {
+            Executed::Done(broken(tool, cx, &error.to_string(), "The tool cannot be called as it is defined."))
+        }
+    };
+    if !tool.hooks.is_empty() {
+        match &executed {
+            Executed::Done(result) if result.is_error => tell(tool, cx, ToolEvent::Error(result.text().into())).await,
+            Executed::Done(result) => tell(tool, cx, ToolEvent::Output(Rc::new(result.clone()))).await,
+            Executed::CannotAsk(error) => tell(tool, cx, ToolEvent::Error(error.to_string().into())).await,
+            Executed::Asks => {}
+        }
+    }
+    executed
+}
+
+fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
+    Ok(tool.input_schema()?.validate(arguments))
+}
+
+/// Calls the tool's function with arguments that fit their schema.
+async fn call(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
+    let work = match tool.handler.call(arguments.text(), cx.clone()) {
+        Ok(work) => work,
+        Err(mistake) => return Executed::Done(refused(tool, &mistake)),
+    };
+    if !tool.hooks.is_empty() {
+        let arguments = serde_json::from_str(arguments.text()).unwrap_or_default();
+        tell(tool, cx, ToolEvent::InputAvailable(Rc::new(arguments))).await;
+    }
+    match run(cx, tool.deadline, work).await {
+        Ended::Asks => Executed::Asks,
+        Ended::Late => Executed::Done(ToolResult::failure(late(tool.deadline))),
+        Ended::Done(Ok(result)) => Executed::Done(checked(tool, cx, result)),
+        Ended::Done(Err(ToolError { input: Some(error), .. })) => Executed::CannotAsk(*error),
+        Ended::Done(Err(ToolError { message, cause, meta, .. })) => {
+            if let Some(cause) = &cause {
+                fault::log(cx.host(), &tool.face.name, cause);
+            }
+            let meta = meta.map(|meta| *meta).unwrap_or_default();
+            Executed::Done(ToolResult { meta, ..ToolResult::failure(message) })
+        }
+    }
+}
+
+/// Tells those who look on. What fails there is for the log alone.
+async fn tell(tool: &Tool, cx: &Context, event: ToolEvent) {
+    for failure in tool.hooks.tell(event, cx).await {
+        fault::log(cx.host(), &tool.face.name, &format!("a hook failed: {failure}"));
+    }
+}
+
+/// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
+///
+/// Source: 2025-06-18 and later, server/tools, "Output Schema".
+fn checked(tool: &Tool, cx: &Context, result: ToolResult) -> ToolResult {
+    let cause = match tool.output_schema() {
+        Ok(Some(schema)) if !result.is_error => output_mistakes(&schema, &result),
+        Ok(_) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    match cause {
+        None => result,
+        Some(cause) => {
+            let cause = format!("the output does not fit its schema: {cause}");
+            broken(tool, cx, &cause, "The tool returned output that does not fit its own output schema.")
+        }
+    }
+}
+
+fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
+    let Some(structured) = &result.structured_content else { return Some("there is no structured content".to_owned()) };
+    // What the server has made itself may be as large as it likes.
+    match Document::parse(structured.get().as_bytes(), JsonLimits::MOST) {
+        Ok(document) => {
+            let mistakes = schema.validate_for_log(document.root());
+            (!mistakes.is_empty()).then(|| mistakes.join("; "))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// A failure that is the server's own.
+fn broken(tool: &Tool, cx: &Context, cause: &str, message: &str) -> ToolResult {
+    fault::log(cx.host(), &tool.face.name, cause);
+    ToolResult::failure(format!("{message} This is the server's fault, and its log says where it is."))
+}
+
+fn refused(tool: &Tool, mistakes: &str) -> ToolResult {
+    ToolResult::failure(format!("The arguments of `{}` do not fit its input schema:\n- {mistakes}", tool.face.name))
+}
+
+impl McpServer {
+    /// Calls the tool `name` from within the program, as a client's call would: its arguments are checked, and so are the scopes of the
+    /// caller in `cx`, its hooks are told, its deadline holds, and its output is checked.
+    ///
+    /// A failure of the tool, and arguments that do not fit, are a result whose [`is_error`](ToolResult::is_error) is true.
+    ///
+    /// # Errors
+    /// There is no such tool, the caller lacks a scope, `arguments` is no object, or calls have gone too deep within one another.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// use edge_mcp::host::Host;
+    /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, ToolError};
+    /// use serde_json::json;
+    ///
+    /// async fn greeting(host: Host) -> Result<String, ToolError> {
+    ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
+    ///     let server = Rc::new(McpServer::builder("greeter", "1.0.0").tool(greet).build()?);
+    ///     let (nothing, ()) = http::Request::new(()).into_parts();
+    ///     let cx = Context::native(RequestInfo::new(Rc::new(nothing), None), host);
+    ///     Ok(server.execute_tool("greet", json!({}), &cx).await?.text())
+    /// }
+    /// ```
+    pub async fn execute_tool(
+        self: &Rc<Self>,
+        name: &str,
+        arguments: serde_json::Value,
+        cx: &Context,
+    ) -> Result<ToolResult, ToolError> {
+        let tool = self.tool(name).ok_or_else(|| ToolError::new(unknown(name)))?;
+        if !permits(cx.auth(), &tool.access.scopes) {
+            let scopes = tool.access.scopes.join(" ");
+            return Err(ToolError::new(format!("`{name}` needs the scope {scopes}, which the caller does not have.")));
+        }
+        let inner = cx.within(self);
+        if inner.depth() > DEEPEST {
+            let message = format!("`{name}` was not called: {DEEPEST} calls are within one another already.");
+            return Err(ToolError::new(message));
+        }
+        let text = arguments.to_string();
+        let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
+            .ok()
+            .filter(|document| document.root().kind() == Kind::Object)
+            .ok_or_else(|| ToolError::new(format!("The arguments of `{name}` must be an object.")))?;
+        match execute(tool, document.root(), &inner).await {
+            Executed::Done(result) => Ok(result),
+            Executed::CannotAsk(error) => {
+                let message = error.to_string().into();
+                Err(ToolError { message, ..error.into() })
+            }
+            // Whoever runs the outermost call sees that there are questions, and ends it.
+            Executed::Asks => std::future::pending().await,
+        }
+    }
+}
+
+impl Context {
+    /// Calls a tool of the same server, for the same caller: see [`McpServer::execute_tool`]. What the tool says of its progress is
+    /// dropped; a question that it asks is asked.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, Tool, ToolError};
+    /// use serde_json::json;
+    ///
+    /// async fn twice(cx: Context) -> Result<String, ToolError> {
+    ///     let first = cx.call_tool("greet", json!({})).await?;
+    ///     let second = cx.call_tool("greet", json!({})).await?;
+    ///     Ok(format!("{} {}", first.text(), second.text()))
+    /// }
+    ///
+    /// let tool = Tool::new("greet-twice", twice).description("Says hello, and again.");
+    /// ```
+    pub fn call_tool<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: serde_json::Value,
+    ) -> LocalBoxFuture<'a, Result<ToolResult, ToolError>> {
+        // Boxed, since a tool may call itself, and no future can hold one of its own kind.
+        async move {
+            let server = self.server().ok_or_else(|| ToolError::new(unknown(name)))?;
+            server.execute_tool(name, arguments, self).await
+        }
+        .boxed_local()
+    }
+}

@@ -1,0 +1,196 @@
+//! Tools that are called from within the program: by itself, and by other tools.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::auth::{Principal, StaticTokens};
+use edge_mcp::http::Endpoint;
+use edge_mcp::{Context, Elicited, Json, McpServer, RequestInfo, Tool, ToolError, ToolEvent};
+use futures::executor::LocalPool;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::input_required::{KEY, all, ask_with, retry};
+use crate::support::{Internal, Lines, SECRET, legacy};
+
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    n: i32,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Double {
+    #[schemars(range(max = 100))]
+    double: i32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Called {
+    name: String,
+    arguments: Value,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+const TOKENS: &str = r#"[
+    {"token": "ada", "subject": "ada", "scopes": []},
+    {"token": "bob", "subject": "bob", "scopes": ["kb:write"]}
+]"#;
+
+struct Tenant(&'static str);
+
+async fn tenant(cx: Context) -> String {
+    let tenant = cx.extension::<Tenant>().map_or("no tenant", |tenant| tenant.0);
+    format!("{tenant} for {}", cx.auth().map_or("nobody", |caller| &caller.subject))
+}
+
+async fn ask(cx: Context) -> Result<String, ToolError> {
+    match cx.elicit::<Name>("name", "What is your name?").await? {
+        Elicited::Accepted(Name { name }) => Ok(name),
+        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+    }
+}
+
+/// Calls whatever it is told to.
+async fn call(Called { name, arguments }: Called, cx: Context) -> Result<String, ToolError> {
+    cx.progress(1.0, Some(2.0), "calling");
+    let result = cx.call_tool(&name, arguments).await?;
+    cx.progress(2.0, Some(2.0), "called");
+    Ok(format!("{}: {}", if result.is_error() { "failed" } else { "said" }, result.text()))
+}
+
+async fn progress(cx: Context) -> &'static str {
+    cx.progress(50.0, Some(100.0), "within");
+    "done"
+}
+
+async fn forever(cx: Context) -> Result<String, ToolError> {
+    Ok(cx.call_tool("forever", json!({})).await?.text())
+}
+
+type Seen = Rc<RefCell<Vec<&'static str>>>;
+
+fn server(seen: &Seen) -> McpServer {
+    let seen = seen.clone();
+    let look = move |event, _| {
+        seen.borrow_mut().push(match event {
+            ToolEvent::InputStart => "start",
+            ToolEvent::Output(_) => "output",
+            ToolEvent::Error(_) => "error",
+            _ => "input",
+        });
+        async { Ok(()) }
+    };
+    let double = |Number { n }: Number| async move { Json(Double { double: n * 2 }) };
+    McpServer::builder("s", "1")
+        .tool(Tool::new("double", double).description("Doubles.").hook(look))
+        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(Tool::new("write", || async { "written" }).description("Writes.").scopes(["kb:write"]))
+        .tool(Tool::new("hidden", || async { "seen" }).description("Hides.").visible_if(|_| false))
+        .tool(Tool::new("tenant", tenant).description("For whom."))
+        .tool(Tool::new("ask", ask).description("Asks."))
+        .tool(Tool::new("progress", progress).description("Tells."))
+        .tool(Tool::new("call", call).description("Calls."))
+        .tool(Tool::new("forever", forever).description("Calls itself."))
+        .build()
+        .expect("a server")
+}
+
+fn endpoint() -> Endpoint {
+    Endpoint::new(|request| {
+        request.extend(Tenant("acme"));
+        Ok(server(&Seen::default()))
+    })
+    .auth(StaticTokens::from_json("T", Some(TOKENS)))
+    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)))
+    .without_rate_limit()
+}
+
+/// Calls of the program itself: what a client would get, as values.
+#[test]
+fn a_tool_is_executed_natively() {
+    let (seen, lines, mut pool) = (Seen::default(), Lines::default(), LocalPool::new());
+    let server = Rc::new(server(&seen));
+    let host = lines.host(&pool);
+    let mut execute = |name: &str, arguments: Value, caller: Option<Principal>| {
+        let (head, ()) = http::Request::new(()).into_parts();
+        let cx = Context::native(RequestInfo::new(Rc::new(head), caller), host.clone());
+        pool.run_until(server.execute_tool(name, arguments, &cx))
+    };
+    let ada = || Some(Principal::new("ada"));
+    for (name, arguments, caller, says) in [
+        ("double", json!({ "n": 4 }), None, Ok(("{\"double\":8}", false))),
+        ("double", json!({ "n": "4" }), None, Ok(("- n: expected an integer, got \"4\"", true))),
+        ("double", json!({}), None, Ok(("- n: is required", true))),
+        ("double", json!({ "n": 51 }), None, Ok(("does not fit its own output schema", true))),
+        ("double", json!([4]), None, Err("The arguments of `double` must be an object.")),
+        ("break", json!({}), None, Ok(("The server's log says why.", true))),
+        ("halve", json!({}), None, Err("Unknown tool: halve. tools/list names those that exist.")),
+        ("write", json!({}), None, Ok(("written", false))),
+        ("write", json!({}), ada(), Err("`write` needs the scope kb:write, which the caller does not have.")),
+        ("tenant", json!({}), ada(), Ok(("no tenant for ada", false))),
+        ("ask", json!({}), None, Err("the request does not declare")),
+        ("call", json!({ "name": "double", "arguments": { "n": 1 } }), None, Ok(("said: {\"double\":2}", false))),
+    ] {
+        match (execute(name, arguments.clone(), caller), says) {
+            (Ok(result), Ok((text, is_error))) => {
+                assert!(result.text().contains(text), "{name} {arguments}: {}", result.text());
+                assert_eq!(result.is_error(), is_error, "{name} {arguments}");
+                assert!(!result.text().contains(SECRET));
+            }
+            (Err(error), Err(text)) => assert!(error.message().contains(text), "{name}: {}", error.message()),
+            (result, _) => panic!("{name} {arguments}: {result:?}"),
+        }
+    }
+    let told = seen.borrow().join(" ");
+    let whole = "start input input output";
+    assert_eq!(
+        told,
+        [whole, "start input error", "start input error", "start input input error", whole].join(" "),
+        "hooks are told as of any call"
+    );
+}
+
+/// Calls of one tool by another: by the caller's own rights, and with what the host has put into the request.
+#[test]
+fn a_tool_calls_another() {
+    let endpoint = endpoint();
+    for (token, name, arguments, says) in [
+        ("ada", "double", json!({ "n": 4 }), "said: {\"double\":8}"),
+        ("ada", "double", json!({ "n": 4.5 }), "failed: The arguments of `double`"),
+        ("ada", "tenant", json!({}), "said: acme for ada"),
+        ("ada", "write", json!({}), "`write` needs the scope kb:write, which the caller does not have."),
+        ("bob", "write", json!({}), "said: written"),
+        ("bob", "hidden", json!({}), "Unknown tool: hidden."),
+        ("bob", "forever", json!({}), "`forever` was not called: 8 calls are within one another already."),
+        ("bob", "call", json!({ "name": "double", "arguments": { "n": 1 } }), "said: said: {\"double\":2}"),
+    ] {
+        let params = json!({ "name": "call", "arguments": { "name": name, "arguments": arguments } });
+        let answer = legacy("tools/call", params).bearer(token).ask_at(&endpoint);
+        assert!(answer.tool_text().0.contains(says), "{token} {name}: {answer:?}");
+    }
+}
+
+/// What a tool asks is asked, however deep it is; what it says of its progress is not told.
+#[test]
+fn a_question_of_a_tool_within_a_tool_is_asked() {
+    let endpoint = endpoint();
+    let params = json!({ "name": "call", "arguments": { "name": "ask", "arguments": {} } });
+    let first = ask_with(all(), "tools/call", params.clone(), "ada", &endpoint);
+    assert_eq!(first.result()["inputRequests"]["name"]["method"], "elicitation/create", "{first:?}");
+    let again = retry(&params, &first, json!({ "name": { "action": "accept", "content": { "name": "Ada" } } }));
+    let second = ask_with(all(), "tools/call", again, "ada", &endpoint);
+    assert_eq!(second.tool_text(), ("said: Ada", false));
+    let refused = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
+    assert_eq!(refused.refusal(), (400, -32021), "as if it had been called itself");
+
+    let mut params = json!({ "name": "call", "arguments": { "name": "progress", "arguments": {} } });
+    params["_meta"] = json!({ "progressToken": "p" });
+    let told = legacy("tools/call", params).bearer("ada").header("Accept", "text/event-stream").ask_at(&endpoint);
+    let progress: Vec<_> = told.notifications.iter().map(|told| told["params"]["progress"].as_f64()).collect();
+    assert_eq!(progress, [Some(1.0), Some(2.0)]);
+}
