@@ -190,7 +190,10 @@ fn a_question_of_a_tool_within_a_tool_is_asked() {
 
     let mut params = json!({ "name": "call", "arguments": { "name": "progress", "arguments": {} } });
     params["_meta"] = json!({ "progressToken": "p" });
-    let told = legacy("tools/call", params).bearer("ada").header("Accept", "text/event-stream").ask_at(&endpoint);
+    let told = legacy("tools/call", params)
+        .bearer("ada")
+        .header("Accept", "application/json, text/event-stream")
+        .ask_at(&endpoint);
     let progress: Vec<_> = told.notifications.iter().map(|told| told["params"]["progress"].as_f64()).collect();
     assert_eq!(progress, [Some(1.0), Some(2.0)]);
 }
