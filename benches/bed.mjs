@@ -39,11 +39,11 @@ export async function modulesOf({ root }, { peer, crate }) {
 export const labelOf = ({ name, auth, crate }) => crate === 'benches/server' && !auth ? `${name}, open` : name
 
 /**
- * Starts a subject with so many tools.
+ * Starts a subject with so many tools, and flags for V8.
  *
  * @returns {Promise<import('./workerd.mjs').Process & { token?: string }>} `token` where it checks one
  */
-export async function put({ root, folder, core }, subject, tools) {
+export async function put({ root, folder, core }, subject, tools, flags) {
   const token = subject.auth ? randomBytes(32).toString('base64url') : undefined
   const bindings = token === undefined ? { OPEN: 'yes' } : {
     MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'bench', scopes: [] }]),
@@ -54,6 +54,7 @@ export async function put({ root, folder, core }, subject, tools) {
     modules: subject.modules,
     bindings: { ...bindings, TOOLS: String(tools) },
     core: core.subject,
+    flags,
   })
   return { ...process, token }
 }

@@ -15,10 +15,8 @@ export async function cold(bed, subjects, starts) {
   // The first start of all finds cold files, and this program's own first request is slower than the rest.
   await first(bed, subjects[0])
   for (let round = 0; round < starts; round++) {
-    for (const subject of subjects) {
-      bed.say(`cold start: ${subject.name}`)
-      times.get(subject.name).push(await first(bed, subject))
-    }
+    bed.say(`cold start: ${round + 1} of ${starts}`)
+    for (const subject of subjects) times.get(subject.name).push(await first(bed, subject))
   }
   return Object.fromEntries([...times].map(([name, all]) => [name, medians(all)]))
 }

@@ -6,6 +6,9 @@ import { residentKib } from './proc.mjs'
 import { rightly } from './rows.mjs'
 import { SMALL } from './works.mjs'
 
+// V8 lets garbage lie for as long as there is room. Here it has to collect all of it each time, so that what is left is what is kept.
+const FLAGS = ['--gc-global', '--max-semi-space-size=1']
+
 /**
  * @returns {Promise<Record<string, { first_kib: number, last_kib: number }>>} for each subject, its memory after `first` and after
  *   `last` answers of a new process
@@ -14,7 +17,7 @@ export async function memory(bed, subjects, { first, last }) {
   const kept = {}
   for (const subject of subjects) {
     bed.say(`memory: ${labelOf(subject)}`)
-    const process = await put(bed, subject, SMALL.tools)
+    const process = await put(bed, subject, SMALL.tools, FLAGS)
     const after = async (count) => {
       await answers(count, process, SMALL, { token: process.token, core: bed.core.load, folder: bed.folder })
       return residentKib(process.pid)

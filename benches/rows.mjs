@@ -49,16 +49,15 @@ async function rowsOf(bed, running, work, { rounds, seconds }) {
   const able = running.filter(({ subject }) => !subject.cannot?.includes(work.name))
   // All of them before any is timed.
   for (const one of able) await rightly(one, work)
-  const window = ({ subject, process }, seconds) => {
-    bed.say(`${work.name}: ${labelOf(subject)}`)
-    return load(process, work, { token: process.token, seconds, core: bed.core.load, folder: bed.folder })
-  }
-  for (const one of able) await window(one, seconds)
+  const window = ({ process }) => load(process, work, { token: process.token, seconds, core: bed.core.load, folder: bed.folder })
+  bed.say(`${work.name}: warming up`)
+  for (const one of able) await window(one)
 
   const windows = new Map(able.map((one) => [one, []]))
   for (let round = 0; round < rounds; round++) {
+    bed.say(`${work.name}: round ${round + 1} of ${rounds}`)
     // Each is once the first, so that none always follows the same one.
-    for (const one of rotated(able, round)) windows.get(one).push(await window(one, seconds))
+    for (const one of rotated(able, round)) windows.get(one).push(await window(one))
   }
   for (const one of able) await rightly(one, work)
   return running.map((one) => ({

@@ -15,6 +15,7 @@ process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
  * @param {{ name: string, bytes: Uint8Array }[]} worker.modules the entry first
  * @param {Record<string, string>} worker.bindings
  * @param {number} worker.core it is pinned to this one
+ * @param {string[]} [worker.flags] for V8
  * @returns {Promise<Process>} once its socket listens
  *
  * @typedef {object} Process
@@ -24,11 +25,11 @@ process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
  * @property {() => string} logs what it has printed so far, its end
  * @property {() => Promise<void>} stop
  */
-export async function start({ workerd, folder, modules, bindings, core }) {
+export async function start({ workerd, folder, modules, bindings, core, flags = [] }) {
   await mkdir(folder, { recursive: true })
   for (const { name, bytes } of modules) await writeFile(join(folder, name), bytes)
   const config = join(folder, 'config.capnp')
-  await writeFile(config, configuration(modules, bindings))
+  await writeFile(config, configuration(modules, bindings, flags))
 
   const spawned = performance.now()
   // It says on the third descriptor which port it has been given.
@@ -62,13 +63,14 @@ async function listening(stream) {
 const kinds = { js: 'esModule', mjs: 'esModule', wasm: 'wasm' }
 
 /** The text of a configuration with one Worker and one socket. */
-export function configuration(modules, bindings) {
+export function configuration(modules, bindings, flags = []) {
   const text = JSON.stringify
   const module = ({ name }) => `(name = ${text(name)}, ${kinds[name.split('.').at(-1)]} = embed ${text(name)})`
   const binding = ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .worker)],
+  v8Flags = [${flags.map((flag) => text(flag)).join(', ')}],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (

@@ -239,10 +239,11 @@ describe('a message', () => {
   test('that is none', () => assert.equal(of('application/json', 'oops'), undefined))
 })
 
-test('the configuration of a Worker names its modules and bindings', () => {
-  const text = configuration([{ name: 'index.js' }, { name: 'a.wasm' }], { TOKENS: '[{"a": 1}]' })
+test('the configuration of a Worker names its modules, its bindings and what V8 is told', () => {
+  const text = configuration([{ name: 'index.js' }, { name: 'a.wasm' }], { TOKENS: '[{"a": 1}]' }, ['--one', '--two'])
   assert.ok(text.includes('(name = "index.js", esModule = embed "index.js"), (name = "a.wasm", wasm = embed "a.wasm")'), text)
   assert.ok(text.includes(String.raw`(name = "TOKENS", text = "[{\"a\": 1}]")`), text)
+  assert.ok(text.includes('v8Flags = ["--one", "--two"]'), text)
 })
 
 describe('a run', () => {
