@@ -12,7 +12,7 @@ mod tools;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, StateKeys, Theme};
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Repository, StateKeys, Theme};
 use worker::{Env, Request, Response, event};
 
 #[event(fetch)]
@@ -35,6 +35,7 @@ fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
                 .theme(Theme::Light),
         )
         .website_url("https://modelcontextprotocol.io")
+        .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("examples/everything"))
         .instructions("Each tool, resource and prompt shows one thing.")
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
