@@ -12,7 +12,6 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::log_line::LogLine;
-use super::origin::host_of;
 use super::rate::{self, RateLimiting};
 use super::refusal::Refusal;
 use super::turned_away::{TurnedAway, misconfigured};
@@ -22,7 +21,7 @@ use crate::auth::validator::CountAddress;
 use crate::auth::{
     BoxValidator, ConfigError, Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, TokenValidator, bearer,
 };
-use crate::host::{Host, RequestHead, is_local, origin_of};
+use crate::host::{Host, RequestHead, host_of, is_local, origin_of};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 

@@ -26,6 +26,7 @@ pub(crate) struct About {
 }
 
 impl McpServerBuilder {
+    #[inline(never)]
     fn about(&mut self) -> &mut About {
         self.server.about.get_or_insert_default()
     }
@@ -282,8 +283,13 @@ impl McpServer {
 
 /// The letters a-z and digits of a text, in lower case, with a `-` for all between them.
 fn slug(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+    let mut slug = String::new();
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        slug.push_str(if slug.is_empty() { "" } else { "-" });
+        slug.push_str(word);
+    }
+    slug.make_ascii_lowercase();
+    slug
 }
 
 /// Source: the MCP registry's schema of 2025-12-11, `name`, and the registry itself, which also asks that both parts begin and

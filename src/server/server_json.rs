@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::builder::McpServer;
 use super::command::{Argument, Command, Input};
 use super::distribution::{Package, Remote, RemoteTransport, Repository};
-use crate::host::is_local;
+use crate::host::{host_of, is_local, origin_of};
 use crate::protocol::description::{Icon, Text};
 
 const STREAMABLE_HTTP: &str = "streamable-http";
@@ -151,17 +151,24 @@ impl McpServer {
 
     /// A name in the registry that nobody has given: the host of a URL, backwards, and the server's id.
     fn name_at(&self, url: &str) -> Option<String> {
-        let uri = url.parse::<http::Uri>().ok()?;
-        let host = uri.host()?.to_ascii_lowercase();
-        let mut labels: Vec<_> = host.split('.').filter(|label| !label.is_empty()).collect();
-        let is_address = labels.last()?.parse::<u8>().is_ok();
-        if !is_address {
-            labels.reverse();
+        let host = host_of(origin_of(url)?)?.trim_end_matches('.');
+        let is_address = host.rsplit('.').next()?.parse::<u8>().is_ok();
+        let mut name = String::new();
+        if is_local(host) {
+            name.push_str("localhost");
+        } else if is_address {
+            name.push_str(host);
+        } else {
+            for label in host.rsplit('.') {
+                name.push_str(if name.is_empty() { "" } else { "." });
+                name.push_str(label);
+            }
         }
-        let domain = if is_local(&host) { "localhost".to_owned() } else { labels.join(".") };
-        let name = format!("{domain}/{}", self.id());
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
-        (domain.bytes().all(is_known) && name.len() <= LONGEST_NAME).then_some(name)
+        name.make_ascii_lowercase();
+        let is_domain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+        name.push('/');
+        name.push_str(&self.id());
+        (is_domain && name.len() <= LONGEST_NAME).then_some(name)
     }
 }
 
