@@ -112,6 +112,6 @@ pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescr
 pub use protocol::log_level::LogLevel;
 pub use server::{
     Agent, AgentReply, BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError,
-    Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root,
-    Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage, Workflow,
+    Json, McpServer, Package, Prompt, PromptError, PromptResult, ReadError, Remote, Repository, RequestInfo, Resource,
+    ResourceTemplate, Root, Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage, Workflow,
 };

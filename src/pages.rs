@@ -26,6 +26,9 @@ struct Progress;
 #[doc = include_str!("../docs/authorization.md")]
 struct Authorization;
 
+#[doc = include_str!("../docs/about.md")]
+struct About;
+
 #[doc = include_str!("../docs/agents.md")]
 struct Agents;
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use edge_mcp::protocol::content::ResourceContents;
 use edge_mcp::protocol::description::ResourceDescription;
 use edge_mcp::server::{
-    BuildError, Completion, CompletionRequest, Json, McpServer, ReadError, ResourceTemplate, Tool, ToolError,
+    BuildError, Completion, CompletionRequest, Json, McpServer, ReadError, Repository, ResourceTemplate, Tool,
+    ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,7 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
     McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
+        .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
         .instructions(
             "A knowledge base of Markdown documents. Search it before you answer, read the documents that fit, and name \
              them. Save what is worth keeping as a document of its own.",

@@ -1,10 +1,11 @@
-# The official tests of JSON Schema, for scripts/test schema: what tests/schema/requirements.txt names.
+# The official tests of JSON Schema, and the MCP registry's schema, for scripts/test schema: what tests/schema/requirements.txt names.
 # Source it after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
 SCHEMA_SUITE=$TOOLS/json-schema-test-suite
 
-# ensure_schema_suite -> draft2020-12/ in that folder. Beside it is a copy of what it was made from; equal means nothing to do.
+# ensure_schema_suite -> draft2020-12/ and mcp-registry/ in that folder. Beside them is a copy of what they were made from; equal
+# means nothing to do.
 ensure_schema_suite() {
   local from=$ROOT/tests/schema/requirements.txt start=$SECONDS work=$SCHEMA_SUITE.new python package
   if cmp -s "$from" "$SCHEMA_SUITE/.made-from"; then return; fi
@@ -24,7 +25,11 @@ ensure_schema_suite() {
     --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not fetch the JSON-Schema-Test-Suite"
   package=$(cd "$work" && echo jsonschema-*.tar.gz)
   tar -xzf "$work/$package" -C "$work" --strip-components=3 "${package%.tar.gz}/json/tests/draft2020-12"
-  rm "$work/$package"
+  # A wheel is a zip file, which Python can read where no program can.
+  "$python" -m zipfile -e "$work"/skillsaw-*.whl "$work/wheel"
+  mkdir "$work/mcp-registry"
+  mv "$work"/wheel/skillsaw/schemas/mcp_registry/v2025_12_11/{server.schema.json,LICENSE} "$work/mcp-registry"
+  rm -r "$work/wheel" "$work/$package" "$work"/skillsaw-*.whl
   cp "$from" "$work/.made-from"
   mv "$work" "$SCHEMA_SUITE"
   say "json-schema-test-suite: fetched in $(took "$start")"

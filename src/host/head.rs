@@ -47,6 +47,21 @@ pub(crate) fn origin_of(url: &str) -> Option<&str> {
     url.get(..scheme.checked_add(3)?.checked_add(length)?)
 }
 
+/// The host of `scheme://host[:port]`, with the brackets of an IPv6 address; `None` if `origin` has another form.
+pub(crate) fn host_of(origin: &str) -> Option<&str> {
+    let (scheme, authority) = origin.split_once("://")?;
+    let foreign = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
+    if scheme.is_empty() || authority.bytes().any(foreign) {
+        return None;
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (authority, "0"),
+    };
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (is_port && !host.is_empty()).then_some(host)
+}
+
 impl RequestHead for http::request::Parts {
     fn method(&self) -> String {
         self.method.as_str().to_owned()

@@ -20,7 +20,7 @@ pub use body::{BodyError, RequestBody};
 pub use environment::Environment;
 pub use fetch::{Fetch, FetchError, FetchLimits, Fetched, Offline};
 pub use head::{LOCAL_HOSTS, RequestHead, path_of};
-pub(crate) use head::{is_local, origin_of};
+pub(crate) use head::{host_of, is_local, origin_of};
 pub use rate_limit::RateLimit;
 pub use signature::{CannotCheck, PublicKey, SignatureCheck};
 

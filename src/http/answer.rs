@@ -15,7 +15,7 @@ use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard, mirror, warning, well_known};
+use super::{cors, guard, mirror, server_json, warning, well_known};
 use crate::auth::{ConfigError, Principal, StateKeys};
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -71,6 +71,9 @@ impl Endpoint {
             let own_url = self.gate.resource_url(&url, &self.path);
             if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
                 return answer.map(Answer::Whole);
+            }
+            if path == server_json::PATH {
+                return self.server_json(head, &url, host).await.map(Answer::Whole);
             }
             return Err(Refusal::http(
                 StatusCode::NOT_FOUND,
@@ -204,7 +207,12 @@ impl Endpoint {
         self.gate.authorize(caller, &needed, url, &self.path)
     }
 
-    fn build(&self, info: &RequestInfo, id: Option<&RequestId>, host: &Host) -> Result<Rc<McpServer>, Box<Refusal>> {
+    pub(super) fn build(
+        &self,
+        info: &RequestInfo,
+        id: Option<&RequestId>,
+        host: &Host,
+    ) -> Result<Rc<McpServer>, Box<Refusal>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
         for problem in server.iter().flat_map(|server| &server.warnings) {
             warning::once(host, "definition", problem);

@@ -12,7 +12,6 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::log_line::LogLine;
-use super::origin::host_of;
 use super::rate::{self, RateLimiting};
 use super::refusal::Refusal;
 use super::turned_away::{TurnedAway, misconfigured};
@@ -22,7 +21,7 @@ use crate::auth::validator::CountAddress;
 use crate::auth::{
     BoxValidator, ConfigError, Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, TokenValidator, bearer,
 };
-use crate::host::{Host, RequestHead, is_local, origin_of};
+use crate::host::{Host, RequestHead, host_of, is_local, origin_of};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 
@@ -71,16 +70,8 @@ impl Gate {
         self.resource.url.as_ref().is_some_and(|url| url.origin().eq_ignore_ascii_case(origin))
     }
 
-    /// Who calls, or `None` where everybody may.
-    pub(super) async fn authenticate(
-        &self,
-        head: &dyn RequestHead,
-        url: &str,
-        path: &str,
-        host: &Host,
-        line: &mut LogLine,
-    ) -> Result<Option<Principal>, Box<Refusal>> {
-        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+    /// What asks callers who they are; `None` where everybody may call. Where that is not settled, nothing is served.
+    fn validator(&self, url: &str, path: &str, host: &Host) -> Result<Option<&BoxValidator>, Box<Refusal>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -95,17 +86,47 @@ impl Gate {
                                            or say `open_to_the_public`";
                     return Err(misconfigured(host, PROBLEM));
                 }
-                let is_within = address.count().await;
-                return if is_within { Ok(None) } else { Err(self.too_many()) };
+                return Ok(None);
             }
             Authentication::Token(validator) => validator,
         };
-        let resource = self.resource_url(url, path);
-        if resource.is_none() && (validator.needs_resource() || !self.resource.authorization_servers.is_empty()) {
+        let needs_url = || validator.needs_resource() || !self.resource.authorization_servers.is_empty();
+        if needs_url() && self.resource_url(url, path).is_none() {
             const PROBLEM: &str =
                 "MCP_RESOURCE is not set: it is the URL of this server, such as https://kb.example.com/mcp";
             return Err(misconfigured(host, PROBLEM));
         }
+        Ok(Some(validator))
+    }
+
+    /// Lets a caller pass to what is for all, once its address is counted. Whether it would have to say who it is for the rest.
+    pub(super) async fn admit_anyone(
+        &self,
+        head: &dyn RequestHead,
+        url: &str,
+        path: &str,
+        host: &Host,
+    ) -> Result<bool, Box<Refusal>> {
+        let is_guarded = self.validator(url, path, host)?.is_some();
+        let is_within = self.limit.admits(|| rate::key_of_address(head), host).await;
+        if is_within { Ok(is_guarded) } else { Err(self.too_many()) }
+    }
+
+    /// Who calls, or `None` where everybody may.
+    pub(super) async fn authenticate(
+        &self,
+        head: &dyn RequestHead,
+        url: &str,
+        path: &str,
+        host: &Host,
+        line: &mut LogLine,
+    ) -> Result<Option<Principal>, Box<Refusal>> {
+        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+        let Some(validator) = self.validator(url, path, host)? else {
+            let is_within = address.count().await;
+            return if is_within { Ok(None) } else { Err(self.too_many()) };
+        };
+        let resource = self.resource_url(url, path);
         let judged = match token(head, url) {
             Ok(token) => {
                 let presented = Presented { token: &token, resource: resource.as_deref(), host, address: &address };

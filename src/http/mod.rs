@@ -11,6 +11,8 @@
 //! | `turned_away` | what a caller is told who does not pass |
 //! | `rate` | how often a caller may call |
 //! | `well_known` | what clients read before they have a token |
+//! | `server_json` | what the MCP registry asks of a server |
+//! | `document` | documents that anyone may read |
 //! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
 //! | `mirror` | whether the headers say what the body says |
@@ -26,6 +28,7 @@
 mod answer;
 mod authenticate;
 mod cors;
+mod document;
 pub mod endpoint;
 mod era;
 mod guard;
@@ -38,6 +41,7 @@ mod mirror;
 pub mod origin;
 mod rate;
 mod refusal;
+mod server_json;
 mod settings;
 pub mod stream;
 mod turned_away;

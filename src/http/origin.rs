@@ -5,7 +5,7 @@
 //! (basic/transports, "Security Warning"); since 2025-11-25 the answer is 403. Callers that are no browser send no
 //! `Origin`, and pass.
 
-use crate::host::LOCAL_HOSTS;
+use crate::host::{LOCAL_HOSTS, host_of};
 
 /// The web pages that may call.
 #[derive(Clone, Debug)]
@@ -53,21 +53,6 @@ pub(super) fn is_origin(text: &str) -> bool {
             .all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
     };
     host_of(text).map_or(!text.contains("://") && is_host(text), |host| host.starts_with('[') || is_host(host))
-}
-
-/// The host of `scheme://host[:port]`, with the brackets of an IPv6 address; `None` if `origin` has another form.
-pub(super) fn host_of(origin: &str) -> Option<&str> {
-    let (scheme, authority) = origin.split_once("://")?;
-    let foreign = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
-    if scheme.is_empty() || authority.bytes().any(foreign) {
-        return None;
-    }
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (authority, "0"),
-    };
-    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    (is_port && !host.is_empty()).then_some(host)
 }
 
 #[cfg(test)]

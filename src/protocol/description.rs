@@ -47,11 +47,11 @@ impl Implementation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Icon {
-    src: Text,
+    pub(crate) src: Text,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mime_type: Option<Text>,
+    pub(crate) mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sizes: Vec<Text>,
+    pub(crate) sizes: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     theme: Option<Theme>,
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use super::about::About;
 use super::agent::Agent;
 use super::cache::{CacheHint, Cacheable};
 use super::context::RequestInfo;
@@ -31,6 +32,7 @@ use crate::protocol::log_level::LogLevel;
 /// ```
 pub struct McpServer {
     pub(crate) info: Implementation,
+    pub(super) about: Option<Box<About>>,
     pub(crate) instructions: Option<Text>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -52,6 +54,7 @@ impl McpServer {
         McpServerBuilder {
             server: Self {
                 info: Implementation::new(name, version),
+                about: None,
                 instructions: None,
                 tools: Vec::new(),
                 resources: Vec::new(),
@@ -131,7 +134,7 @@ impl McpServer {
 /// A server that is being put together. Lists show things in the order in which they were added.
 #[must_use]
 pub struct McpServerBuilder {
-    server: McpServer,
+    pub(super) server: McpServer,
 }
 
 impl McpServerBuilder {

@@ -45,7 +45,9 @@ impl McpServer {
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
             refuse("server", &info.name, value.trim().is_empty().then(|| format!("has an empty {field}")))?;
         }
+        refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         refuse("server", &info.name, icon_problem(&info.icons))?;
+        self.check_about()?;
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { ENVELOPE, modern } from './ask.mjs'
 import { CLIENTS } from './official-clients.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
@@ -17,9 +18,11 @@ after(() => worker?.stop())
 
 // What the conformance suite asks for comes after these.
 const own = (names) => names.filter((name) => !/^test_|^test:|^json_schema_/.test(name))
-const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail']
-const PROMPTS = ['hello', 'review', 'summarize', 'picture']
-const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris']
+const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail',
+  'get-weather', 'collectContactInfo', 'get-user-data', 'ask_guide', 'run_outing']
+const PROMPTS = ['hello', 'review', 'summarize', 'picture', 'analyze-code', 'current']
+const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://current',
+  'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris', 'file://data/123.txt']
 
 for (const { name, connect, isModern } of CLIENTS) {
   describe(name, () => {
@@ -54,6 +57,14 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual(content.map((block) => block.type), ['text', 'image', 'audio', 'resource', 'resource_link'])
       assert.deepEqual(content[0].annotations, { audience: ['user'], priority: 1 })
       assert.equal((await client.callTool({ name: 'fail' })).isError, true)
+      const weather = await client.callTool({ name: 'get-weather', arguments: { location: 'London' } })
+      assert.deepEqual(weather.structuredContent, { weather: 'rainy' })
+      const guide = await client.callTool({ name: 'ask_guide', arguments: { message: 'What about the weather?' } })
+      assert.match(guide.content[0].text, /^Call get-weather/)
+      const outing = await client.callTool({ name: 'run_outing', arguments: { city: 'London' } })
+      assert.deepEqual(outing.structuredContent, { plan: 'Visit a museum in London.' })
+      const nobody = await client.callTool({ name: 'get-user-data' })
+      assert.ok(nobody.isError && nobody.content[0].text.startsWith('Authentication required'))
     })
 
     test('lists resources, in pages, and templates', async () => {
@@ -61,7 +72,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual(own(resources.map(({ uri }) => uri)), RESOURCES)
       assert.deepEqual([resources[0].size, resources[0].annotations.priority], [10, 0.8])
       const { resourceTemplates } = await client.listResourceTemplates()
-      assert.deepEqual(own(resourceTemplates.map(({ uriTemplate }) => uriTemplate)), ['weather://{city}{?days}', 'demo://files/{+path}'])
+      assert.deepEqual(own(resourceTemplates.map(({ uriTemplate }) => uriTemplate)), ['weather://{city}{?days}', 'demo://files/{+path}', 'file://data/{id}'])
     })
 
     test('reads resources', async () => {
@@ -69,8 +80,10 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual(await read('demo://text'), [{ uri: 'demo://text', mimeType: 'text/plain', text: 'Plain text' }])
       assert.match((await read('demo://bytes'))[0].blob, /^iVBORw0KGgo/)
       assert.equal((await read('demo://several')).length, 2)
-      assert.equal((await read('weather://Paris?days=3'))[0].text, 'Paris: sun for 3 days')
+      assert.equal((await read('weather://Paris?days=3'))[0].text, 'Paris: sunny for 3 days')
       assert.equal((await read('demo://files/a/b%20c.md'))[0].text, '{"path": "a/b c.md"}')
+      assert.equal((await read('weather://current'))[0].text, 'Paris: sunny')
+      assert.equal((await read('file://data/123.txt'))[0].text, 'This is the content of the data file.')
       await assert.rejects(read('weather://Atlantis'), /not found/)
       await assert.rejects(read('demo://files/../secret'), /not found/)
     })
@@ -82,6 +95,8 @@ for (const { name, connect, isModern } of CLIENTS) {
       const text = async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0].content.text
       assert.equal(await text('review', { code: 'x', language: 'Rust' }), 'Review this Rust code:\nx')
       assert.equal(await text('review@v1', { code: 'x' }), 'Review: x')
+      assert.equal(await text('analyze-code', { code: 'x' }), 'Analyze this code: x')
+      assert.equal(await text('analyze-code@v2', { code: 'x' }), 'Analyze this code with the new logic: x')
       assert.equal(await text('summarize', { text: 'y' }), 'Summarize: y')
       const { messages } = await client.getPrompt({ name: 'picture' })
       assert.deepEqual(messages.map(({ role, content }) => [role, content.type]), [['user', 'image'], ['user', 'resource'], ['assistant', 'text']])
@@ -136,10 +151,50 @@ for (const era of ['legacy', 'auto', 'modern']) {
     const added = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2')
     assert.deepEqual(added.structuredContent, { total: 3 })
     assert.deepEqual(own((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri)), RESOURCES)
-    assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 3)
+    assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 4)
     assert.equal((await inspect('--method', 'resources/read', '--uri', 'demo://text')).contents[0].text, 'Plain text')
     assert.deepEqual(own((await inspect('--method', 'prompts/list')).prompts.map((prompt) => prompt.name)), PROMPTS)
     const prompt = await inspect('--method', 'prompts/get', '--prompt-name', 'summarize', '--prompt-args', 'text=z')
     assert.equal(prompt.messages[0].content.text, 'Summarize: z')
   })
 }
+
+describe('a person who is asked', () => {
+  /** A call, and what becomes of it once the person has taken the question in this way. */
+  const answered = async (name, args, answer) => {
+    const _meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
+    const ask = async (params) => (await modern(worker, 'tools/call', { _meta, name, arguments: args, ...params })).body.result
+    const { inputRequests, requestState } = await ask({})
+    const [key] = Object.keys(inputRequests)
+    return ask({ inputResponses: { [key]: answer }, requestState })
+  }
+
+  test('gives contact information, or does not', async () => {
+    const content = { name: 'Ada', email: 'ada@example.com' }
+    for (const [answer, says] of [
+      [{ action: 'accept', content }, `Contact information collected: ${JSON.stringify(content, null, 2)}`],
+      [{ action: 'decline' }, 'Contact information collection was declined by the user.'],
+      [{ action: 'cancel' }, 'Contact information collection was cancelled by the user.'],
+    ]) {
+      assert.equal((await answered('collectContactInfo', {}, answer)).content[0].text, says)
+    }
+  })
+
+  test('walks as far as they like', async () => {
+    const { structuredContent } = await answered('run_outing', { city: 'Lisbon' }, { action: 'accept', content: { hours: 3 } })
+    assert.deepEqual(structuredContent, { plan: 'Walk through Lisbon for 3 hours.' })
+  })
+})
+
+test('with MCP_AUTH it knows who calls', async () => {
+  const vars = { MCP_AUTH: 'static', MCP_STATIC_TOKENS: JSON.stringify([{ token: 'good', subject: 'ada', scopes: [] }]) }
+  const guarded = await startWorker({ name: 'everything', vars })
+  try {
+    assert.equal((await modern(guarded, 'tools/list')).status, 401, 'the token of the tests is not one of its own')
+    guarded.token = 'good'
+    const { body } = await modern(guarded, 'tools/call', { name: 'get-user-data', arguments: {} })
+    assert.deepEqual(body.result.structuredContent, { userId: 'ada' })
+  } finally {
+    await guarded.stop()
+  }
+})

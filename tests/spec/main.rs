@@ -13,6 +13,7 @@
     clippy::arithmetic_side_effects
 )]
 
+mod about;
 mod agents;
 mod bad_input;
 mod batches;

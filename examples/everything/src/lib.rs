@@ -1,19 +1,27 @@
 //! Every feature in one server: a file for each kind of thing that it offers.
 #![forbid(unsafe_code)]
 
+mod account;
 mod asking;
 mod conformance;
+mod contact;
+mod guide;
+mod outing;
 mod prompts;
 mod resources;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod weather;
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, StateKeys, Theme};
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Repository, Theme};
 use worker::{Env, Request, Response, event};
+
+use crate::guide::Guide;
+use crate::outing::outing;
 
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
@@ -21,7 +29,8 @@ async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Resul
     let endpoint = Endpoint::new(move |_| server(page_size))
         .without_auth()
         .without_rate_limit()
-        .state_keys(StateKeys::from_secret(&env, "MCP_STATE_KEY"));
+        // MCP_AUTH can have it ask for tokens after all.
+        .configured(&env);
     edge_mcp::worker::serve(endpoint, request, cx).await
 }
 
@@ -35,6 +44,7 @@ fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
                 .theme(Theme::Light),
         )
         .website_url("https://modelcontextprotocol.io")
+        .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("examples/everything"))
         .instructions("Each tool, resource and prompt shows one thing.")
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
@@ -42,7 +52,11 @@ fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
     if let Some(items) = page_size {
         server = server.page_size(items);
     }
-    for tool in tools::all().into_iter().chain(conformance::tools()).chain(asking::tools()) {
+    for tool in tools::all().into_iter().chain([weather::tool(), contact::tool(), account::tool()]) {
+        server = server.tool(tool);
+    }
+    server = server.agent(Guide).workflow(outing());
+    for tool in conformance::tools().into_iter().chain(asking::tools()) {
         server = server.tool(tool);
     }
     for resource in resources::fixed().into_iter().chain(conformance::resources()) {

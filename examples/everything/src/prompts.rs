@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::tools::PIXEL;
+use crate::weather;
 
 #[derive(Deserialize, JsonSchema)]
 struct Review {
@@ -17,6 +18,12 @@ struct Review {
     code: String,
     /// The language it is in
     language: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Code {
+    /// The code to analyze
+    code: String,
 }
 
 pub(crate) fn all() -> Vec<Prompt> {
@@ -46,6 +53,16 @@ pub(crate) fn all() -> Vec<Prompt> {
         })
         .title("Picture")
         .description("Has messages of several kinds."),
+        // Who names no version gets the one that was added last.
+        Prompt::new("analyze-code", |Code { code }: Code| async move {
+            format!("Analyze this code with the new logic: {code}")
+        })
+        .version("v2")
+        .description("Analyze code for improvements (new logic)"),
+        Prompt::new("analyze-code", |Code { code }: Code| async move { format!("Analyze this code: {code}") })
+            .version("v1")
+            .description("Analyze code for improvements"),
+        weather::prompt(),
     ]
 }
 

@@ -1,19 +1,16 @@
 //! Resources: at a URI of their own, and by template.
 
 use edge_mcp::protocol::description::{Annotations, Role};
-use edge_mcp::server::{CacheHint, Completion};
+use edge_mcp::server::CacheHint;
 use edge_mcp::{Resource, ResourceContents, ResourceDescription, ResourceTemplate};
 use serde::Deserialize;
 
 use crate::tools::PIXEL;
-
-const CITIES: [&str; 4] = ["Lima", "Lisbon", "London", "Paris"];
+use crate::weather;
 
 #[derive(Deserialize)]
-struct City {
-    city: String,
-    /// Of the forecast
-    days: Option<u8>,
+struct File {
+    id: String,
 }
 
 pub(crate) fn fixed() -> Vec<Resource> {
@@ -39,23 +36,13 @@ pub(crate) fn fixed() -> Vec<Resource> {
         .name("several")
         .title("Several")
         .description("Two texts at once."),
+        weather::current(),
     ]
 }
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
-        ResourceTemplate::new("weather://{city}{?days}", weather)
-            .name("weather")
-            .title("Weather of a city")
-            .description("Made up.")
-            .mime_type("text/plain")
-            .list(|| async {
-                let describe = |city: &str| {
-                    ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Made up.")
-                };
-                CITIES.map(describe).to_vec()
-            })
-            .complete("city", Completion::prefix(CITIES)),
+        weather::of_a_city(),
         ResourceTemplate::new("demo://files/{+path}", |path: std::collections::BTreeMap<String, String>| async move {
             format!("{path:?}")
         })
@@ -63,9 +50,17 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
         .title("A file")
         .description("Any path, but none that leads out.")
         .mime_type("text/plain"),
+        ResourceTemplate::new("file://data/{id}", data_file)
+            .name("Data File")
+            .description("A file containing data.")
+            .mime_type("text/plain")
+            .list(|| async {
+                vec![ResourceDescription::new("file://data/123.txt", "Data File").mime_type("text/plain")]
+            }),
     ]
 }
 
-async fn weather(City { city, days }: City) -> Option<String> {
-    CITIES.contains(&&*city).then(|| format!("{city}: sun for {} days", days.unwrap_or(1)))
+/// `None` is an error of the protocol that names the URI.
+async fn data_file(File { id }: File) -> Option<&'static str> {
+    (id == "123.txt").then_some("This is the content of the data file.")
 }

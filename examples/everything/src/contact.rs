@@ -1,0 +1,48 @@
+//! Asking a person for something, and each way in which they may take it.
+
+use edge_mcp::{Context, Elicited, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, JsonSchema)]
+struct Reason {
+    /// Reason for collecting contact info
+    reason: Option<String>,
+}
+
+/// The form.
+#[derive(Deserialize, JsonSchema, Serialize)]
+struct Contact {
+    /// Your full name
+    #[schemars(title = "Full Name")]
+    name: String,
+    /// Your email address
+    #[schemars(title = "Email Address", email)]
+    email: String,
+    /// Your phone number (optional)
+    #[schemars(title = "Phone Number")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+/// `collectContactInfo`. What happens where nobody can be asked is told by the library.
+pub(crate) fn tool() -> Tool {
+    Tool::new("collectContactInfo", collect)
+        .title("Contact information")
+        .description("Collects user contact information through elicitation")
+        .read_only()
+}
+
+async fn collect(Reason { reason }: Reason, cx: Context) -> Result<String, ToolError> {
+    let message = match reason {
+        Some(reason) => format!("Please provide your contact information. {reason}"),
+        None => "Please provide your contact information".to_owned(),
+    };
+    Ok(match cx.elicit::<Contact>("contact", message).await? {
+        Elicited::Accepted(contact) => {
+            format!("Contact information collected: {}", serde_json::to_string_pretty(&contact)?)
+        }
+        Elicited::Declined => "Contact information collection was declined by the user.".into(),
+        Elicited::Cancelled => "Contact information collection was cancelled by the user.".into(),
+    })
+}

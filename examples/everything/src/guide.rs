@@ -1,0 +1,41 @@
+//! An agent that needs no model: it knows its answers.
+
+use edge_mcp::{Agent, AgentReply, Context, ToolError};
+
+const ANSWERS: [(&str, &str); 5] = [
+    ("weather", "Call get-weather with a location, or read weather://current."),
+    ("contact", "Call collectContactInfo; it asks you for your name and address."),
+    ("who", "Call get-user-data; it says who you are, if you have sent a token."),
+    ("outing", "Call run_outing with a city; where the sun shines, it asks how far you want to walk."),
+    ("code", "Get the prompt analyze-code, in version v1 or v2."),
+];
+
+/// `ask_guide`.
+pub(crate) struct Guide;
+
+impl Agent for Guide {
+    fn key(&self) -> &'static str {
+        "guide"
+    }
+
+    fn name(&self) -> &'static str {
+        "Guide"
+    }
+
+    fn description(&self) -> &'static str {
+        "Knows what this server can show."
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    async fn generate(&self, message: String, _: Context) -> Result<AgentReply, ToolError> {
+        let message = message.to_lowercase();
+        let known = ANSWERS.iter().find(|(word, _)| message.contains(word));
+        Ok(AgentReply::new(match known {
+            Some((_, answer)) => (*answer).to_owned(),
+            None => format!("Ask for one of these: {}.", ANSWERS.map(|(word, _)| word).join(", ")),
+        }))
+    }
+}

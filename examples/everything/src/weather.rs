@@ -1,0 +1,81 @@
+//! The weather, as a tool, as resources and as a prompt. All of it is made up: nothing is asked of the network.
+
+use edge_mcp::{Completion, Json, Prompt, Resource, ResourceDescription, ResourceTemplate, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+const CITIES: [&str; 4] = ["Lima", "Lisbon", "London", "Paris"];
+
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    /// City name or coordinates
+    #[schemars(length(min = 1, max = 200))]
+    location: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Weather {
+    weather: &'static str,
+}
+
+#[derive(Deserialize)]
+struct City {
+    city: String,
+    /// Of the forecast
+    days: Option<u8>,
+}
+
+/// What the weather is like.
+pub(crate) fn at(place: &str) -> &'static str {
+    if place == "London" { "rainy" } else { "sunny" }
+}
+
+/// `get-weather`, with all that clients can be told of a tool.
+pub(crate) fn tool() -> Tool {
+    Tool::new("get-weather", |Place { location }: Place| async move { Json(Weather { weather: at(&location) }) })
+        .title("Weather Lookup")
+        .description("Get current weather for a location")
+        .annotated_title("Weather Lookup")
+        .read_only()
+        .additive()
+        .idempotent()
+        .open_world()
+        .meta("version", "1.0.0")
+        .meta("category", "weather")
+}
+
+/// The weather where the server is.
+pub(crate) fn current() -> Resource {
+    Resource::new("weather://current", || async { format!("Paris: {}", at("Paris")) })
+        .name("current")
+        .title("Current weather")
+        .description("Made up.")
+        .mime_type("text/plain")
+}
+
+/// The weather of each city, for some days.
+pub(crate) fn of_a_city() -> ResourceTemplate {
+    let list = || async {
+        let describe =
+            |city: &str| ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Made up.");
+        CITIES.map(describe).to_vec()
+    };
+    ResourceTemplate::new("weather://{city}{?days}", forecast)
+        .name("weather")
+        .title("Weather of a city")
+        .description("Made up.")
+        .mime_type("text/plain")
+        .list(list)
+        .complete("city", Completion::prefix(CITIES))
+}
+
+async fn forecast(City { city, days }: City) -> Option<String> {
+    CITIES.contains(&&*city).then(|| format!("{city}: {} for {} days", at(&city), days.unwrap_or(1)))
+}
+
+/// `current`: what to make of it.
+pub(crate) fn prompt() -> Prompt {
+    Prompt::new("current", || async { format!("It is {} in Paris. What should one wear?", at("Paris")) })
+        .title("Current weather")
+        .description("Asks what to wear.")
+}

@@ -1,0 +1,60 @@
+//! Documents that anyone may read: pages of every origin too, since there is nothing in them that is not for all.
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue,
+};
+use http::{Response, StatusCode};
+use serde::Serialize;
+
+use super::refusal::Refusal;
+use super::stream::Body;
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+
+/// What a method gets that does not read.
+pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<Refusal>>> {
+    match method {
+        "GET" | "HEAD" => None,
+        "OPTIONS" => Some(Ok(respond(
+            StatusCode::NO_CONTENT,
+            [
+                (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
+                // Clients send the version of the protocol here too.
+                (ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*")),
+                (ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400")),
+            ],
+        ))),
+        _ => {
+            let message = "This document can be read, and nothing else: GET, HEAD or OPTIONS.";
+            let mut refusal = Refusal::http(StatusCode::METHOD_NOT_ALLOWED, message);
+            refusal.headers.insert(ALLOW, METHODS);
+            Some(Err(refusal))
+        }
+    }
+}
+
+/// A document, which caches may keep as `caching` says; without its body where the method is HEAD.
+pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static str) -> Response<Body> {
+    let mut response = respond(
+        StatusCode::OK,
+        [
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (CACHE_CONTROL, HeaderValue::from_static(caching)),
+        ],
+    );
+    if method != "HEAD" {
+        // Texts, numbers and lists of them, which cannot fail to be JSON.
+        *response.body_mut() = Body::Bytes(serde_json::to_vec(document).unwrap_or_default());
+    }
+    response
+}
+
+/// An answer that pages of any origin may read.
+pub(super) fn respond<const N: usize>(status: StatusCode, headers: [(HeaderName, HeaderValue); N]) -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(Vec::new()));
+    *response.status_mut() = status;
+    response.headers_mut().extend(headers);
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}

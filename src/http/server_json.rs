@@ -1,0 +1,46 @@
+//! What the MCP registry asks of a server, at `/server.json`: read by anyone, and there is in it what anyone may know.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use http::{Response, StatusCode};
+
+use super::document;
+use super::endpoint::Endpoint;
+use super::refusal::Refusal;
+use super::stream::Body;
+use crate::host::{Host, RequestHead, origin_of};
+use crate::server::RequestInfo;
+
+/// Where the document is.
+pub(super) const PATH: &str = "/server.json";
+
+impl Endpoint {
+    /// The document, of the server that a caller gets of whom nothing is known.
+    pub(super) async fn server_json(
+        &self,
+        head: &Rc<dyn RequestHead>,
+        url: &str,
+        host: &Host,
+    ) -> Result<Response<Body>, Box<Refusal>> {
+        let method = head.method();
+        if let Some(answer) = document::answer_unread(&method) {
+            return answer;
+        }
+        let is_guarded = self.gate.admit_anyone(&**head, url, &self.path, host).await?;
+        let request = RequestInfo::new(head.clone(), None);
+        let server = self.build(&request, None, host)?;
+        let configured = self.gate.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
+        // What a request says of its host is told to nobody but its sender: a cache must not keep it.
+        let is_for_all = configured.is_some() && !request.depends_on_caller();
+        let own_url = configured.or_else(|| Some(format!("{}{}", origin_of(url)?, self.path).into()));
+        let Some(document) = server.server_json(own_url.as_deref()) else {
+            const NAMELESS: &str =
+                "This server has no name in a registry, and its URL gives none. `registry_name` sets one.";
+            return Err(Refusal::http(StatusCode::NOT_FOUND, NAMELESS));
+        };
+        let document = if is_guarded { document.guarded() } else { document };
+        let caching = if is_for_all { "public, max-age=300" } else { "no-store" };
+        Ok(document::json(&document, &method, caching))
+    }
+}

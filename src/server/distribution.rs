@@ -1,0 +1,212 @@
+//! Where a server can be had: its source, packages to run it from, and where it runs already.
+//!
+//! Serialized, as in [`server_detail`](crate::server::McpServer::server_detail), the members have the names of the registry's first
+//! drafts; in `server.json` they have those of its schema.
+
+use serde::Serialize;
+
+use super::command::{Command, Input, is_word};
+use crate::auth::SecureUrl;
+use crate::protocol::description::Text;
+
+/// Where the source of a server is.
+///
+/// ```
+/// use edge_mcp::Repository;
+///
+/// let repository = Repository::new("https://github.com/ada/servers", "github").subfolder("weather");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repository {
+    url: Text,
+    source: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subfolder: Option<Text>,
+}
+
+impl Repository {
+    /// The repository at `url`, for people and for `git clone`, with the service that hosts it: `github`, `gitlab` or another.
+    pub fn new(url: impl Into<Text>, source: impl Into<Text>) -> Self {
+        Self { url: url.into(), source: source.into(), id: None, subfolder: None }
+    }
+
+    /// What the service itself knows it by, whatever it is called later.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Text>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Where in it the server is: a path such as `servers/weather`.
+    #[must_use]
+    pub fn subfolder(mut self, path: impl Into<Text>) -> Self {
+        self.subfolder = Some(path.into());
+        self
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        if let Err(problem) = SecureUrl::parse(&self.url) {
+            return Some(format!("has a repository whose URL {problem}"));
+        }
+        if self.source.trim().is_empty() {
+            return Some("has a repository without a source, such as `github`".into());
+        }
+        let is_step = |step: &str| !matches!(step, "" | "." | "..") && !step.contains(['\\', ' ']);
+        let is_path = self.subfolder.as_deref().is_none_or(|path| path.split('/').all(is_step));
+        (!is_path).then(|| "has a repository whose subfolder is no relative path such as `servers/weather`".into())
+    }
+}
+
+/// A package that runs the server elsewhere.
+///
+/// ```
+/// use edge_mcp::Package;
+/// use edge_mcp::server::{Command, Input};
+///
+/// let package = Package::new("npm", "@ada/weather", "1.0.2")
+///     .command(Command::new("npx"))
+///     .environment_variable(Input::new("WEATHER_KEY", "The key of the weather service").required().secret());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Package {
+    pub(super) registry_name: Text,
+    pub(super) name: Text,
+    pub(super) version: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<Command>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) environment_variables: Vec<Input>,
+    /// Where it listens, if not on its standard input.
+    #[serde(skip)]
+    pub(super) url: Option<Text>,
+    #[serde(skip)]
+    pub(super) sha256: Option<Text>,
+}
+
+impl Package {
+    /// The package `name` of a registry (`npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another), in one version. It is
+    /// spoken to by its standard input and output, unless it is said otherwise.
+    pub fn new(registry: impl Into<Text>, name: impl Into<Text>, version: impl Into<Text>) -> Self {
+        Self {
+            registry_name: registry.into(),
+            name: name.into(),
+            version: version.into(),
+            command: None,
+            environment_variables: Vec::new(),
+            url: None,
+            sha256: None,
+        }
+    }
+
+    /// What runs it.
+    #[must_use]
+    pub fn command(mut self, command: Command) -> Self {
+        self.command = Some(command);
+        self
+    }
+
+    /// An environment variable that it reads.
+    #[must_use]
+    pub fn environment_variable(mut self, variable: Input) -> Self {
+        self.environment_variables.push(variable);
+        self
+    }
+
+    /// Once it runs, it is spoken to by streamable HTTP at `url`: `https:`, or on localhost.
+    #[must_use]
+    pub fn streamable_http(mut self, url: impl Into<Text>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// The SHA-256 of its file, in 64 hexadecimal digits, which clients check. Packages of `mcpb` must have one.
+    #[must_use]
+    pub fn sha256(mut self, digest: impl Into<Text>) -> Self {
+        self.sha256 = Some(digest.into());
+        self
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_digest = |digest: &Text| digest.len() == 64 && digest.bytes().all(is_hex);
+        let what = if !is_word(&self.registry_name) || !is_word(&self.name) {
+            "has an empty registry or name, or a space in one".into()
+        } else if !is_one_version(&self.version) {
+            "must have one version, such as `1.0.2`, and no range".into()
+        } else if self.sha256.as_ref().map_or(self.registry_name == "mcpb", |digest| !is_digest(digest)) {
+            "must have a SHA-256 of 64 hexadecimal digits in lower case".into()
+        } else if self.command.as_ref().is_some_and(Command::has_odd_word) {
+            "has an argument or command whose name is empty, or has a space, `<`, `>` or `$` in it".into()
+        } else if !self.environment_variables.iter().all(|variable| is_word(&variable.name)) {
+            "has an environment variable whose name is empty, or has a space in it".into()
+        } else {
+            format!("listens at a URL that {}", SecureUrl::parse(self.url.as_ref()?).err()?)
+        };
+        Some(format!("has the package {:?}, which {what}", self.name))
+    }
+}
+
+/// A place where the server runs, and can be called.
+///
+/// ```
+/// use edge_mcp::Remote;
+///
+/// let remote = Remote::streamable("https://weather.example.com/mcp");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remote {
+    pub(super) transport_type: RemoteTransport,
+    pub(super) url: Text,
+    #[serde(skip)]
+    pub(super) headers: Vec<Input>,
+}
+
+/// How a remote is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RemoteTransport {
+    Streamable,
+    Sse,
+}
+
+impl Remote {
+    /// By streamable HTTP at `url`: `https:`, or on localhost.
+    pub fn streamable(url: impl Into<Text>) -> Self {
+        Self { transport_type: RemoteTransport::Streamable, url: url.into(), headers: Vec::new() }
+    }
+
+    /// By the transport of 2024-11-05, HTTP with server-sent events, at `url`. This library does not serve it; another may.
+    pub fn sse(url: impl Into<Text>) -> Self {
+        Self { transport_type: RemoteTransport::Sse, ..Self::streamable(url) }
+    }
+
+    /// A header that clients send there.
+    #[must_use]
+    pub fn header(mut self, header: Input) -> Self {
+        self.headers.push(header);
+        self
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        if let Err(problem) = SecureUrl::parse(&self.url) {
+            return Some(format!("has a remote whose URL {problem}"));
+        }
+        // A token (RFC 9110 §5.6.2). What `http` has for it would be 15 KB of the Worker.
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_known);
+        let odd = self.headers.iter().find(|header| !is_name(&header.name))?;
+        Some(format!("has a remote with the header {:?}, which is no name of a header", odd.name))
+    }
+}
+
+/// Whether it is one version, and does not look like a range or a tag that moves.
+///
+/// Source: the MCP registry, "Versioning Published MCP Servers", "Version Format".
+pub(super) fn is_one_version(version: &str) -> bool {
+    let is_range = version.starts_with(['^', '~', '<', '>', '=']) || version.contains("||") || version.contains(" - ");
+    let is_wildcard = |part: &str| matches!(part, "x" | "X" | "*");
+    let is_empty = version.trim().is_empty();
+    !is_empty && version.len() <= 255 && version != "latest" && !is_range && !version.split('.').any(is_wildcard)
+}
