@@ -38,6 +38,14 @@ pub(super) enum Authentication {
     Misconfigured(ConfigError),
 }
 
+/// How callers come in.
+pub(super) enum Door<'g> {
+    /// As they are.
+    Open,
+    /// With a token that this accepts. The server's URL is there where it is known.
+    Token(&'g BoxValidator, Option<Cow<'g, SecureUrl>>),
+}
+
 /// What stands between a request and the server.
 pub(super) struct Gate {
     pub authentication: Authentication,
@@ -71,16 +79,8 @@ impl Gate {
         self.resource.url.as_ref().is_some_and(|url| url.origin().eq_ignore_ascii_case(origin))
     }
 
-    /// Who calls, or `None` where everybody may.
-    pub(super) async fn authenticate(
-        &self,
-        head: &dyn RequestHead,
-        url: &str,
-        path: &str,
-        host: &Host,
-        line: &mut LogLine,
-    ) -> Result<Option<Principal>, Box<Refusal>> {
-        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+    /// How callers of this URL come in, if it is settled that any do.
+    pub(super) fn door(&self, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<Refusal>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -95,8 +95,7 @@ impl Gate {
                                            or say `open_to_the_public`";
                     return Err(misconfigured(host, PROBLEM));
                 }
-                let is_within = address.count().await;
-                return if is_within { Ok(None) } else { Err(self.too_many()) };
+                return Ok(Door::Open);
             }
             Authentication::Token(validator) => validator,
         };
@@ -106,6 +105,24 @@ impl Gate {
                 "MCP_RESOURCE is not set: it is the URL of this server, such as https://kb.example.com/mcp";
             return Err(misconfigured(host, PROBLEM));
         }
+        Ok(Door::Token(validator, resource))
+    }
+
+    /// Who calls, or `None` where everybody may.
+    pub(super) async fn authenticate(
+        &self,
+        head: &dyn RequestHead,
+        url: &str,
+        path: &str,
+        host: &Host,
+        line: &mut LogLine,
+    ) -> Result<Option<Principal>, Box<Refusal>> {
+        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+        let (validator, resource) = match self.door(url, path, host)? {
+            Door::Open if address.count().await => return Ok(None),
+            Door::Open => return Err(self.too_many()),
+            Door::Token(validator, resource) => (validator, resource),
+        };
         let judged = match token(head, url) {
             Ok(token) => {
                 let presented = Presented { token: &token, resource: resource.as_deref(), host, address: &address };

@@ -11,6 +11,7 @@
 //! | `turned_away` | what a caller is told who does not pass |
 //! | `rate` | how often a caller may call |
 //! | `well_known` | what clients read before they have a token |
+//! | `page` | what people see of a server |
 //! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
 //! | `mirror` | whether the headers say what the body says |
@@ -22,6 +23,12 @@
 //! | [`limits`] | sizes |
 //! | `warning` | what the log is told once |
 //! | `log_line` | the one line per request |
+//!
+//! # The page
+//!
+//! Who opens `/` in a browser sees a page: what the server is, how to connect a client, what it offers, and forms to try it. The
+//! page asks the endpoint as any client does, with a token that is typed in where one is needed.
+//! [`Endpoint::without_page`] turns it off.
 
 mod answer;
 mod authenticate;
@@ -36,6 +43,7 @@ mod live;
 mod log_line;
 mod mirror;
 pub mod origin;
+mod page;
 mod rate;
 mod refusal;
 mod settings;

@@ -30,6 +30,7 @@ mod lists;
 mod live;
 mod older_revisions;
 mod one_request;
+mod page;
 mod pages;
 mod prompts;
 mod resources;
