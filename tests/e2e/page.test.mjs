@@ -19,7 +19,7 @@ before(async () => {
   await Promise.all([
     chromium.launch({ executablePath: executablePath.trim(), args }).then((started) => { browser = started }),
     startWorker().then((started) => { app = started }),
-    startWorker({ name: 'everything' }).then((started) => { everything = started }),
+    startWorker({ name: 'everything', vars: { PAGE_SIZE: '5' } }).then((started) => { everything = started }),
   ])
 })
 after(() => Promise.all([browser?.close(), app?.stop(), everything?.stop()]))
@@ -53,11 +53,11 @@ async function unfold(page, name) {
   return opened
 }
 
+/** Presses a button there; gives the result, which has the focus as soon as it is there. */
 async function press(opened, button) {
   await opened.getByRole('button', { name: button }).click()
-  const result = opened.getByRole('group', { name: 'Result' })
-  await result.waitFor()
-  return result
+  await opened.locator('.result:focus').waitFor()
+  return opened.getByRole('group', { name: 'Result' })
 }
 
 async function signIn(page, token = app.token) {
@@ -106,6 +106,8 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       await signIn(page)
       await heading(page, /^Tools 4$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
+      await page.getByText('What it tells models').click()
+      await page.getByText('Search it before you answer').waitFor()
       await check()
 
       const save = await unfold(page, 'save-document')
@@ -115,7 +117,6 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       await save.getByLabel('text').fill('Warm the pot.\nSteep for four minutes.')
       const saved = await press(save, 'Call the tool')
       assert.match(await saved.textContent(), /^Result, after \d+ ms\{\s+"slug": "tea",\s+"uri": "kb:\/\/documents\/tea"\s+\}/)
-      assert.ok(await saved.evaluate((element) => element === document.activeElement), 'the result has the focus')
 
       const search = await unfold(page, 'search-documents')
       await search.getByLabel('query').fill('steep')
@@ -125,8 +126,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
 
       await search.getByLabel('limit').fill('a few')
       const wrong = await press(search, 'Call the tool')
-      await wrong.getByText('The tool reports an error').waitFor()
-      assert.match(await wrong.textContent(), /limit: expected an integer, got "a few"/)
+      assert.match(await wrong.textContent(), /^The tool reports an error.*limit: expected an integer, got "a few"/s)
       assert.notEqual(...await Promise.all([wrong, saved].map((each) => each.evaluate((element) => getComputedStyle(element).borderLeftColor))))
       await check()
 
@@ -146,7 +146,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
 }
 
 test('by the keyboard alone', async (t) => {
-  const page = await open(t, app)
+  const page = await open(t, app, { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.getByText('This server wants to know who calls.').waitFor()
   /** Goes on until what is focused, which can be seen, has this name. */
   const tabTo = async (name) => {
@@ -167,6 +167,10 @@ test('by the keyboard alone', async (t) => {
   await page.keyboard.press('Enter')
   await page.getByText(/^claude mcp add/).waitFor()
   await tabTo('Copy')
+  await page.keyboard.press('Enter')
+  await page.getByText('Copied').first().waitFor()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()),
+    `claude mcp add --transport http knowledge-base ${app.url} --header "Authorization: Bearer $TOKEN"`)
   await tabTo('Token')
   await page.keyboard.type(app.token)
   await page.keyboard.press('Enter')
@@ -190,6 +194,7 @@ test('by the keyboard alone', async (t) => {
   await page.keyboard.type('One line')
   await page.keyboard.press('Enter')
   await page.keyboard.type('and another')
+  assert.equal(await page.locator('textarea:focus').inputValue(), 'One line\nand another')
   await tabTo('Call the tool')
   await page.keyboard.press('Enter')
   await focused('.result.error')
@@ -199,7 +204,7 @@ test('by the keyboard alone', async (t) => {
 describe('a server that asks for no token', () => {
   test('lists all, and tries all', async (t) => {
     const page = await open(t, everything)
-    await heading(page, 'Tools').waitFor()
+    await heading(page, /^Tools [2-9]\d$/).waitFor()
     assert.equal(await page.locator('#access').isVisible(), false)
     assert.equal(await page.getByText(/^claude mcp add/, { exact: false }).first().textContent(),
       `claude mcp add --transport http everything ${everything.url}`)
@@ -216,7 +221,7 @@ describe('a server that asks for no token', () => {
     await template.getByLabel('uri').fill('weather://Paris?days=3')
     assert.match(await (await press(template, 'Read')).textContent(), /Paris: sun for 3 days/)
     await template.getByLabel('uri').fill('weather://Zürich')
-    assert.doesNotMatch(await (await press(template, 'Read')).textContent(), /Mcp-Name/, 'a header says what is not ASCII too')
+    assert.match(await (await press(template, 'Read')).textContent(), /^No result.*code -32602/s, 'in a header it is in base64')
     const review = await unfold(page, 'review')
     await review.getByLabel('code').fill('let x')
     assert.match(await (await press(review, 'Get the prompt')).textContent(), /user.*let x/s)
@@ -270,6 +275,7 @@ test('what a server says is text, and what is no script of the page does not run
     await route.fulfill({ response, json: body })
   }))
   const opened = await unfold(page, hostile)
+  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['left out: true', 'true', 'false'])
   const result = await press(opened, 'Call the tool')
   await result.getByText(hostile, { exact: true }).first().waitFor()
   assert.equal(await page.locator('#offer :is(img, script, a)').count(), 0)
@@ -293,10 +299,38 @@ describe('errors are told in words', () => {
     })
   }
 
-  test('scopes that a token lacks', async (t) => {
-    const reader = await startWorker({ secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) } })
+  test('of one list, beside the others', async (t) => {
+    const broken = { error: { code: -32603, message: 'The documents cannot be listed.' } }
+    const page = await open(t, everything, {}, answer((route) =>
+      (route.request().headers()['mcp-method'] === 'resources/list' ? route.fulfill({ json: broken }) : route.continue())))
+    await heading(page, 'Tools').waitFor()
+    await page.locator('#offer .error').getByText('The documents cannot be listed.').waitFor()
+  })
+
+  test('an answer that comes late is not taken for the latest', async (t) => {
+    let release
+    const page = await open(t, app, {}, answer(async (route) => {
+      if (route.request().headers().authorization === 'Bearer slow') await new Promise((resolve) => { release = resolve })
+      return route.continue()
+    }))
+    await signIn(page, 'slow')
+    await signIn(page)
+    await heading(page, 'Tools').waitFor()
+    const late = page.waitForResponse((response) => response.status() === 401)
+    release()
+    await late.then((response) => response.finished())
+    await page.getByRole('button', { name: 'Use token' }).focus()
+    assert.ok(await heading(page, 'Tools').isVisible())
+  })
+
+  test('scopes that a token lacks, and where to get one', async (t) => {
+    const reader = await startWorker({
+      vars: { MCP_AUTHORIZATION_SERVERS: 'https://auth.example.com' },
+      secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) },
+    })
     t.after(() => reader.stop())
     const page = await open(t, reader)
+    await page.getByText('This server says where people sign in').waitFor()
     await signIn(page, 'reader')
     await heading(page, /^Tools 2$/).waitFor()
     assert.equal(await card(page, 'save-document').count(), 0, 'what may not be used is not there')
