@@ -37,3 +37,6 @@ struct Workflows;
 
 #[doc = include_str!("../docs/hooks.md")]
 struct Hooks;
+
+#[doc = include_str!("../docs/page.md")]
+struct Page;

@@ -15,7 +15,7 @@ use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard, mirror, server_json, warning, well_known};
+use super::{cors, guard, mirror, page, server_json, warning, well_known};
 use crate::auth::{ConfigError, Principal, StateKeys};
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -67,7 +67,8 @@ impl Endpoint {
     ) -> Result<Answer, Box<Refusal>> {
         let url = head.url();
         let path = path_of(&url);
-        if path != self.path {
+        let is_page = self.has_page && page::is_asked_for(&**head, path);
+        if path != self.path && !is_page {
             let own_url = self.gate.resource_url(&url, &self.path);
             if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
                 return answer.map(Answer::Whole);
@@ -85,6 +86,9 @@ impl Endpoint {
                 StatusCode::FORBIDDEN,
                 "Pages of this origin may not call this server. Its configuration can allow them.",
             ));
+        }
+        if is_page {
+            return self.page(head, &url, host).await.map(Answer::Whole);
         }
         let method = head.method();
         if method == "OPTIONS" {
@@ -140,9 +144,17 @@ impl Endpoint {
         }
     }
 
+    /// The page for people, of the server as nobody in particular finds it.
+    async fn page(&self, head: &Rc<dyn RequestHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
+        self.gate.admit_anyone(&**head, url, &self.path, host).await?;
+        let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
+        let own_url = self.gate.resource_url(url, &self.path);
+        Ok(page::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
+    }
+
     /// What the client is to be told while its request is answered: what it has asked for, if it takes a stream.
     fn wishes(&self, request: &Request<'_>, server: &McpServer, revision: Revision, head: &dyn RequestHead) -> Wishes {
-        let takes_streams = || head.header("accept").is_some_and(|accept| guard::accepts_events(&accept));
+        let takes_streams = || head.header("accept").is_some_and(|accept| guard::names(&accept, "text/event-stream"));
         if self.json_only || !Method::may_tell(&request.method) {
             return Wishes::default();
         }

@@ -37,6 +37,14 @@ pub(super) enum Authentication {
     Misconfigured(ConfigError),
 }
 
+/// How callers come in.
+enum Door<'g> {
+    /// As they are.
+    Open,
+    /// With a token that this accepts.
+    Token(&'g BoxValidator),
+}
+
 /// What stands between a request and the server.
 pub(super) struct Gate {
     pub authentication: Authentication,
@@ -70,8 +78,8 @@ impl Gate {
         self.resource.url.as_ref().is_some_and(|url| url.origin().eq_ignore_ascii_case(origin))
     }
 
-    /// What asks callers who they are; `None` where everybody may call. Where that is not settled, nothing is served.
-    fn validator(&self, url: &str, path: &str, host: &Host) -> Result<Option<&BoxValidator>, Box<Refusal>> {
+    /// How callers of this URL come in, if it is settled that any do.
+    fn door(&self, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<Refusal>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -86,7 +94,7 @@ impl Gate {
                                            or say `open_to_the_public`";
                     return Err(misconfigured(host, PROBLEM));
                 }
-                return Ok(None);
+                return Ok(Door::Open);
             }
             Authentication::Token(validator) => validator,
         };
@@ -96,7 +104,7 @@ impl Gate {
                 "MCP_RESOURCE is not set: it is the URL of this server, such as https://kb.example.com/mcp";
             return Err(misconfigured(host, PROBLEM));
         }
-        Ok(Some(validator))
+        Ok(Door::Token(validator))
     }
 
     /// Lets a caller pass to what is for all, once its address is counted. Whether it would have to say who it is for the rest.
@@ -107,7 +115,7 @@ impl Gate {
         path: &str,
         host: &Host,
     ) -> Result<bool, Box<Refusal>> {
-        let is_guarded = self.validator(url, path, host)?.is_some();
+        let is_guarded = matches!(self.door(url, path, host)?, Door::Token(_));
         let is_within = self.limit.admits(|| rate::key_of_address(head), host).await;
         if is_within { Ok(is_guarded) } else { Err(self.too_many()) }
     }
@@ -122,9 +130,10 @@ impl Gate {
         line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<Refusal>> {
         let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
-        let Some(validator) = self.validator(url, path, host)? else {
-            let is_within = address.count().await;
-            return if is_within { Ok(None) } else { Err(self.too_many()) };
+        let validator = match self.door(url, path, host)? {
+            Door::Open if address.count().await => return Ok(None),
+            Door::Open => return Err(self.too_many()),
+            Door::Token(validator) => validator,
         };
         let resource = self.resource_url(url, path);
         let judged = match token(head, url) {

@@ -39,6 +39,7 @@ pub struct Endpoint {
     pub(super) origins: AllowedOrigins,
     pub(super) limits: Limits,
     pub(super) json_only: bool,
+    pub(super) has_page: bool,
     pub(super) state_keys: Rc<Result<StateKeys, ConfigError>>,
 }
 
@@ -53,6 +54,7 @@ impl Endpoint {
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
             json_only: false,
+            has_page: true,
             state_keys: Rc::new(StateKeys::from_text("MCP_STATE_KEY", None)),
         }
     }
@@ -184,6 +186,13 @@ impl Endpoint {
     #[must_use]
     pub fn json_only(mut self) -> Self {
         self.json_only = true;
+        self
+    }
+
+    /// No [page for people](crate::http#the-page) at `/`.
+    #[must_use]
+    pub fn without_page(mut self) -> Self {
+        self.has_page = false;
         self
     }
 

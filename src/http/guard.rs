@@ -77,9 +77,9 @@ fn accepts_json(accept: &str) -> bool {
     accept.trim_matches([' ', '\t']).is_empty() || covers(accept, ["*/*", "application/*", "application/json"])
 }
 
-/// Whether `accept` names streams of events. Who takes anything is not asking for one.
-pub(super) fn accepts_events(accept: &str) -> bool {
-    covers(accept, ["", "", "text/event-stream"])
+/// Whether `accept` names this media type. Who takes anything is not asking for it.
+pub(super) fn names(accept: &str, media_type: &str) -> bool {
+    covers(accept, ["", "", media_type])
 }
 
 /// Whether one of the `ranges`, the least specific first, is accepted: of those that are named, the most specific decides.

@@ -13,6 +13,7 @@
 //! | `well_known` | what clients read before they have a token |
 //! | `server_json` | what the MCP registry asks of a server |
 //! | `document` | documents that anyone may read |
+//! | `page` | what people see of a server |
 //! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
 //! | `mirror` | whether the headers say what the body says |
@@ -24,6 +25,12 @@
 //! | [`limits`] | sizes |
 //! | `warning` | what the log is told once |
 //! | `log_line` | the one line per request |
+//!
+//! # The page
+//!
+//! Who opens `/` in a browser sees a page: what the server is, how to connect a client, what it offers, and forms to try it. The
+//! page asks the endpoint as any client does, with a token that is typed in where one is needed.
+//! [`Endpoint::without_page`] turns it off.
 
 mod answer;
 mod authenticate;
@@ -39,6 +46,7 @@ mod live;
 mod log_line;
 mod mirror;
 pub mod origin;
+mod page;
 mod rate;
 mod refusal;
 mod server_json;

@@ -21,10 +21,11 @@ pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Resul
         .allowed_origins(variables.origins()?)
         .state_keys(StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()));
     endpoint.set_resource(|declared| variables.resource(declared))?;
+    endpoint.has_page = variables.choice("MCP_PAGE", ["off", "on"])?.unwrap_or(endpoint.has_page);
     if let Some(limit) = environment.rate_limit("MCP_RATE_LIMIT") {
         endpoint = endpoint.rate_limit(limit);
     }
-    let is_public = variables.is_public()?;
+    let is_public = variables.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
     if endpoint.is_decided() && variables.get("MCP_AUTH").is_none() {
         return Ok(endpoint);
     }
@@ -55,11 +56,12 @@ impl<E: Environment> Variables<'_, E> {
         value.split([',', ' ', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
     }
 
-    fn is_public(&self) -> Result<bool, ConfigError> {
-        match self.get("MCP_ALLOW_PUBLIC").as_deref() {
-            None | Some("no") => Ok(false),
-            Some("yes") => Ok(true),
-            Some(_) => Err(ConfigError::new("MCP_ALLOW_PUBLIC", "must be \"yes\" or \"no\"")),
+    /// Whether a variable says the second of two words, if it is set.
+    fn choice(&self, name: &'static str, [no, yes]: [&str; 2]) -> Result<Option<bool>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) if value == no || value == yes => Ok(Some(value == yes)),
+            Some(_) => Err(ConfigError::new(name, format!("must be \"{yes}\" or \"{no}\""))),
         }
     }
 

@@ -59,6 +59,7 @@ fn a_wrong_variable_is_named() {
         (&STATIC, "MCP_SCOPES", &["offline_access", "s3cret\"", "kb:read \u{e9}"]),
         (&STATIC, "MCP_ALLOWED_ORIGINS", &["*", "https://*.s3cret.example", "https://s3cret.example/path", "s3cret/"]),
         (&STATIC, "MCP_ALLOW_PUBLIC", &["true", "s3cret", "YES"]),
+        (&STATIC, "MCP_PAGE", &["yes", "s3cret", "OFF", "false"]),
         (&INTROSPECTION, "MCP_RESOURCE", &[""]),
         (&INTROSPECTION, "MCP_INTROSPECTION_ENDPOINT", &["", "http://s3cret.example/", "s3cret"]),
         (&INTROSPECTION, "MCP_INTROSPECTION_CLIENT_ID", &[""]),

@@ -21,6 +21,7 @@ for (const [what, options, variable] of [
   ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
   ['a setting that asks for sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
   ['an unknown way to authenticate', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
+  ['a page that is neither on nor off', { vars: { MCP_PAGE: 'false' } }, 'MCP_PAGE'],
   ['no way to authenticate', { config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, '') }, 'MCP_AUTH'],
   // wrangler.toml can hold more than strings. What is none must not count as not set.
   ['a boolean', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_SERVERLESS = false') }, 'MCP_SERVERLESS'],

@@ -32,6 +32,7 @@ mod live;
 mod native;
 mod older_revisions;
 mod one_request;
+mod page;
 mod pages;
 mod prompts;
 mod resources;

@@ -1,0 +1,153 @@
+// The page: what the server offers, how to connect to it, and a form for everything that can be asked.
+
+const byId = (id) => document.getElementById(id)
+/** Tells who only listens. */
+const announce = (text) => { byId('news').textContent = text }
+const URL_FOR_CLIENTS = KNOWN_URL || ENDPOINT
+
+/** A form that asks, with its result below. `act` gives a method and the parts of `ask`. */
+function trial(label, fields, act) {
+  const result = el('div', { className: 'result', tabIndex: -1, role: 'group', 'aria-label': 'Result', hidden: true })
+  const button = el('button', {}, label)
+  const isBusy = (is) => {
+    button.ariaBusy = String(is)
+    button.textContent = is ? 'Waiting for the answer…' : label
+  }
+  const submit = async (event) => {
+    event.preventDefault()
+    if (button.ariaBusy === 'true') return
+    isBusy(true)
+    announce(button.textContent)
+    let outcome
+    try {
+      const [method, params, more] = act()
+      const begun = performance.now()
+      outcome = shown(method, await ask(method, params, more), Math.round(performance.now() - begun))
+    } catch (error) {
+      outcome = shownError(error)
+    }
+    isBusy(false)
+    result.classList.toggle('error', outcome.isError)
+    result.replaceChildren(el('p', { className: 'title' }, outcome.title), ...outcome.parts)
+    result.hidden = false
+    announce(outcome.title)
+    result.focus()
+  }
+  return [
+    el('form', { autocomplete: 'off', noValidate: true, onsubmit: submit },
+      ...fields.map((each) => each.element), button),
+    result,
+  ]
+}
+
+/** One thing that the server offers. */
+const card = ({ title, name, description }, ...content) =>
+  el('details', { className: 'card' },
+    el('summary', {},
+      el('h3', {}, title ?? name), ' ',
+      title && title !== name && code(name),
+      description && el('span', { className: 'says' }, description)),
+    ...content)
+
+/** What a tool says of itself, and the words for it. */
+const HINTS = { readOnlyHint: 'read-only', destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' }
+
+function tool({ name, title, description, inputSchema, outputSchema, annotations = {} }) {
+  const { fields, json } = argumentsOf(inputSchema)
+  return card({ name, title: title ?? annotations.title, description },
+    hint(...Object.entries(HINTS).map(([key, words]) => annotations[key] && words)),
+    ...trial('Call the tool', fields, () => {
+      const args = json()
+      return ['tools/call', { name }, { args, headers: mirrored(inputSchema, JSON.parse(args)) }]
+    }),
+    folded('Input schema', pre(pretty(inputSchema))),
+    outputSchema && folded('Output schema', pre(pretty(outputSchema))))
+}
+
+function resourceOrTemplate({ name, title = name, description, mimeType, uriTemplate, uri = uriTemplate }) {
+  const address = field('uri', { type: 'string', description: 'The template, with its variables in braces filled in' }, true)
+  address.control.value = uri
+  return card({ name: uri, title, description },
+    hint(mimeType),
+    ...trial('Read', uriTemplate ? [address] : [], () => ['resources/read', { uri: address.control.value }]))
+}
+
+function prompt({ name, title, description, arguments: given = [] }) {
+  const { fields, json } = argumentsOf({
+    properties: Object.fromEntries(given.map((each) => [each.name, { type: 'string', description: each.description ?? each.title }])),
+    required: given.filter((each) => each.required).map((each) => each.name),
+    additionalProperties: false,
+  })
+  return card({ name, title, description }, ...trial('Get the prompt', fields, () => ['prompts/get', { name }, { args: json() }]))
+}
+
+/** What a server can have: the capability, the method that lists it, the member, the heading, and how one is shown. */
+const LISTS = [
+  ['tools', 'tools/list', 'tools', 'Tools', tool],
+  ['resources', 'resources/list', 'resources', 'Resources', resourceOrTemplate],
+  ['resources', 'resources/templates/list', 'resourceTemplates', 'Resource templates', resourceOrTemplate],
+  ['prompts', 'prompts/list', 'prompts', 'Prompts', prompt],
+]
+
+async function section([, method, member, heading, show]) {
+  let items = [], error
+  try {
+    items = await all(method, member)
+  } catch (cause) {
+    error = cause
+  }
+  const element = el('section', {}, el('h2', {}, heading, ' ', el('small', {}, error ? '' : String(items.length))),
+    ...(error ? [el('p', { className: 'result error' }, error.message)] : items.map(show)))
+  // Resources are either listed or come from templates; an empty list of one of them is no news.
+  return { element, isEmpty: !error && !items.length && heading.startsWith('Resource'), count: items.length, heading }
+}
+
+/** The latest asking; what an earlier one still brings is old. */
+let latest = 0
+let letsSignIn = false
+
+function status(text, isError = false) {
+  byId('status').textContent = text
+  byId('status').className = isError ? 'result error' : ''
+}
+
+async function load() {
+  const turn = ++latest
+  const [access, why, offer] = ['access', 'why', 'offer'].map(byId)
+  status('Asking the server what it offers…')
+  try {
+    const { capabilities, instructions } = await ask('server/discover')
+    const sections = await Promise.all(LISTS.filter(([capability]) => capabilities[capability]).map(section))
+    if (turn !== latest) return
+    status('')
+    why.textContent = 'This token is in use. Another one takes its place.'
+    connect(!access.hidden, letsSignIn)
+    offer.replaceChildren(
+      ...(instructions ? [folded('What it tells models', el('p', { className: 'says' }, instructions))] : []),
+      ...sections.filter(({ isEmpty }) => !isEmpty).map(({ element }) => element))
+    announce(sections.map(({ count, heading }) => `${heading}: ${count}`).join(', '))
+    if (token) offer.focus()
+  } catch (error) {
+    if (turn !== latest) return
+    offer.replaceChildren()
+    letsSignIn ||= Boolean(error.letsSignIn)
+    connect(true, letsSignIn)
+    if (error.status === 401) access.hidden = false
+    if (error.status === 401 && !token) {
+      why.textContent = 'This server wants to know who calls. With your token, the page shows what you may use, and lets you try it.'
+      status('')
+    } else status(error.message, true)
+    if (token) {
+      why.textContent = 'Nothing is shown with this token.'
+      byId('token').focus()
+    }
+  }
+}
+
+byId('access').addEventListener('submit', (event) => {
+  event.preventDefault()
+  token = byId('token').value.trim()
+  load()
+})
+byId('url').textContent = URL_FOR_CLIENTS
+load()

@@ -1,0 +1,374 @@
+// The page for people, in a browser: what it shows to whom, its forms, and that it can be read and used by everybody.
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { chromium } from 'playwright-core'
+
+import { ROOT, startWorker } from './worker.mjs'
+
+let browser, app, everything
+before(async () => {
+  const executablePath = await readFile(join(ROOT, '.tools/browser'), 'utf8').catch(() => {
+    throw new Error('there is no browser: run scripts/setup --browser')
+  })
+  // A name that leads here, as a deployed server has one.
+  const args = ['--host-resolver-rules=MAP kb.example.com 127.0.0.1']
+  // Each is there to be ended, also if another one fails.
+  await Promise.all([
+    chromium.launch({ executablePath: executablePath.trim(), args }).then((started) => { browser = started }),
+    startWorker().then((started) => { app = started }),
+    startWorker({ name: 'everything', vars: { PAGE_SIZE: '5' } }).then((started) => { everything = started }),
+  ])
+})
+after(() => Promise.all([browser?.close(), app?.stop(), everything?.stop()]))
+
+/** Opens the page of a worker for one test, which fails if the browser complains of anything else than `expected`, or answers. */
+async function open(t, { origin }, { expected = /^$/, ...options } = {}, prepare = async () => {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const complaints = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource: ')) complaints.push(message.text())
+  })
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(complaints.filter((text) => !expected.test(text)), [])
+  })
+  await prepare(page)
+  await page.goto(`${origin}/`)
+  return page
+}
+
+const heading = (page, name) => page.getByRole('heading', { level: 2, name })
+const card = (page, name) => page.locator('#offer .card').filter({ has: page.locator('summary').getByText(name, { exact: true }) }).first()
+
+/** Opens what is called that; gives it, and its result once there is one. */
+async function unfold(page, name) {
+  const opened = card(page, name)
+  await opened.locator('> summary').click()
+  return opened
+}
+
+/** Presses a button there; gives the result, which has the focus as soon as it is there. */
+async function press(opened, button) {
+  await opened.getByRole('button', { name: button }).click()
+  await opened.locator('.result:focus').waitFor()
+  return opened.getByRole('group', { name: 'Result' })
+}
+
+async function signIn(page, token = app.token) {
+  await page.getByLabel('Token', { exact: true }).fill(token)
+  await page.getByRole('button', { name: 'Use token' }).click()
+}
+
+/** How much wider the page is than the window. */
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+/** Texts whose contrast with what is behind them is below that of WCAG 2.2, 1.4.3 (AA). */
+const faint = (page) => page.evaluate(() => {
+  const channels = (color) => color.match(/[\d.]+/g).map(Number)
+  const luminance = (color) => {
+    const [red, green, blue] = channels(color).map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor
+      if (channels(color)[3] !== 0) return color
+    }
+    return 'rgb(255, 255, 255)'
+  }
+  const found = []
+  for (const element of document.body.querySelectorAll('*')) {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
+    if (!hasText && !('value' in element && element.value) || !element.checkVisibility() || ['SCRIPT', 'NOSCRIPT'].includes(element.tagName)) continue
+    const [one, other] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => b - a)
+    if ((one + 0.05) / (other + 0.05) < 4.5) found.push(`${element.tagName}.${element.className}: ${element.textContent}`)
+  }
+  return found
+})
+
+for (const [width, height] of [[1280, 800], [360, 740]]) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`the knowledge base, ${width} pixels wide, ${colorScheme}`, async (t) => {
+      const page = await open(t, app, { viewport: { width, height }, colorScheme })
+      const check = async () => {
+        assert.deepEqual([await overflow(page), await faint(page)], [0, []])
+      }
+      await page.getByText('This server wants to know who calls.').waitFor()
+      assert.equal(await page.locator('#offer').textContent(), '', 'nothing is shown to nobody')
+      await check()
+
+      await signIn(page)
+      await heading(page, /^Tools 4$/).waitFor()
+      await heading(page, /^Prompts 2$/).waitFor()
+      await page.getByText('What it tells models').click()
+      await page.getByText('Search it before you answer').waitFor()
+      await check()
+
+      const save = await unfold(page, 'save-document')
+      assert.match(await save.textContent(), /Creates a document.*destructive · idempotent/s)
+      await save.getByLabel('slug').fill('tea')
+      await save.getByLabel('title').fill('Tea')
+      await save.getByLabel('text').fill('Warm the pot.\nSteep for four minutes.')
+      const saved = await press(save, 'Call the tool')
+      assert.match(await saved.textContent(), /^Result, after \d+ ms\{\s+"slug": "tea",\s+"uri": "kb:\/\/documents\/tea"\s+\}/)
+
+      const search = await unfold(page, 'search-documents')
+      await search.getByLabel('query').fill('steep')
+      await search.getByLabel('limit').fill('3')
+      assert.match(await (await press(search, 'Call the tool')).textContent(), /"title": "Tea"/)
+      await check()
+
+      await search.getByLabel('limit').fill('a few')
+      const wrong = await press(search, 'Call the tool')
+      assert.match(await wrong.textContent(), /^The tool reports an error.*limit: expected an integer, got "a few"/s)
+      assert.notEqual(...await Promise.all([wrong, saved].map((each) => each.evaluate((element) => getComputedStyle(element).borderLeftColor))))
+      await check()
+
+      await signIn(page, 'another')
+      await page.getByText('The access token is not valid for this server.').waitFor()
+      assert.equal(await page.locator('#offer').textContent(), '', 'nor with a token that is none')
+      assert.ok(await page.getByLabel('Token', { exact: true }).evaluate((element) => element === document.activeElement))
+      await check()
+
+      for (const client of await page.locator('#connect .card').all()) {
+        await client.locator('summary').click()
+        assert.match(await client.textContent(), new RegExp(app.url))
+        await check()
+      }
+    })
+  }
+}
+
+test('by the keyboard alone', async (t) => {
+  const page = await open(t, app, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.getByText('This server wants to know who calls.').waitFor()
+  /** Goes on until what is focused, which can be seen, has this name. */
+  const tabTo = async (name) => {
+    for (let steps = 0; steps < 40; steps++) {
+      await page.keyboard.press('Tab')
+      const { text, outline } = await page.evaluate(() => {
+        const { activeElement: { labels, textContent }, activeElement } = document
+        return { text: (labels?.[0]?.textContent ?? textContent).trim(), outline: getComputedStyle(activeElement).outlineStyle }
+      })
+      assert.equal(outline, 'solid', `${text}: the focus can be seen`)
+      if (text.startsWith(name)) return
+    }
+    assert.fail(`there is no way to ${name}`)
+  }
+  const focused = (selector) => page.waitForSelector(`${selector}:focus`)
+  await tabTo('Skip to what it offers')
+  await tabTo('Claude Code')
+  await page.keyboard.press('Enter')
+  await page.getByText(/^claude mcp add/).waitFor()
+  await tabTo('Copy')
+  await page.keyboard.press('Enter')
+  await page.getByText('Copied').first().waitFor()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()),
+    `claude mcp add --transport http knowledge-base ${app.url} --header "Authorization: Bearer $TOKEN"`)
+  await tabTo('Token')
+  await page.keyboard.type(app.token)
+  await page.keyboard.press('Enter')
+  await focused('#offer')
+  await tabTo('Search documents')
+  await page.keyboard.press('Enter')
+  await tabTo('query')
+  await page.keyboard.type('nothing like it')
+  await page.keyboard.press('Enter')
+  await focused('.result')
+  assert.match(await page.locator('.result:focus').textContent(), /"documents": \[\]/)
+  assert.match(await page.locator('#news').textContent(), /^Result, after/, 'it is announced')
+  await tabTo('The whole result')
+  await page.keyboard.press('Enter')
+  await page.getByText('"resultType": "complete"').waitFor()
+  await tabTo('Save a document')
+  await page.keyboard.press('Space')
+  await tabTo('slug')
+  await page.keyboard.type('Not a slug')
+  await tabTo('text')
+  await page.keyboard.type('One line')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('and another')
+  assert.equal(await page.locator('textarea:focus').inputValue(), 'One line\nand another')
+  await tabTo('Call the tool')
+  await page.keyboard.press('Enter')
+  await focused('.result.error')
+  assert.match(await page.locator('.result:focus').textContent(), /title/)
+})
+
+describe('a server that asks for no token', () => {
+  test('lists all, and tries all', async (t) => {
+    const page = await open(t, everything)
+    await heading(page, /^Tools [2-9]\d$/).waitFor()
+    assert.equal(await page.locator('#access').isVisible(), false)
+    assert.equal(await page.getByText(/^claude mcp add/, { exact: false }).first().textContent(),
+      `claude mcp add --transport http everything ${everything.url}`)
+    for (const each of ['Resources', 'Resource templates', 'Prompts']) await heading(page, each).waitFor()
+
+    assert.match(await (await press(await unfold(page, 'hello'), 'Call the tool')).textContent(), /^Result/)
+    const blocks = await press(await unfold(page, 'blocks'), 'Call the tool')
+    await blocks.locator('img').evaluate((image) => image.decode())
+    assert.match(await blocks.textContent(), /audio\/wav, \d+ bytes.*An embedded note.*demo:\/\/text/s)
+    assert.match(await (await press(await unfold(page, 'fail'), 'Call the tool')).textContent(), /^The tool reports an error/)
+
+    assert.match(await (await press(await unfold(page, 'demo://text'), 'Read')).textContent(), /Plain text/)
+    const template = await unfold(page, 'weather://{city}{?days}')
+    await template.getByLabel('uri').fill('weather://Paris?days=3')
+    assert.match(await (await press(template, 'Read')).textContent(), /Paris: sun for 3 days/)
+    await template.getByLabel('uri').fill('weather://Zürich')
+    assert.match(await (await press(template, 'Read')).textContent(), /^No result.*code -32602/s, 'in a header it is in base64')
+    const review = await unfold(page, 'review')
+    await review.getByLabel('code').fill('let x')
+    assert.match(await (await press(review, 'Get the prompt')).textContent(), /user.*let x/s)
+  })
+
+  test('numbers go as they were typed, marked arguments in headers, JSON as JSON', async (t) => {
+    const page = await open(t, everything)
+    const count = await unfold(page, 'count')
+    await count.getByLabel('to').fill('9007199254740993')
+    const sent = page.waitForRequest((request) => request.postData()?.includes('tools/call'))
+    assert.match(await (await press(count, 'Call the tool')).textContent(), /9007199254740993 is above the maximum 20/)
+    assert.match((await sent).postData(), /"arguments":\{"to":9007199254740993\}/)
+
+    const region = await unfold(page, 'test_x_mcp_header')
+    await region.getByLabel('region').fill('Zürich')
+    assert.match(await (await press(region, 'Call the tool')).textContent(), /^Result/)
+
+    const schema = await unfold(page, 'json_schema_2020_12_tool')
+    assert.deepEqual(await schema.locator('select option').allTextContents(), ['left out', 'phone', 'email'])
+    await schema.getByLabel('contactMethod').selectOption('phone')
+    await schema.getByLabel('phone', { exact: false }).last().fill('112')
+    await schema.getByLabel('address').fill('{"street": ')
+    assert.match(await (await press(schema, 'Call the tool')).textContent(), /^No result“address” is not JSON/)
+    await schema.getByLabel('address').fill('{"street": "Long"}')
+    assert.match(await (await press(schema, 'Call the tool')).textContent(), /^Result/)
+  })
+
+  test('asking the reader back is beyond it, and that is said', async (t) => {
+    const page = await open(t, everything)
+    const asks = await unfold(page, 'test_input_required_result_elicitation')
+    assert.match(await (await press(asks, 'Call the tool')).textContent(), /^No result.*capability.*HTTP 400 · code -32021/s)
+  })
+})
+
+test('what a server says is text, and what is no script of the page does not run', async (t) => {
+  const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+  const page = await open(t, everything, { expected: /requires 'TrustedHTML'/ }, (page) => page.route('**/mcp', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    if (body.result?.tools) {
+      body.result.tools = [{
+        name: hostile, title: hostile, description: hostile, annotations: {},
+        inputSchema: {
+          properties: { [hostile]: { type: 'boolean', description: hostile, default: true }, choice: { enum: [hostile] } },
+          additionalProperties: false,
+        },
+      }]
+    }
+    if (body.result?.capabilities) body.result.instructions = hostile
+    if (body.error) body.result = { content: [{ type: 'text', text: hostile }, { type: 'resource_link', name: hostile, uri: 'javascript:document.title=1' }] }
+    await route.fulfill({ response, json: body })
+  }))
+  const opened = await unfold(page, hostile)
+  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['left out: true', 'true', 'false'])
+  const result = await press(opened, 'Call the tool')
+  await result.getByText(hostile, { exact: true }).first().waitFor()
+  assert.equal(await page.locator('#offer :is(img, script, a)').count(), 0)
+  assert.equal(await page.title(), 'Everything')
+  await assert.rejects(page.evaluate(() => { document.body.innerHTML = '<b>' }), /TrustedHTML|Trusted Type/)
+})
+
+describe('errors are told in words', () => {
+  const answer = (fulfil) => (page) => page.route('**/mcp', fulfil)
+  for (const [what, fulfil, says] of [
+    ['no network', (route) => route.abort(), /The server cannot be reached/],
+    ['too many calls', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { error: { code: -32600, message: 'Too many requests.' } } }),
+      /^Too many requests\. Try again in 60 seconds\.$/],
+    ['a proxy', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, and did not say why/],
+    ['a broken setting', (route) => route.fulfill({ status: 503, json: { error: { code: -32603, message: 'MCP_AUTH is odd.' } } }), /^MCP_AUTH is odd\.$/],
+  ]) {
+    test(what, async (t) => {
+      const page = await open(t, everything, {}, answer(fulfil))
+      await page.locator('#status.error').waitFor()
+      assert.match(await page.locator('#status').textContent(), says)
+    })
+  }
+
+  test('of one list, beside the others', async (t) => {
+    const broken = { error: { code: -32603, message: 'The documents cannot be listed.' } }
+    const page = await open(t, everything, {}, answer((route) =>
+      (route.request().headers()['mcp-method'] === 'resources/list' ? route.fulfill({ json: broken }) : route.continue())))
+    await heading(page, 'Tools').waitFor()
+    await page.locator('#offer .error').getByText('The documents cannot be listed.').waitFor()
+  })
+
+  test('an answer that comes late is not taken for the latest', async (t) => {
+    let release
+    const page = await open(t, app, {}, answer(async (route) => {
+      if (route.request().headers().authorization === 'Bearer slow') await new Promise((resolve) => { release = resolve })
+      return route.continue()
+    }))
+    await signIn(page, 'slow')
+    await signIn(page)
+    await heading(page, 'Tools').waitFor()
+    const late = page.waitForResponse((response) => response.status() === 401)
+    release()
+    await late.then((response) => response.finished())
+    await page.getByRole('button', { name: 'Use token' }).focus()
+    assert.ok(await heading(page, 'Tools').isVisible())
+  })
+
+  test('scopes that a token lacks, and where to get one', async (t) => {
+    const reader = await startWorker({
+      vars: { MCP_AUTHORIZATION_SERVERS: 'https://auth.example.com' },
+      secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) },
+    })
+    t.after(() => reader.stop())
+    const page = await open(t, reader)
+    await page.getByText('This server says where people sign in').waitFor()
+    await signIn(page, 'reader')
+    await heading(page, /^Tools 2$/).waitFor()
+    assert.equal(await card(page, 'save-document').count(), 0, 'what may not be used is not there')
+  })
+
+  test('a token that cannot be one', async (t) => {
+    const page = await open(t, app)
+    await signIn(page, 'pass wörd')
+    await page.getByText('Was this one copied whole?').waitFor()
+  })
+
+  test('an address that is not the server’s own', async (t) => {
+    const { port } = new URL(app.origin)
+    // Which is not HTTPS, and not on localhost.
+    const page = await open(t, { origin: `http://kb.example.com:${port}` }, { expected: /^The Cross-Origin-Opener-Policy header has been ignored/ })
+    await page.locator('#status.error').waitFor()
+    assert.match(await page.locator('#status').textContent(), new RegExp(`set MCP_RESOURCE to http://kb\\.example\\.com:${port}/mcp`))
+  })
+})
+
+test('without JavaScript it says what to do by hand', async (t) => {
+  const page = await open(t, app, { javaScriptEnabled: false })
+  const command = page.locator('noscript pre')
+  assert.ok(await command.isVisible())
+  assert.ok((await command.textContent()).startsWith(`curl -s ${app.url} -H "Authorization: Bearer $TOKEN"`))
+  assert.equal(await page.locator('#access').isVisible(), false)
+})
+
+test('it is readable at 320 pixels', async (t) => {
+  const page = await open(t, everything, { viewport: { width: 320, height: 640 } })
+  await heading(page, 'Tools').waitFor()
+  for (const each of ['json_schema_2020_12_tool', 'weather://{city}{?days}']) await unfold(page, each)
+  assert.equal(await overflow(page), 0)
+})
+
+test('MCP_PAGE=off leaves nothing there', async (t) => {
+  const worker = await startWorker({ vars: { MCP_PAGE: 'off' } })
+  t.after(() => worker.stop())
+  assert.equal((await fetch(worker.origin, { headers: { Accept: 'text/html' } })).status, 404)
+  assert.equal((await fetch(app.origin, { headers: { Accept: 'text/html' } })).status, 200)
+})

@@ -1,0 +1,257 @@
+//! The page for people: to whom it is shown, and what is in it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use edge_mcp::auth::{ConfigError, StaticTokens};
+use edge_mcp::http::Endpoint;
+use edge_mcp::http::stream::Body;
+use edge_mcp::{BuildError, McpServer, ProtectedResource};
+use futures::executor::LocalPool;
+use http::Response;
+use sha2::{Digest, Sha256};
+
+use crate::support::{Ask, Lines, endpoint, post, server};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+
+fn asked(ask: Ask, endpoint: &Endpoint) -> (Response<()>, String) {
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let (head, body) = pool.run_until(ask.raw(endpoint, &host)).into_parts();
+    let Body::Bytes(bytes) = body else { panic!("a stream") };
+    (Response::from_parts(head, ()), String::from_utf8(bytes).expect("UTF-8"))
+}
+
+fn get(path: &str) -> Ask {
+    post("").verb("GET").at(path).without("Content-Type")
+}
+
+fn page(endpoint: &Endpoint) -> (Response<()>, String) {
+    asked(get("/").header("Accept", BROWSER), endpoint)
+}
+
+fn guarded() -> Endpoint {
+    let tokens = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
+    Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))).without_rate_limit()
+}
+
+fn configured(value: &'static str) -> Endpoint {
+    let variable = move |name: &str| match name {
+        "MCP_AUTH" => Some("none".to_owned()),
+        "MCP_PAGE" => Some(value.to_owned()),
+        _ => None,
+    };
+    Endpoint::new(server).without_rate_limit().configured(&variable)
+}
+
+/// What the page says of a server of this name, title, description and website.
+fn of(title: &'static str, description: &'static str, website: &'static str) -> String {
+    let server =
+        move |_: &_| McpServer::builder("s", "1").title(title).description(description).website_url(website).build();
+    page(&Endpoint::new(server).without_auth()).1
+}
+
+/// What is between the first `start` and the next `end`.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let (_, after) = text.split_once(start).expect(start);
+    after.split_once(end).expect(end).0
+}
+
+/// Who names HTML gets it, by GET or HEAD at `/`, and nothing else changes: 404, or 405 where the endpoint is.
+#[test]
+fn it_is_for_those_who_ask_for_html() {
+    let at_root = || endpoint().path("/");
+    for (what, ask, endpoint, status) in [
+        ("a browser", get("/").header("Accept", BROWSER), endpoint(), 200),
+        ("a query", get("/?utm=1").header("Accept", BROWSER), endpoint(), 200),
+        ("any case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
+        ("HEAD", get("/").verb("HEAD").header("Accept", "text/html"), endpoint(), 200),
+        ("no token", get("/").header("Accept", "text/html"), guarded(), 200),
+        ("an allowed page", get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"), endpoint(), 200),
+        (
+            "a foreign page",
+            get("/").header("Accept", BROWSER).header("Origin", "https://evil.example"),
+            endpoint(),
+            403,
+        ),
+        ("no Accept", get("/"), endpoint(), 404),
+        ("anything", get("/").header("Accept", "*/*"), endpoint(), 404),
+        ("JSON", get("/").header("Accept", "application/json"), endpoint(), 404),
+        ("all but HTML", get("/").header("Accept", "*/*, text/html;q=0"), endpoint(), 404),
+        ("a stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
+        ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 404),
+        ("OPTIONS", get("/").verb("OPTIONS").header("Accept", BROWSER), endpoint(), 404),
+        ("another path", get("/index.html").header("Accept", BROWSER), endpoint(), 404),
+        ("the endpoint", get("/mcp").header("Accept", BROWSER), endpoint(), 405),
+        ("a browser at an endpoint at /", get("/").header("Accept", BROWSER), at_root(), 200),
+        ("a client there", get("/").header("Accept", "text/event-stream"), at_root(), 405),
+        ("one that takes HTML too", get("/").header("Accept", "text/html, text/event-stream"), at_root(), 405),
+        ("DELETE there", get("/").verb("DELETE").header("Accept", BROWSER), at_root(), 405),
+        ("off", get("/").header("Accept", BROWSER), endpoint().without_page(), 404),
+        ("off at an endpoint at /", get("/").header("Accept", BROWSER), at_root().without_page(), 405),
+        ("on by the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
+        ("nothing in the environment", get("/").header("Accept", BROWSER), configured(""), 200),
+        ("off by the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
+        ("on and off", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
+    ] {
+        let (response, body) = asked(ask, &endpoint);
+        assert_eq!(response.status(), status, "{what}");
+        assert_eq!(body.starts_with("<!doctype html>"), status == 200 && what != "HEAD", "{what}");
+        assert_eq!(response.headers().contains_key("content-security-policy"), status == 200, "{what}");
+    }
+    assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "messages are still read there");
+}
+
+/// What the program says holds, unless the environment says something else.
+#[test]
+fn the_environment_need_not_say_anything() {
+    let variable =
+        |page: Option<&'static str>| move |name: &str| if name == "MCP_PAGE" { page.map(str::to_owned) } else { None };
+    for (value, status) in [(None, 404), (Some("on"), 200), (Some("off"), 404)] {
+        let endpoint = endpoint().without_page().configured(&variable(value));
+        assert_eq!(page(&endpoint).0.status(), status, "{value:?}");
+    }
+}
+
+/// Where nobody is served, there is no page: it would promise what is not there.
+#[test]
+fn it_is_not_there_where_nothing_is_served() {
+    let elsewhere = |endpoint: Endpoint| asked(get("https://kb.example.com/").header("Accept", BROWSER), &endpoint);
+    let broken = Endpoint::new(|_| Err(BuildError::new("server", "s", "is odd"))).without_auth();
+    let jwt = |name: &str| match name {
+        "MCP_AUTH" => Some("jwt".to_owned()),
+        "MCP_ISSUER" => Some("https://auth.example".to_owned()),
+        "MCP_JWKS_URL" => Some("https://auth.example/jwks".to_owned()),
+        _ => None,
+    };
+    for (what, (response, body), says) in [
+        ("undecided", page(&Endpoint::new(server)), "without_auth"),
+        ("misconfigured", page(&Endpoint::misconfigured(ConfigError::new("DB", "is not bound"))), "DB"),
+        ("a wrong setting", page(&configured("yes")), "MCP_PAGE"),
+        ("no server", page(&broken), "Its log says why"),
+        ("open, but only on localhost", elsewhere(endpoint()), "MCP_ALLOW_PUBLIC"),
+        ("no URL", elsewhere(Endpoint::new(server).configured(&jwt)), "MCP_RESOURCE"),
+    ] {
+        assert_eq!(response.status(), 503, "{what}");
+        assert!(body.starts_with('{') && body.contains(says), "{what}: {body}");
+    }
+    assert_eq!(elsewhere(endpoint().open_to_the_public()).0.status(), 200);
+    assert_eq!(elsewhere(guarded()).0.status(), 200);
+}
+
+/// Only the style and the script that are in it run, and they reach nothing but this server.
+#[test]
+fn the_policy_names_what_is_in_it() {
+    let (response, html) = page(&endpoint());
+    let header = |name: &str| response.headers()[name].to_str().expect("ASCII").to_owned();
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let (style, script) = (between(&html, "<style>", "</style>"), between(&html, "module\">", "</script>"));
+    assert!(style.contains("color-scheme") && script.contains("server/discover"));
+    let expected = format!(
+        "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'; require-trusted-types-for 'script'",
+        hash(script),
+        hash(style)
+    );
+    assert_eq!(header("content-security-policy"), expected);
+    for (name, value) in [
+        ("content-type", "text/html; charset=utf-8"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cache-control", "no-store"),
+        ("vary", "Accept"),
+    ] {
+        assert_eq!(header(name), value, "{name}");
+    }
+    // What a policy by hashes would stop, and a browser complain of.
+    let around = html.replace(style, "").replace(script, "");
+    for inline in [" style=", " onclick=", " onload=", "javascript:", " src=", "@import", "url("] {
+        assert!(!around.contains(inline) && !style.contains(inline), "{inline}");
+    }
+    for sink in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localStorage", "cookie"] {
+        assert!(!script.contains(sink), "{sink}");
+    }
+}
+
+/// HEAD gives the headers of GET, and no body.
+#[test]
+fn head_is_get_without_a_body() {
+    let (whole, _) = page(&endpoint());
+    let (head, body) = asked(get("/").verb("HEAD").header("Accept", BROWSER), &endpoint());
+    assert_eq!((head.headers(), body.as_str()), (whole.headers(), ""));
+}
+
+/// A server may say of itself what it likes: it stays text.
+#[test]
+fn what_a_server_says_is_text() {
+    const HOSTILE: &str = "</title><script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{script}}";
+    const ESCAPED: &str = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;&lt;img src=x \
+                           onerror=alert(2)&gt;{{script}}";
+    let plain = of("T", "D", "");
+    for html in [of(HOSTILE, "D", ""), of("T", HOSTILE, "")] {
+        assert!(!html.contains("<script>alert") && !html.contains("<img"));
+        assert_eq!(html.matches(ESCAPED).count(), 2);
+        assert_eq!(html.matches('<').count(), plain.matches('<').count(), "as many tags as without");
+    }
+    let elsewhere = page(&endpoint().path("/\"><b>")).1;
+    assert!(elsewhere.contains("data-path=\"/&quot;&gt;&lt;b&gt;\"") && !elsewhere.contains("<b>"));
+}
+
+/// Only what leads to the web is a link.
+#[test]
+fn a_website_is_on_the_web() {
+    for (website, href) in [
+        ("https://example.com/a?b&c", "https://example.com/a?b&amp;c"),
+        ("http://example.com", "http://example.com"),
+        ("javascript:alert(1)", ""),
+        ("data:text/html,x", ""),
+        ("//example.com", ""),
+        ("", ""),
+    ] {
+        let html = of("T", "D", website);
+        assert_eq!(between(&html, "Website</dt><dd><a href=\"", "\""), href, "{website}");
+    }
+}
+
+/// It says what the server says of itself, and nothing of what is offered: that is for those who may list it.
+#[test]
+fn only_the_server_itself_is_in_it() {
+    for endpoint in [endpoint(), guarded()] {
+        let (_, html) = page(&endpoint);
+        assert_eq!(between(&html, "<title>", "</title>"), "Specimen");
+        assert_eq!(between(&html, "<h1>", "</h1>"), "Specimen");
+        for said in
+            ["One of everything.", "specimen 1.2.3", "https://example.com", "2026-07-28, 2025-11-25, 2025-06-18"]
+        {
+            assert!(html.contains(said), "{said}");
+        }
+        for offered in ["Says it.", "whoami", "test://", "analyze", "Say it once."] {
+            assert!(!html.contains(offered), "{offered}");
+        }
+        assert!(!html.contains("{{"));
+    }
+    let (_, untitled) = page(&Endpoint::new(|_| McpServer::builder("plain-name", "1").build()).without_auth());
+    assert_eq!(between(&untitled, "<h1>", "</h1>"), "plain-name");
+}
+
+/// The URL is the one that is configured, or that of localhost; what a request says of its host is not repeated.
+#[test]
+fn the_address_is_the_servers_own() {
+    let known = ProtectedResource::at("https://kb.example.com/mcp").expect("a URL");
+    let at = |url: &str, endpoint: &Endpoint| asked(get(url).header("Accept", BROWSER), endpoint).1;
+    for (html, url, address) in [
+        (at("http://127.0.0.1:8787/", &guarded()), "http://127.0.0.1:8787/mcp", "http://127.0.0.1:8787/mcp"),
+        (at("https://evil.example/", &guarded()), "", "https://HOST/mcp"),
+        (
+            at("https://evil.example/", &guarded().resource(known)),
+            "https://kb.example.com/mcp",
+            "https://kb.example.com/mcp",
+        ),
+        (at("http://localhost/", &guarded().path("/tools")), "http://localhost/tools", "http://localhost/tools"),
+    ] {
+        assert_eq!(between(&html, "data-url=\"", "\""), url);
+        assert_eq!(between(&html, "id=\"url\">", "<"), address);
+        assert!(html.contains(&format!("curl -s {address} ")) && !html.contains("evil.example"));
+    }
+}
