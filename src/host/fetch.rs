@@ -17,11 +17,21 @@ pub struct FetchLimits {
 
 /// An answer, whatever its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fetched {
     /// The status. A redirect is not followed: its 3xx is here.
     pub status: u16,
     /// The whole body.
     pub body: Vec<u8>,
+    /// How long to wait before it is asked again, where the answer says so in seconds (`Retry-After`).
+    pub retry_after: Option<Duration>,
+}
+
+impl Fetched {
+    /// An answer that says nothing of when to ask again.
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, body: body.into(), retry_after: None }
+    }
 }
 
 /// Why there is no answer.
@@ -49,7 +59,7 @@ impl std::error::Error for FetchError {}
 
 /// Sends requests to other servers.
 pub trait Fetch {
-    /// Sends `request` and reads the answer.
+    /// Sends `request` and reads the answer. A future that is dropped before it is there aborts the request.
     ///
     /// # Errors
     /// [`FetchError`]; a status that says failure is none.

@@ -16,6 +16,7 @@
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
 //! | [`agent`] | agents, as tools |
+//! | [`chat_agent`] | agents that ask a model |
 //! | [`workflow`] | steps that follow one another, as tools |
 //! | [`hook`] | looking on while a tool is called |
 //! | [`ask`] | asking the client, within a call |
@@ -28,6 +29,7 @@ pub mod agent;
 pub mod ask;
 pub mod builder;
 pub mod cache;
+pub mod chat_agent;
 pub mod command;
 pub mod completion;
 pub mod context;
@@ -51,10 +53,11 @@ mod variables;
 pub mod workflow;
 
 pub use about::{ServerDetail, ServerInfo, ToolInfo, ToolList, ToolType, VersionDetail};
-pub use agent::{Agent, AgentReply, Usage};
+pub use agent::{Agent, AgentCall, AgentReply, Usage};
 pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
 pub use builder::{McpServer, McpServerBuilder};
 pub use cache::{CacheHint, Cacheable};
+pub use chat_agent::{ChatAgent, ChatModel};
 pub use command::{Argument, Command, Input};
 pub use completion::{Completion, CompletionRequest};
 pub use context::{Context, RequestInfo};

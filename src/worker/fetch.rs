@@ -1,5 +1,7 @@
 //! Requests to other servers, by the runtime's `fetch`.
 
+use std::time::Duration;
+
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, pin_mut, select_biased};
 use worker::wasm_bindgen::JsValue;
@@ -17,20 +19,32 @@ impl Fetch for Isolate {
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         async move {
             let controller = AbortController::default();
-            let answer = send(request, controller.signal(), limits.bytes).fuse();
+            let signal = controller.signal();
+            let mut pending = Pending(Some(controller));
+            let answer = send(request, signal, limits.bytes).fuse();
             let late = Delay::from(limits.time).fuse();
             pin_mut!(answer, late);
             let answer = select_biased! {
                 answer = answer => answer,
                 () = late => Err(FetchError::TooSlow),
             };
-            if answer.is_err() {
-                // The other server need not go on with what nobody waits for.
-                controller.abort();
+            if answer.is_ok() {
+                pending.0 = None;
             }
             answer
         }
         .boxed_local()
+    }
+}
+
+/// A request without its answer. The other server need not go on with what nobody waits for any more.
+struct Pending(Option<AbortController>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(controller) = self.0.take() {
+            controller.abort();
+        }
     }
 }
 
@@ -52,13 +66,17 @@ async fn send(request: http::Request<String>, signal: AbortSignal, bytes: usize)
     let request = Request::new_with_init(&head.uri.to_string(), &init).map_err(failed)?;
     let mut response = worker::Fetch::Request(request).send_with_signal(&signal).await.map_err(failed)?;
     let status = response.status_code();
+    // Each header is asked of JavaScript, so that it is only asked where it can be.
+    let may_say_when = status == 429 || status >= 500;
+    let seconds = may_say_when.then(|| response.headers().get("retry-after").ok().flatten()).flatten();
+    let retry_after = seconds.and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);
     let body = match response.stream() {
         Ok(chunks) => read(chunks.map(|chunk| chunk.map_err(|error| error.to_string())), bytes).await,
         // An answer without a body has no stream.
         Err(_) => Ok(Vec::new()),
     };
     match body {
-        Ok(body) => Ok(Fetched { status, body }),
+        Ok(body) => Ok(Fetched { retry_after, ..Fetched::new(status, body) }),
         Err(BodyError::TooLarge) => Err(FetchError::TooLarge),
         Err(BodyError::Broken(cause)) => Err(FetchError::Failed(cause)),
     }

@@ -93,7 +93,7 @@ fn an_outage_ends() {
     let network = Network::new(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 503);
-    network.change(|_| Ok(Fetched { status: 200, body: good().to_string().into_bytes() }));
+    network.change(|_| Ok(Fetched::new(200, good().to_string())));
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 200);
 }
 

@@ -1,12 +1,11 @@
 //! An authorization server: what it answers, what it was asked, and the keys by which it signs.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use edge_mcp::host::{CannotCheck, Fetch, FetchError, FetchLimits, Fetched, PublicKey, SignatureCheck};
+use edge_mcp::host::{CannotCheck, PublicKey, SignatureCheck};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use ring::rand::SystemRandom;
@@ -14,65 +13,13 @@ use ring::rsa::{KeyPair as RsaKeyPair, PublicKeyComponents};
 use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
 
+pub use crate::network::Network;
 use crate::support::Lines;
 
 /// The issuer's name.
 pub const ISSUER: &str = "https://auth.example.com";
 /// The server that its tokens are for.
 pub const RESOURCE: &str = "https://kb.example.com/mcp";
-
-type Respond = Box<dyn Fn(&http::Request<String>) -> Result<Fetched, FetchError>>;
-
-/// A network with one server on it.
-pub struct Network {
-    respond: RefCell<Respond>,
-    requests: RefCell<Vec<http::Request<String>>>,
-    pub limits: Cell<Option<FetchLimits>>,
-}
-
-impl Network {
-    pub fn new(respond: impl Fn(&http::Request<String>) -> Result<Fetched, FetchError> + 'static) -> Rc<Self> {
-        Rc::new(Self {
-            respond: RefCell::new(Box::new(respond)),
-            requests: RefCell::default(),
-            limits: Cell::new(None),
-        })
-    }
-
-    /// One that always answers this.
-    pub fn answering(status: u16, body: &(impl ToString + ?Sized)) -> Rc<Self> {
-        let body = body.to_string().into_bytes();
-        Self::new(move |_| Ok(Fetched { status, body: body.clone() }))
-    }
-
-    /// Answers otherwise from now on.
-    pub fn change(&self, respond: impl Fn(&http::Request<String>) -> Result<Fetched, FetchError> + 'static) {
-        *self.respond.borrow_mut() = Box::new(respond);
-    }
-
-    /// What it was asked.
-    pub fn requests(&self) -> Vec<http::Request<String>> {
-        self.requests.borrow().clone()
-    }
-
-    /// How often it was asked.
-    pub fn count(&self) -> usize {
-        self.requests.borrow().len()
-    }
-}
-
-impl Fetch for Network {
-    fn fetch(
-        &self,
-        request: http::Request<String>,
-        limits: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        let answer = (self.respond.borrow())(&request);
-        self.requests.borrow_mut().push(request);
-        self.limits.set(Some(limits));
-        async { answer }.boxed_local()
-    }
-}
 
 /// A machine at this second, on this network, that can check signatures.
 pub fn machine(network: &Rc<Network>, second: u64) -> Lines {

@@ -230,7 +230,7 @@ fn keys_are_kept() {
     }
     let mut renamed = KEYS.public()[1].clone();
     renamed["kid"] = json!("new");
-    network.change(move |_| Ok(Fetched { status: 200, body: json!({ "keys": [renamed] }).to_string().into_bytes() }));
+    network.change(move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
     assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "a key was changed for another");
     assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old one is gone");
     let mut later = good();
@@ -249,9 +249,9 @@ fn without_keys_there_is_no_verdict() {
     for (status, body) in [(500, "{}"), (302, ""), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"keys":{}}"#)] {
         let answer = ask(&endpoint, &good_token, &network, NOW);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{status} {body}");
-        network.change(move |_| Ok(Fetched { status, body: body.as_bytes().to_vec() }));
+        network.change(move |_| Ok(Fetched::new(status, body)));
     }
     assert_eq!(ask(&endpoint, "x.y.z", &network, NOW).status, 401, "what is no token needs no key");
-    network.change(|_| Ok(Fetched { status: 200, body: json!({ "keys": KEYS.public() }).to_string().into_bytes() }));
+    network.change(|_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
     assert_eq!(ask(&endpoint, &good_token, &network, NOW).status, 200, "service returns");
 }

@@ -19,6 +19,8 @@ mod introspection;
 mod issuer;
 mod jwt;
 mod metadata;
+#[path = "../spec/network.rs"]
+mod network;
 mod rate_limit;
 mod scopes;
 mod settings;

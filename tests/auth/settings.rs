@@ -91,7 +91,7 @@ fn each_way_is_configured() {
             "/jwks" => json!({ "keys": KEYS.public() }),
             _ => good(),
         };
-        Ok(edge_mcp::host::Fetched { status: 200, body: body.to_string().into_bytes() })
+        Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
     let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &good());
     let ask = |variables: &[(&str, &str)], token: &str| {

@@ -87,7 +87,7 @@ fn several_validators_are_asked_in_turn() {
             _ if request.body().starts_with("token=down&") => return Err(edge_mcp::host::FetchError::TooSlow),
             _ => json!({ "active": false }),
         };
-        Ok(edge_mcp::host::Fetched { status: 200, body: body.to_string().into_bytes() })
+        Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
     let head = json!({ "alg": "ES256", "kid": "ES256", "typ": "at+jwt" });
     let mut foreign = good();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
+use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use futures::executor::block_on;
@@ -51,6 +51,17 @@ pub(crate) fn ask(endpoint: &Endpoint, method: &str, params: &Value) -> Value {
 
 /// The answer to a request with these headers.
 pub(crate) fn ask_with(endpoint: &Endpoint, headers: &[(&str, &str)], method: &str, params: &Value) -> Value {
+    ask_over(Rc::new(Offline), endpoint, headers, method, params)
+}
+
+/// The same, on a machine with this network.
+pub(crate) fn ask_over(
+    network: Rc<dyn Fetch>,
+    endpoint: &Endpoint,
+    headers: &[(&str, &str)],
+    method: &str,
+    params: &Value,
+) -> Value {
     let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
     let (head, ()) = request.body(()).expect("a request").into_parts();
@@ -62,7 +73,7 @@ pub(crate) fn ask_with(endpoint: &Endpoint, headers: &[(&str, &str)], method: &s
         tasks: still.clone(),
         randomness: still.clone(),
         log: still,
-        fetch: Rc::new(Offline),
+        fetch: network,
         signatures: Rc::new(Offline),
     };
     match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
