@@ -27,6 +27,9 @@ mod resources;
 pub(crate) mod scopes;
 mod tools;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
 use crate::auth::{ConfigError, StateKeys};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
@@ -60,7 +63,13 @@ pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> O
 }
 
 /// Answers one request.
-pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
+///
+/// Boxed: it is large, and would be in the module once for each place that waits for it.
+pub(crate) fn dispatch<'a>(call: &'a Call<'_>) -> LocalBoxFuture<'a, Outcome> {
+    async move { answer(call).await }.boxed_local()
+}
+
+async fn answer(call: &Call<'_>) -> Outcome {
     let method = Method::named(&call.request.method, call.cx.revision());
     match method.filter(|method| is_offered(*method, call.server)) {
         Some(Method::Initialize) => lifecycle::initialize(call),
