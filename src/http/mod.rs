@@ -25,6 +25,7 @@
 
 mod answer;
 mod authenticate;
+mod bounded_head;
 mod cors;
 pub mod endpoint;
 mod era;

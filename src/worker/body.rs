@@ -1,8 +1,8 @@
 //! The body of a Workers request.
 
 use futures::{Stream, StreamExt, pin_mut};
-use worker::js_sys::{Promise, Uint8Array};
 use worker::js_sys::futures::JsFuture;
+use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast};
 use worker::web_sys;

@@ -47,7 +47,8 @@ pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn
         let answer = kept.get_or_init(|| {
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
-            Closure::<dyn Fn(web_sys::Request, Env, Context, Option<Uint8Array>, u32) -> JsValue>::new(answer).into_js_value()
+            Closure::<dyn Fn(web_sys::Request, Env, Context, Option<Uint8Array>, u32) -> JsValue>::new(answer)
+                .into_js_value()
         });
         receive(&request, &env, &context, answer)
     })
@@ -102,8 +103,8 @@ fn on_abort() {
 macro_rules! __worker_entry {
     ($endpoint:path) => {
         const _: () = {
-            use $crate::worker::runtime as worker;
             use worker::wasm_bindgen;
+            use $crate::worker::runtime as worker;
 
             #[wasm_bindgen::prelude::wasm_bindgen]
             pub fn fetch(

@@ -48,19 +48,20 @@ impl RequestHead for WorkerHead {
     }
 
     fn header(&self, name: &str) -> Option<String> {
-        NAMES.with_borrow_mut(|names| {
-            if let Some((_, known)) = names.iter().find(|(known, _)| known == name) {
-                return self.headers.get(known);
-            }
-            let made = JsString::from(name);
-            let value = self.headers.get(&made);
-            if names.len() < MOST_NAMES {
-                names.push((name.to_owned(), made));
-            }
-            value
-        })
-        // The only failure is a name that is no header's: there is none of it.
-        .ok()
-        .flatten()
+        NAMES
+            .with_borrow_mut(|names| {
+                if let Some((_, known)) = names.iter().find(|(known, _)| known == name) {
+                    return self.headers.get(known);
+                }
+                let made = JsString::from(name);
+                let value = self.headers.get(&made);
+                if names.len() < MOST_NAMES {
+                    names.push((name.to_owned(), made));
+                }
+                value
+            })
+            // The only failure is a name that is no header's: there is none of it.
+            .ok()
+            .flatten()
     }
 }
