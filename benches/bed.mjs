@@ -1,0 +1,60 @@
+// Where everything is measured: one core for the subject, one for the load, and how a subject is put there.
+
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bundle } from './bundle.mjs'
+import { cores } from './proc.mjs'
+import { start } from './workerd.mjs'
+
+/**
+ * @typedef {object} Bed
+ * @property {string} root the repository's folder
+ * @property {string} folder for what the runtime reads
+ * @property {{ subject: number, load: number }} core
+ * @property {(line: string) => void} say where the run has got to
+ */
+
+/** @returns {Promise<Bed>} */
+export async function bed(root, say) {
+  const [subject, load] = await cores()
+  if (load === undefined) throw new Error('two cores are needed: one for the subject, one for the load')
+  return { root, folder: join(root, 'target/bench'), core: { subject, load }, say }
+}
+
+/**
+ * What a subject is deployed as.
+ *
+ * @param {Bed} bed
+ * @param {import('./subjects.mjs').Subject} subject
+ * @returns {Promise<{ name: string, bytes: Uint8Array }[]>}
+ */
+export async function modulesOf({ root }, { peer, crate }) {
+  if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
+  const module = async (name) => ({ name, bytes: await readFile(join(root, crate, 'build', name)) })
+  return Promise.all([module('index.js'), module('index_bg.wasm')])
+}
+
+/** As it is called among others. */
+export const labelOf = ({ name, auth, crate }) => crate === 'benches/server' && !auth ? `${name}, open` : name
+
+/**
+ * Starts a subject with so many tools, and flags for V8.
+ *
+ * @returns {Promise<import('./workerd.mjs').Process & { token?: string }>} `token` where it checks one
+ */
+export async function put({ root, folder, core }, subject, tools, flags) {
+  const token = subject.auth ? randomBytes(32).toString('base64url') : undefined
+  const bindings = token === undefined ? { OPEN: 'yes' } : {
+    MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'bench', scopes: [] }]),
+  }
+  const process = await start({
+    workerd: join(root, 'node_modules/.bin/workerd'),
+    folder: join(folder, `${labelOf(subject)} ${tools}`),
+    modules: subject.modules,
+    bindings: { ...bindings, TOOLS: String(tools) },
+    core: core.subject,
+    flags,
+  })
+  return { ...process, token }
+}

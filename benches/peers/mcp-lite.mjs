@@ -1,0 +1,19 @@
+// One server for the life of the isolate, as its documentation has it.
+
+import { McpServer, StreamableHttpTransport } from 'mcp-lite'
+import * as z from 'zod'
+import { megabyte, tools } from './tools.mjs'
+import { RESOURCE } from '../content.mjs'
+
+function serve(env) {
+  const server = new McpServer({ name: 'bench', version: '1.0.0', schemaAdapter: (schema) => z.toJSONSchema(schema) })
+  for (const { name, description, input, does } of tools(env)) {
+    server.tool(name, { description, inputSchema: input, handler: (args) => ({ content: [{ type: 'text', text: does(args) }] }) })
+  }
+  server.resource(RESOURCE, { name: 'Megabyte', mimeType: 'text/plain' },
+    (uri) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: megabyte() }] }))
+  return new StreamableHttpTransport().bind(server)
+}
+
+let handler
+export default { fetch: (request, env) => (handler ??= serve(env))(request) }

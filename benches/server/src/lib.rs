@@ -1,0 +1,87 @@
+//! What `scripts/bench` measures of edge-mcp.
+//!
+//! The tools and the resource are those of the peers in `benches/peers/`; what is on besides is what a deployment has on: a token is
+//! checked, arguments are validated, each request is logged and has a server of its own.
+
+use std::sync::{LazyLock, OnceLock};
+
+use edge_mcp::{BuildError, Endpoint, McpServer, Resource, StaticTokens, Tool};
+use worker::{Context, Env, Request, Response, event};
+
+#[path = "../../arguments.rs"]
+pub mod arguments;
+
+use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Slug, Translation, Weather};
+
+type Make = fn(&'static str) -> Tool;
+
+static ELEVEN: [(&str, &str, Make); 11] = [
+    ("add", "Adds two numbers.", |name| Tool::new(name, async |Addition { a, b }| (a + b).to_string())),
+    ("echo", "Says what it is told.", |name| Tool::new(name, async |Echo { text }| text)),
+    ("get-weather", "The weather in a city, now.", |name| Tool::new(name, done::<Weather>)),
+    ("search-documents", "Finds documents by the words in them, the best first.", |name| {
+        Tool::new(name, done::<Search>)
+    }),
+    ("read-document", "The text of one document.", |name| Tool::new(name, done::<Slug>)),
+    ("save-document", "Stores a document, in the place of one with the same slug.", |name| {
+        Tool::new(name, done::<Document>)
+    }),
+    ("delete-document", "Removes a document.", |name| Tool::new(name, done::<Slug>)),
+    ("convert-currency", "What an amount is in another currency.", |name| Tool::new(name, done::<Conversion>)),
+    ("create-event", "Puts an event into the calendar.", |name| Tool::new(name, done::<Event>)),
+    ("translate", "A text in another language.", |name| Tool::new(name, done::<Translation>)),
+    ("average", "The mean of some numbers.", |name| Tool::new(name, done::<Numbers>)),
+];
+
+async fn done<Arguments>(_: Arguments) -> &'static str {
+    "done"
+}
+
+/// What the bindings say, which are the same for the whole life of the isolate.
+struct Flavour {
+    /// The names of the tools: the eleven, and then the same again by other names.
+    names: Vec<String>,
+    /// Whether everybody may call.
+    is_open: bool,
+}
+
+static FLAVOUR: OnceLock<Flavour> = OnceLock::new();
+
+impl Flavour {
+    fn of(env: &Env) -> Self {
+        let tools = env.var("TOOLS").ok().and_then(|tools| tools.to_string().parse().ok()).unwrap_or(ELEVEN.len());
+        let name = |(index, (name, ..)): (usize, &(&str, &str, Make))| {
+            if index < ELEVEN.len() { (*name).to_owned() } else { format!("{name}-{index}") }
+        };
+        let names = ELEVEN.iter().cycle().take(tools).enumerate().map(name).collect();
+        Self { names, is_open: env.var("OPEN").is_ok() }
+    }
+}
+
+/// A megabyte of prose, with what JSON has to escape.
+static MEGABYTE: LazyLock<String> = LazyLock::new(|| {
+    let mut text = "The kettle said \"now\", and the tea was poured into four cups.\n".repeat(20_000);
+    text.truncate(1_000_000);
+    text
+});
+
+fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
+    let megabyte = Resource::new("bench://megabyte", async || MEGABYTE.as_str());
+    let server = McpServer::builder("bench", "1.0.0").resource(megabyte.name("Megabyte").mime_type("text/plain"));
+    let tools = ELEVEN.iter().cycle().zip(names);
+    tools
+        .fold(server, |server, ((_, description, make), name)| server.tool(make(name).description(*description)))
+        .build()
+}
+
+#[event(fetch)]
+async fn fetch(request: Request, env: Env, cx: Context) -> worker::Result<Response> {
+    let flavour = FLAVOUR.get_or_init(|| Flavour::of(&env));
+    let endpoint = Endpoint::new(|_| server(&flavour.names)).without_rate_limit();
+    let endpoint = if flavour.is_open {
+        endpoint.open_to_the_public()
+    } else {
+        endpoint.auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"))
+    };
+    edge_mcp::worker::serve(endpoint, request, cx).await
+}

@@ -1,0 +1,82 @@
+// A Worker in a workerd of its own, on one core.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const running = new Set()
+process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
+
+/**
+ * @param {object} worker
+ * @param {string} worker.workerd the program
+ * @param {string} worker.folder where its configuration is written
+ * @param {{ name: string, bytes: Uint8Array }[]} worker.modules the entry first
+ * @param {Record<string, string>} worker.bindings
+ * @param {number} worker.core it is pinned to this one
+ * @param {string[]} [worker.flags] for V8
+ * @returns {Promise<Process>} once its socket listens
+ *
+ * @typedef {object} Process
+ * @property {number} pid
+ * @property {string} url
+ * @property {number} spawned milliseconds, as of performance.now()
+ * @property {() => string} logs what it has printed so far, its end
+ * @property {() => Promise<void>} stop
+ */
+export async function start({ workerd, folder, modules, bindings, core, flags = [] }) {
+  await mkdir(folder, { recursive: true })
+  for (const { name, bytes } of modules) await writeFile(join(folder, name), bytes)
+  const config = join(folder, 'config.capnp')
+  await writeFile(config, configuration(modules, bindings, flags))
+
+  const spawned = performance.now()
+  // It says on the third descriptor which port it has been given.
+  const child = spawn('taskset', ['-c', String(core), workerd, 'serve', '--experimental', '--control-fd=3', config],
+    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  running.add(child)
+  const ended = once(child, 'exit').then(() => running.delete(child))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => { output = (output + text).slice(-4000) })
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  const port = await Promise.race([listening(child.stdio[3]), ended.then(() => undefined)])
+  if (port === undefined) throw new Error(`workerd ended:\n${output}`)
+  return { pid: child.pid, url: `http://127.0.0.1:${port}/mcp`, spawned, logs: () => output, stop }
+}
+
+async function listening(stream) {
+  let text = ''
+  for await (const chunk of stream) {
+    text += chunk
+    const event = text.split('\n').slice(0, -1).map((line) => JSON.parse(line)).find(({ event }) => event === 'listen')
+    if (event) {
+      stream.on('data', () => {})
+      return event.port
+    }
+  }
+}
+
+const kinds = { js: 'esModule', mjs: 'esModule', wasm: 'wasm' }
+
+/** The text of a configuration with one Worker and one socket. */
+export function configuration(modules, bindings, flags = []) {
+  const text = JSON.stringify
+  const module = ({ name }) => `(name = ${text(name)}, ${kinds[name.split('.').at(-1)]} = embed ${text(name)})`
+  const binding = ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker)],
+  v8Flags = [${flags.map((flag) => text(flag)).join(', ')}],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  compatibilityDate = "2026-11-01",
+  modules = [${modules.map(module).join(', ')}],
+  bindings = [${Object.entries(bindings).map(binding).join(', ')}],
+);
+`
+}

@@ -1,0 +1,27 @@
+-- Sends one request again and again: wrk -s wrk.lua URL -- BODY_FILE ANSWERS NAME VALUE NAME VALUE …
+-- ANSWERS is after how many of them it ends, 0 for when its time is up.
+
+function init(args)
+  wrk.method = "POST"
+  local file = assert(io.open(args[1], "rb"))
+  wrk.body = file:read("*a")
+  file:close()
+  for index = 3, #args, 2 do wrk.headers[args[index]] = args[index + 1] end
+
+  local left = tonumber(args[2])
+  if left > 0 then
+    -- wrk itself waits for its time to be up, whatever its threads do.
+    response = function(status)
+      if status ~= 200 then os.exit(1) end
+      left = left - 1
+      if left == 0 then os.exit(0) end
+    end
+  end
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('{"requests": %d, "micros": %d, "p50": %d, "p99": %d, "errors": %d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
