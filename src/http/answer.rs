@@ -3,11 +3,14 @@
 //! Path, origin, method, media types, announced length; who calls; the body; JSON; what the message is and in which
 //! revision; the server; the scopes of what is used; the method. Nothing is read before the check that could make it needless.
 
+use std::pin::pin;
 use std::rc::Rc;
 
+use futures::{StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
+use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
 use super::listen;
@@ -16,7 +19,7 @@ use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
 use super::{cors, guard, mirror, page, server_json, warning, well_known};
-use crate::auth::{ConfigError, Principal, StateKeys};
+use crate::auth::Principal;
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -32,16 +35,18 @@ impl Endpoint {
     /// Answers one request.
     pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Body> {
         let started = host.clock.now_ms();
+        let head = Rc::new(BoundedHead::new(head, self.limits.header));
         let mut line = LogLine::new(head.header("cf-ray"));
         let origin = head.header("origin");
         let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
         let origin_passes = origin.as_deref().is_none_or(passes);
         let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
+        let answer = answer.map_err(|refusal| head.check().err().unwrap_or(refusal));
         let (mut response, is_logged) = match answer {
             Ok(Answer::Whole(response)) => (response, false),
             Ok(Answer::Live(response)) => (response, true),
             Err(refusal) => {
-                line.error(refusal.error.code);
+                line.error(Some(refusal.error.code));
                 let mut response = json_response(refusal.status, error_response(refusal.id.as_ref(), &refusal.error));
                 response.headers_mut().extend(refusal.headers);
                 (response, false)
@@ -58,7 +63,7 @@ impl Endpoint {
 
     async fn answer(
         &self,
-        head: &Rc<dyn RequestHead>,
+        head: &Rc<BoundedHead>,
         body: impl RequestBody,
         host: &Host,
         origin_passes: bool,
@@ -99,6 +104,7 @@ impl Endpoint {
         let body = self.read(body, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
+        head.check()?;
         let info = RequestInfo::new(head.clone(), principal);
         match classified {
             Classified::Nothing(era) => {
@@ -129,23 +135,31 @@ impl Endpoint {
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
                 let cx = cx.with_traceparent(traceparent).of_server(&server);
+                head.check()?;
                 let wishes = self.wishes(&request, &server, revision, &**head);
                 if wishes.is_empty() {
-                    let (status, message) = answer_one(&server, &request, cx, &self.state_keys, line).await;
+                    let call = Call {
+                        server: &server,
+                        request: &request,
+                        cx,
+                        keys: &self.state_keys,
+                        most: self.limits.output,
+                    };
+                    let Answered { status, message, error } = answer_one(&call).await;
+                    line.error(error);
                     return Ok(Answer::Whole(json_response(status, message)));
                 }
                 drop(request);
                 drop(document);
                 let line = std::mem::take(line);
-                let job =
-                    Job { server, body, json: self.limits.json, cx, keys: self.state_keys.clone(), line, started };
+                let job = Job { server, body, limits: self.limits, cx, keys: self.state_keys.clone(), line, started };
                 Ok(Answer::Live(live::answer(job, wishes, host).await))
             }
         }
     }
 
     /// The page for people, of the server as nobody in particular finds it.
-    async fn page(&self, head: &Rc<dyn RequestHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
+    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
         self.gate.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
         let own_url = self.gate.resource_url(url, &self.path);
@@ -188,15 +202,22 @@ impl Endpoint {
         let server = self.build(&info, None, host)?;
         // Before any of them is answered: there is one status for all.
         self.authorize(requests, &server, info.caller(), url)?;
-        let mut body = vec![b'['];
-        for request in requests {
+        // They share what may be sent.
+        let most = self.limits.output.checked_div(requests.len()).unwrap_or_default();
+        let answers = requests.iter().map(|request| {
             let nothing = ClientCapabilities::default();
             let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
-            let cx = cx.of_server(&server);
+            let call = Call { server: &server, request, cx: cx.of_server(&server), keys: &self.state_keys, most };
+            async move { answer_one(&call).await }
+        });
+        let mut answers = pin!(stream::iter(answers).buffered(self.limits.concurrent.max(1)));
+        let mut body = vec![b'['];
+        while let Some(Answered { message, error, .. }) = answers.next().await {
+            line.error(error);
             if body.len() > 1 {
                 body.push(b',');
             }
-            body.extend(answer_one(&server, request, cx, &self.state_keys, line).await.1);
+            body.extend(message);
         }
         body.push(b']');
         Ok(json_response(StatusCode::OK, body))
@@ -244,20 +265,22 @@ enum Answer {
     Live(Response<Body>),
 }
 
-pub(super) async fn answer_one(
-    server: &McpServer,
-    request: &Request<'_>,
-    cx: Context,
-    keys: &Result<StateKeys, ConfigError>,
-    line: &mut LogLine,
-) -> (StatusCode, Vec<u8>) {
-    let era = cx.revision().era();
-    match rpc::dispatch(&Call { server, request, cx, keys }).await {
-        Ok(body) => (StatusCode::OK, body),
-        Err(error) => {
-            line.error(error.code);
-            (status_of(era, error.code), error_response(Some(&request.id), &error))
-        }
+/// The answer to one message.
+pub(super) struct Answered {
+    pub status: StatusCode,
+    pub message: Vec<u8>,
+    /// The code of the error that it is, if it is one.
+    pub error: Option<ErrorCode>,
+}
+
+pub(super) async fn answer_one(call: &Call<'_>) -> Answered {
+    match rpc::dispatch(call).await {
+        Ok(message) => Answered { status: StatusCode::OK, message, error: None },
+        Err(error) => Answered {
+            status: status_of(call.cx.revision().era(), error.code),
+            message: error_response(Some(&call.request.id), &error),
+            error: Some(error.code),
+        },
     }
 }
 

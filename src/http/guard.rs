@@ -89,7 +89,7 @@ fn covers(accept: &str, ranges: [&str; 3]) -> bool {
         let name = parts.next().filter(|name| !name.is_empty())?;
         let specificity = ranges.iter().position(|range| range.eq_ignore_ascii_case(name))?;
         let weight = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
-        let refused = weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0));
+        let refused = weight.is_some_and(|weight| weight.bytes().all(|byte| matches!(byte, b'0' | b'.')));
         Some((specificity, !refused))
     });
     named.max().is_some_and(|(_, accepted)| accepted)

@@ -1,8 +1,8 @@
-//! Sizes past which a request is refused.
+//! Sizes past which a request is refused, or its answer not sent.
 
 use crate::protocol::json::JsonLimits;
 
-/// Sizes past which a request is refused, before anything is done with it.
+/// Sizes past which a request is refused, before anything is done with it, or its answer not sent.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -10,12 +10,25 @@ pub struct Limits {
     pub body: usize,
     /// Depth and number of the values in a body.
     pub json: JsonLimits,
+    /// Bytes of a header's value, of those that are looked at. 16 KiB unless set.
+    pub header: usize,
     /// Messages in a batch. 100 unless set.
     pub batch: usize,
+    /// Messages of a batch that are worked on at once. 4 unless set.
+    pub concurrent: usize,
+    /// Bytes of an answer to one message. 16 MiB unless set.
+    pub output: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 4 * 1024 * 1024, json: JsonLimits::default(), batch: 100 }
+        Self {
+            body: 4 << 20,
+            json: JsonLimits::default(),
+            header: 16 << 10,
+            batch: 100,
+            concurrent: 4,
+            output: 16 << 20,
+        }
     }
 }

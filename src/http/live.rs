@@ -11,15 +11,17 @@ use futures::channel::{mpsc, oneshot};
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
-use super::answer::{answer_one, json_response};
+use super::answer::{Answered, answer_one, json_response};
+use super::limits::Limits;
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part};
 use crate::auth::{ConfigError, StateKeys};
 use crate::host::Host;
-use crate::protocol::json::{Document, JsonLimits};
+use crate::protocol::json::Document;
 use crate::protocol::message::Message;
 use crate::protocol::meta::Wishes;
 use crate::protocol::revision::Era;
+use crate::rpc::Call;
 use crate::server::context::Live;
 use crate::server::outbox::Outbox;
 use crate::server::{Context, McpServer};
@@ -33,7 +35,7 @@ pub(super) struct Job {
     pub server: Rc<McpServer>,
     /// The body that the request is in: it was read once, and so can be read again.
     pub body: Vec<u8>,
-    pub json: JsonLimits,
+    pub limits: Limits,
     pub cx: Context,
     pub keys: Rc<Result<StateKeys, ConfigError>>,
     pub line: LogLine,
@@ -68,9 +70,9 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
     // Older revisions do not take a closed stream for a cancelled request.
     let cancels = job.cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
-    let Job { server, body, json, cx, keys, line, started } = job;
+    let Job { server, body, limits, cx, keys, line, started } = job;
     let cx = cx.with_live(live);
-    let job = Job { server, body, json, cx: cx.clone(), keys, line, started };
+    let job = Job { server, body, limits, cx: cx.clone(), keys, line, started };
     let mut work = respond(job, host.clone()).boxed_local().fuse();
     let mut silence = host.timer.sleep(SILENCE).fuse();
     loop {
@@ -102,14 +104,17 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
 
 /// Reads the request once more, from the body that the task now owns, and answers it.
 async fn respond(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
-    let Job { server, body, json, cx, keys, mut line, started } = job;
-    let document = Document::parse(&body, json);
+    let Job { server, body, limits, cx, keys, mut line, started } = job;
+    let document = Document::parse(&body, limits.json);
     let message = document.as_ref().ok().and_then(|document| Message::read(document.root()).ok());
-    let (status, message) = match message {
-        Some(Message::Request(request)) => answer_one(&server, &request, cx, &keys, &mut line).await,
+    let Answered { status, message, error } = match message {
+        Some(Message::Request(request)) => {
+            answer_one(&Call { server: &server, request: &request, cx, keys: &keys, most: limits.output }).await
+        }
         // It was read as a request before, and has not changed.
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
+        _ => Answered { status: StatusCode::INTERNAL_SERVER_ERROR, message: Vec::new(), error: None },
     };
+    line.error(error);
     line.write(status.as_u16(), started, &host);
     (status, message)
 }

@@ -67,8 +67,9 @@ impl LogLine {
         self.era = Some(era.name());
     }
 
-    pub(super) fn error(&mut self, code: ErrorCode) {
-        self.error = Some(code);
+    /// The last error is the one that is written.
+    pub(super) fn error(&mut self, code: Option<ErrorCode>) {
+        self.error = code.or(self.error);
     }
 
     pub(super) fn refused(&mut self, turned_away: &TurnedAway) {

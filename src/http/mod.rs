@@ -34,6 +34,7 @@
 
 mod answer;
 mod authenticate;
+mod bounded_head;
 mod cors;
 mod document;
 pub mod endpoint;

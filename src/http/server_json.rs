@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use http::{Response, StatusCode};
 
+use super::bounded_head::BoundedHead;
 use super::document;
 use super::endpoint::Endpoint;
 use super::refusal::Refusal;
@@ -19,7 +20,7 @@ impl Endpoint {
     /// The document, of the server that a caller gets of whom nothing is known.
     pub(super) async fn server_json(
         &self,
-        head: &Rc<dyn RequestHead>,
+        head: &Rc<BoundedHead>,
         url: &str,
         host: &Host,
     ) -> Result<Response<Body>, Box<Refusal>> {

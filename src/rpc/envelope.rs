@@ -11,12 +11,11 @@ use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::{CacheHint, fault};
 
+/// What a result has besides its own members.
 #[derive(Serialize)]
-struct Enveloped<'a, T> {
-    #[serde(rename = "resultType")]
-    result_type: &'static str,
-    #[serde(flatten)]
-    result: T,
+struct Envelope<'a> {
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
     #[serde(flatten)]
     cache: Option<CacheHint>,
     #[serde(rename = "_meta")]
@@ -25,19 +24,10 @@ struct Enveloped<'a, T> {
 
 #[derive(Serialize)]
 struct ResultMeta<'a> {
-    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
-    server_info: &'a Implementation,
+    #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
+    server_info: Option<&'a Implementation>,
     #[serde(flatten)]
     own: Option<&'a Map<String, Value>>,
-}
-
-/// A result with a `_meta` of its own, in older revisions.
-#[derive(Serialize)]
-struct WithMeta<'a, T> {
-    #[serde(flatten)]
-    result: T,
-    #[serde(rename = "_meta")]
-    meta: &'a Map<String, Value>,
 }
 
 /// The response with `result`.
@@ -73,14 +63,29 @@ fn respond(
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
 ) -> Outcome {
-    let id = &call.request.id;
-    let response = if call.cx.revision().knows(Feature::ResultEnvelope) {
-        let meta = ResultMeta { server_info: &call.server.info, own };
-        result_response(id, &Enveloped { result_type, result, cache, meta })
-    } else if let Some(meta) = own {
-        result_response(id, &WithMeta { result, meta })
-    } else {
-        result_response(id, &result)
-    };
+    let knows = call.cx.revision().knows(Feature::ResultEnvelope);
+    let response = result_response(&call.request.id, &result).and_then(|response| match own {
+        None if !knows => Ok(response),
+        _ => {
+            let server_info = knows.then_some(&call.server.info);
+            let result_type = knows.then_some(result_type);
+            let envelope =
+                Envelope { result_type, cache: cache.filter(|_| knows), meta: ResultMeta { server_info, own } };
+            with_members(response, &envelope)
+        }
+    });
     response.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))
+}
+
+/// The response, whose result has these members too. It is put together from texts: serialized with each result, they would be in the
+/// module once for each type of one.
+fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    // The ends of the response and of its result.
+    response.truncate(response.len().saturating_sub(2));
+    let is_empty = response.ends_with(b"{");
+    let members = serde_json::to_vec(members)?;
+    response.extend_from_slice(if is_empty { b"" } else { b"," });
+    response.extend_from_slice(members.get(1..).unwrap_or_default());
+    response.push(b'}');
+    Ok(response)
 }

@@ -27,12 +27,15 @@ mod resources;
 pub(crate) mod scopes;
 mod tools;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
 use crate::auth::{ConfigError, StateKeys};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
-use crate::server::{Context, McpServer, SessionRequired, Tool};
+use crate::server::{Context, McpServer, SessionRequired, Tool, ToolResult};
 
 /// A request with all that is needed to answer it.
 pub(crate) struct Call<'a> {
@@ -41,6 +44,8 @@ pub(crate) struct Call<'a> {
     pub cx: Context,
     /// The keys for request states, or why there are none.
     pub keys: &'a Result<StateKeys, ConfigError>,
+    /// How many bytes an answer may have.
+    pub most: usize,
 }
 
 impl Call<'_> {
@@ -60,7 +65,29 @@ pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> O
 }
 
 /// Answers one request.
-pub(crate) async fn dispatch(call: &Call<'_>) -> Outcome {
+///
+/// Boxed: it is large, and would be in the module once for each place that waits for it.
+pub(crate) fn dispatch<'a>(call: &'a Call<'_>) -> LocalBoxFuture<'a, Outcome> {
+    async move {
+        match answer(call).await {
+            Ok(answer) if answer.len() > call.most => too_long(call, answer.len()),
+            answered => answered,
+        }
+    }
+    .boxed_local()
+}
+
+/// What the caller gets in place of an answer of `length` bytes.
+fn too_long(call: &Call<'_>, length: usize) -> Outcome {
+    let message = format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.most);
+    if call.request.method == "tools/call" {
+        // A model can correct itself only from a result.
+        return envelope::complete(call, ToolResult::failure(message));
+    }
+    Err(RpcError::new(ErrorCode::Internal, message))
+}
+
+async fn answer(call: &Call<'_>) -> Outcome {
     let method = Method::named(&call.request.method, call.cx.revision());
     match method.filter(|method| is_offered(*method, call.server)) {
         Some(Method::Initialize) => lifecycle::initialize(call),

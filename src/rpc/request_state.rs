@@ -96,9 +96,6 @@ fn belonging(call: &Call<'_>) -> String {
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
     // Arguments that are empty may be left out.
     lasting.retain(|(name, value)| name != "arguments" || value.members().next().is_some());
-    lasting.sort_by(|(one, _), (other, _)| one.cmp(other));
-    for (name, value) in lasting {
-        canonical::write_member(&name, value, &mut text);
-    }
+    canonical::write_members(lasting, &mut text);
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))
 }

@@ -61,6 +61,10 @@ pub(crate) async fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> 
 }
 
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
+    let (length, most) = (arguments.text().len(), tool.most_arguments);
+    if length > most {
+        return Ok(vec![format!("they have {length} bytes; it takes at most {most}")]);
+    }
     Ok(tool.input_schema()?.validate(arguments))
 }
 

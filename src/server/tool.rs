@@ -57,6 +57,7 @@ const LONGEST: Duration = Duration::from_mins(5);
 /// ```
 pub struct Tool {
     pub(crate) deadline: Duration,
+    pub(crate) most_arguments: usize,
     pub(crate) face: Face,
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
@@ -142,6 +143,7 @@ impl Tool {
     fn of_handler(name: Text, handler: Box<dyn AnyToolHandler>) -> Self {
         Self {
             deadline: DEADLINE,
+            most_arguments: usize::MAX,
             face: Face::new(name),
             annotations: ToolAnnotations::default(),
             access: Access::default(),
@@ -159,6 +161,13 @@ impl Tool {
     #[must_use]
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = time.min(LONGEST);
+        self
+    }
+
+    /// Takes at most `bytes` of arguments, as they are written in JSON: fewer than a [body](crate::http::Limits) may have.
+    #[must_use]
+    pub fn argument_limit(mut self, bytes: usize) -> Self {
+        self.most_arguments = bytes;
         self
     }
 

@@ -1,39 +1,38 @@
 //! The body of a Workers request.
 
-use futures::{Stream, StreamExt, pin_mut};
-use worker::Request;
+use worker::js_sys::futures::JsFuture;
+use worker::js_sys::{Promise, Uint8Array};
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsCast};
+use worker::web_sys;
 
 use crate::host::{BodyError, RequestBody};
 
-pub(super) struct WorkerBody(pub(super) Request);
-
-impl RequestBody for WorkerBody {
-    async fn read(mut self, limit: usize) -> Result<Vec<u8>, BodyError> {
-        let announced = self.0.headers().get("content-length").ok().flatten().and_then(|length| length.parse().ok());
-        if announced.is_some_and(|length: usize| length <= limit) {
-            // One crossing from JavaScript. HTTP ends a body of announced length there, and what came is counted again.
-            let body = self.0.bytes().await.map_err(|error| BodyError::Broken(error.to_string()))?;
-            return if body.len() > limit { Err(BodyError::TooLarge) } else { Ok(body) };
-        }
-        // A request without a body has no stream.
-        let Ok(chunks) = self.0.stream() else { return Ok(Vec::new()) };
-        read(chunks.map(|chunk| chunk.map_err(|error| error.to_string())), limit).await
-    }
+#[wasm_bindgen(module = "/src/worker/entry.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = read)]
+    fn read_body(request: &web_sys::Request, limit: f64, call: u32) -> Promise;
 }
 
-/// Reads a stream, if it has at most `limit` bytes.
-pub(super) async fn read(
-    chunks: impl Stream<Item = Result<Vec<u8>, String>>,
-    limit: usize,
-) -> Result<Vec<u8>, BodyError> {
-    pin_mut!(chunks);
-    let mut body = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(BodyError::Broken)?;
-        if chunk.len() > limit.saturating_sub(body.len()) {
-            return Err(BodyError::TooLarge);
-        }
-        body.extend(chunk);
+pub(super) struct WorkerBody {
+    pub request: web_sys::Request,
+    /// The body, if it was read already.
+    pub read: Option<Uint8Array>,
+    /// Which call of the runtime it came with; 0 for one that `entry` does not know.
+    pub call: u32,
+}
+
+impl RequestBody for WorkerBody {
+    async fn read(self, limit: usize) -> Result<Vec<u8>, BodyError> {
+        let body = match self.read {
+            Some(body) => body,
+            None => {
+                // No limit is so large that it is no whole number there.
+                let read = JsFuture::from(read_body(&self.request, limit as f64, self.call)).await;
+                let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
+                read.dyn_into::<Uint8Array>().map_err(|_| BodyError::TooLarge)?
+            }
+        };
+        if body.length() as usize > limit { Err(BodyError::TooLarge) } else { Ok(body.to_vec()) }
     }
-    Ok(body)
 }

@@ -3,13 +3,28 @@
 use std::time::Duration;
 
 use futures::future::LocalBoxFuture;
-use futures::{FutureExt, StreamExt, pin_mut, select_biased};
-use worker::wasm_bindgen::JsValue;
-use worker::{AbortController, AbortSignal, Delay, Headers, Method, Request, RequestInit, RequestRedirect};
+use futures::{FutureExt, pin_mut, select_biased};
+use worker::js_sys::futures::JsFuture;
+use worker::js_sys::{Array, Promise, Uint8Array};
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsCast, JsValue};
+use worker::{Delay, web_sys};
 
-use super::body::read;
 use super::machine::Isolate;
-use crate::host::{BodyError, Fetch, FetchError, FetchLimits, Fetched};
+use super::respond::pairs;
+use crate::host::{Fetch, FetchError, FetchLimits, Fetched};
+
+#[wasm_bindgen(module = "/src/worker/fetch.js")]
+extern "C" {
+    fn ask(
+        url: &str,
+        method: &str,
+        headers: &Array,
+        body: Option<String>,
+        limit: f64,
+        signal: &web_sys::AbortSignal,
+    ) -> Promise;
+}
 
 impl Fetch for Isolate {
     fn fetch(
@@ -18,15 +33,15 @@ impl Fetch for Isolate {
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         async move {
-            let controller = AbortController::default();
-            let signal = controller.signal();
-            let mut pending = Pending(Some(controller));
-            let answer = send(request, signal, limits.bytes).fuse();
+            let mut pending = Pending(Some(web_sys::AbortController::new().map_err(|error| failed(&error))?));
+            let answer = send(request, limits.bytes, &pending).fuse();
             let late = Delay::from(limits.time).fuse();
-            pin_mut!(answer, late);
-            let answer = select_biased! {
-                answer = answer => answer,
-                () = late => Err(FetchError::TooSlow),
+            let answer = {
+                pin_mut!(answer, late);
+                select_biased! {
+                    answer = answer => answer,
+                    () = late => Err(FetchError::TooSlow),
+                }
             };
             if answer.is_ok() {
                 pending.0 = None;
@@ -38,7 +53,7 @@ impl Fetch for Isolate {
 }
 
 /// A request without its answer. The other server need not go on with what nobody waits for any more.
-struct Pending(Option<AbortController>);
+struct Pending(Option<web_sys::AbortController>);
 
 impl Drop for Pending {
     fn drop(&mut self) {
@@ -48,36 +63,26 @@ impl Drop for Pending {
     }
 }
 
-async fn send(request: http::Request<String>, signal: AbortSignal, bytes: usize) -> Result<Fetched, FetchError> {
+fn failed(error: &JsValue) -> FetchError {
+    FetchError::Failed(format!("{error:?}"))
+}
+
+async fn send(
+    request: http::Request<String>,
+    bytes: usize,
+    Pending(controller): &Pending,
+) -> Result<Fetched, FetchError> {
+    let signal = controller.as_ref().map(web_sys::AbortController::signal).ok_or(FetchError::TooSlow)?;
     let (head, body) = request.into_parts();
-    let failed = |error: worker::Error| FetchError::Failed(error.to_string());
-    let headers = Headers::new();
-    for (name, value) in &head.headers {
-        let value = value.to_str().map_err(|error| FetchError::Failed(error.to_string()))?;
-        headers.append(name.as_str(), value).map_err(failed)?;
-    }
-    let mut init = RequestInit::new();
-    init.with_method(Method::from(head.method.as_str().to_owned())).with_headers(headers);
-    // What is sent to one server, a token among it, is for no other.
-    init.with_redirect(RequestRedirect::Manual);
-    if !body.is_empty() {
-        init.with_body(Some(JsValue::from_str(&body)));
-    }
-    let request = Request::new_with_init(&head.uri.to_string(), &init).map_err(failed)?;
-    let mut response = worker::Fetch::Request(request).send_with_signal(&signal).await.map_err(failed)?;
-    let status = response.status_code();
-    // Each header is asked of JavaScript, so that it is only asked where it can be.
-    let may_say_when = status == 429 || status >= 500;
-    let seconds = may_say_when.then(|| response.headers().get("retry-after").ok().flatten()).flatten();
-    let retry_after = seconds.and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);
-    let body = match response.stream() {
-        Ok(chunks) => read(chunks.map(|chunk| chunk.map_err(|error| error.to_string())), bytes).await,
-        // An answer without a body has no stream.
-        Err(_) => Ok(Vec::new()),
-    };
-    match body {
-        Ok(body) => Ok(Fetched { retry_after, ..Fetched::new(status, body) }),
-        Err(BodyError::TooLarge) => Err(FetchError::TooLarge),
-        Err(BodyError::Broken(cause)) => Err(FetchError::Failed(cause)),
-    }
+    let body = (!body.is_empty()).then_some(body);
+    let (url, method) = (head.uri.to_string(), head.method.as_str());
+    // No limit is so large that it is no whole number there.
+    let answer = ask(&url, method, &pairs(&head.headers), body, bytes as f64, &signal);
+    let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
+    let body = answer.get(2).dyn_into::<Uint8Array>().map_err(|_| FetchError::TooLarge)?;
+    // A status is a whole number of three digits.
+    let status = answer.get(0).as_f64().unwrap_or_default() as u16;
+    let retry_after =
+        answer.get(1).as_string().and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);
+    Ok(Fetched { retry_after, ..Fetched::new(status, body.to_vec()) })
 }

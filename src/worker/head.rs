@@ -1,20 +1,40 @@
 //! The head of a Workers request. Its headers stay in JavaScript, and each is fetched when it is asked for.
 
-use worker::Request;
+use std::cell::RefCell;
+
+use worker::js_sys::JsString;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsValue};
 use worker::web_sys;
 
 use crate::host::RequestHead;
 
+#[wasm_bindgen]
+extern "C" {
+    type Headers;
+
+    // The binding of web-sys takes the name as a text, which JavaScript has to decode each time.
+    #[wasm_bindgen(method, catch)]
+    fn get(this: &Headers, name: &JsString) -> Result<Option<String>, JsValue>;
+}
+
+thread_local! {
+    /// The names that were asked for, as JavaScript has them: for each request they are the same few.
+    static NAMES: RefCell<Vec<(String, JsString)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A program that makes names up as it goes must not fill the memory with them.
+const MOST_NAMES: usize = 64;
+
 pub(super) struct WorkerHead {
     request: web_sys::Request,
-    headers: web_sys::Headers,
+    headers: Headers,
 }
 
 impl WorkerHead {
-    pub(super) fn new(request: &Request) -> Self {
-        // Another handle to the request. Its own method of that name would copy it, body and all.
-        let request = Clone::clone(request.inner());
-        Self { headers: request.headers(), request }
+    pub(super) fn new(request: &web_sys::Request) -> Self {
+        // Another handle to it. Its own method of that name would copy it, body and all.
+        Self { headers: JsValue::from(request.headers()).into(), request: Clone::clone(request) }
     }
 }
 
@@ -28,7 +48,20 @@ impl RequestHead for WorkerHead {
     }
 
     fn header(&self, name: &str) -> Option<String> {
-        // The only failure is a name that is no header's: there is none of it.
-        self.headers.get(name).ok().flatten()
+        NAMES
+            .with_borrow_mut(|names| {
+                if let Some((_, known)) = names.iter().find(|(known, _)| known == name) {
+                    return self.headers.get(known);
+                }
+                let made = JsString::from(name);
+                let value = self.headers.get(&made);
+                if names.len() < MOST_NAMES {
+                    names.push((name.to_owned(), made));
+                }
+                value
+            })
+            // The only failure is a name that is no header's: there is none of it.
+            .ok()
+            .flatten()
     }
 }

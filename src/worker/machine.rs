@@ -6,11 +6,12 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::entry::work_on;
 use crate::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 
 /// The machine that a Worker runs on, while it answers one request.
-pub(super) fn host(request: worker::Context) -> Host {
-    let isolate = Rc::new(Isolate(request));
+pub(super) fn host(context: worker::Context, call: u32) -> Host {
+    let isolate = Rc::new(Isolate { context, call });
     Host {
         clock: isolate.clone(),
         timer: isolate.clone(),
@@ -23,12 +24,17 @@ pub(super) fn host(request: worker::Context) -> Host {
 }
 
 /// The isolate, and what it knows of the request.
-pub(super) struct Isolate(worker::Context);
+pub(super) struct Isolate {
+    context: worker::Context,
+    /// Which call of the runtime this is.
+    call: u32,
+}
 
 /// It stands still while the program runs and moves on when it waits.
 impl Clock for Isolate {
     fn now_ms(&self) -> u64 {
-        worker::Date::now().as_millis()
+        // Milliseconds since 1970 are a whole number, and far from those that it cannot hold.
+        worker::js_sys::Date::now() as u64
     }
 }
 
@@ -42,7 +48,12 @@ impl Timer for Isolate {
 /// never learn of it. The runtime gives it 30 s then.
 impl Tasks for Isolate {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        self.0.wait_until(task);
+        let call = self.call;
+        let mut task = task;
+        self.context.wait_until(std::future::poll_fn(move |cx| {
+            work_on(call);
+            task.as_mut().poll(cx)
+        }));
     }
 }
 

@@ -7,12 +7,20 @@
 //! fresh one; whoever replaces the hook after it takes that recovery away.
 
 mod body;
+mod entry;
 mod environment;
 mod fetch;
 mod head;
 mod machine;
+mod respond;
 mod serve;
 mod signature;
+mod start;
 
-use machine::host;
+#[doc(hidden)]
+pub use ::worker as runtime;
+
+pub use crate::__worker_entry as entry;
+#[doc(hidden)]
+pub use entry::fetch;
 pub use serve::serve;

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use futures::StreamExt;
-use worker::{Headers, Request, Response, ResponseBuilder};
+use worker::{Request, Response};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
+use super::machine::host;
+use super::respond::respond;
 use crate::http::Endpoint;
-use crate::http::stream::Body;
 
 /// Answers `request` from `endpoint`.
 ///
@@ -32,24 +32,10 @@ use crate::http::stream::Body;
 /// }
 /// ```
 pub async fn serve(endpoint: Endpoint, request: Request, cx: worker::Context) -> worker::Result<Response> {
-    let host = super::host(cx);
+    let host = host(cx, 0);
+    // Another handle to the request. Its own method of that name would copy it, body and all.
+    let request = Clone::clone(request.inner());
     let head = Rc::new(WorkerHead::new(&request));
-    respond(endpoint.handle(head, WorkerBody(request), &host).await)
-}
-
-fn respond(answer: http::Response<Body>) -> worker::Result<Response> {
-    let (head, body) = answer.into_parts();
-    let headers = Headers::new();
-    for (name, value) in &head.headers {
-        // Every value is made of ASCII by the code that sets it; one that is not is left out rather than sent mangled.
-        if let Ok(value) = value.to_str() {
-            headers.append(name.as_str(), value)?;
-        }
-    }
-    let response = ResponseBuilder::new().with_status(head.status.as_u16()).with_headers(headers);
-    match body {
-        Body::Bytes(bytes) if bytes.is_empty() => Ok(response.empty()),
-        Body::Bytes(bytes) => Ok(response.fixed(bytes)),
-        Body::Stream(events) => response.from_stream(events.map(Ok::<_, worker::Error>)),
-    }
+    let body = WorkerBody { request, read: None, call: 0 };
+    respond(endpoint.handle(head, body, &host).await).map(Response::from).map_err(worker::Error::from)
 }

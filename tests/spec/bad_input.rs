@@ -99,7 +99,7 @@ fn hostile_headers() {
         ("Mcp-Method", b"\xe9".as_slice(), 400),
         ("Mcp-Method", b"".as_slice(), 400),
         ("Mcp-Name", b"\xff".as_slice(), 400),
-        ("Mcp-Name", huge.as_bytes(), 400),
+        ("Mcp-Name", huge.as_bytes(), 431),
         ("Mcp-Name", b"=?base64?\xff?=".as_slice(), 400),
         ("Accept", b"\xff".as_slice(), 406),
         ("Content-Type", b"\xff".as_slice(), 415),

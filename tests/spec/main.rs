@@ -31,6 +31,7 @@ mod input_faults;
 mod input_required;
 mod json_rpc;
 mod legacy;
+mod limits;
 mod lists;
 mod live;
 mod native;

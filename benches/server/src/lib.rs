@@ -6,7 +6,7 @@
 use std::sync::{LazyLock, OnceLock};
 
 use edge_mcp::{BuildError, Endpoint, McpServer, Resource, StaticTokens, Tool};
-use worker::{Context, Env, Request, Response, event};
+use worker::Env;
 
 #[path = "../../arguments.rs"]
 pub mod arguments;
@@ -74,14 +74,14 @@ fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
         .build()
 }
 
-#[event(fetch)]
-async fn fetch(request: Request, env: Env, cx: Context) -> worker::Result<Response> {
-    let flavour = FLAVOUR.get_or_init(|| Flavour::of(&env));
+fn endpoint(env: &Env) -> Endpoint {
+    let flavour = FLAVOUR.get_or_init(|| Flavour::of(env));
     let endpoint = Endpoint::new(|_| server(&flavour.names)).without_rate_limit();
-    let endpoint = if flavour.is_open {
+    if flavour.is_open {
         endpoint.open_to_the_public()
     } else {
-        endpoint.auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"))
-    };
-    edge_mcp::worker::serve(endpoint, request, cx).await
+        endpoint.auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
+    }
 }
+
+edge_mcp::worker::entry!(endpoint);

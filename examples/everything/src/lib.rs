@@ -18,20 +18,20 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Repository, Theme};
-use worker::{Env, Request, Response, event};
+use worker::Env;
 
 use crate::guide::Guide;
 use crate::outing::outing;
 
-#[event(fetch)]
-async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
+edge_mcp::worker::entry!(endpoint);
+
+fn endpoint(env: &Env) -> Endpoint {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
-    let endpoint = Endpoint::new(move |_| server(page_size))
+    Endpoint::new(move |_| server(page_size))
         .without_auth()
         .without_rate_limit()
         // MCP_AUTH can have it ask for tokens after all.
-        .configured(&env);
-    edge_mcp::worker::serve(endpoint, request, cx).await
+        .configured(env)
 }
 
 fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {

@@ -23,8 +23,8 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder("weather", "1.0.0").tool(weather).build()
 }
 
-#[worker::event(fetch)]
-async fn fetch(request: worker::Request, env: worker::Env, cx: worker::Context) -> worker::Result<worker::Response> {
-    let endpoint = Endpoint::new(server).auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"));
-    edge_mcp::worker::serve(endpoint, request, cx).await
+fn endpoint(env: &worker::Env) -> Endpoint {
+    Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
 }
+
+edge_mcp::worker::entry!(endpoint);

@@ -1,5 +1,7 @@
 //! The one form that all spellings of a value share: members in order, numbers by what they are, strings by what they say.
 
+use std::borrow::Cow;
+
 use super::{Document, JsonLimits, Kind, Value};
 use crate::protocol::decimal::Decimal;
 
@@ -22,12 +24,8 @@ pub(crate) fn of_text(json: &str) -> String {
 pub(crate) fn write(value: Value<'_>, text: &mut String) {
     match value.kind() {
         Kind::Object => {
-            let mut members: Vec<_> = value.members().collect();
-            members.sort_by(|(one, _), (other, _)| one.cmp(other));
             text.push('{');
-            for (name, member) in members {
-                write_member(&name, member, text);
-            }
+            write_members(value.members().collect(), text);
             text.push('}');
         }
         Kind::Array => {
@@ -48,12 +46,15 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
     }
 }
 
-/// Writes a member of an object.
-pub(crate) fn write_member(name: &str, value: Value<'_>, text: &mut String) {
-    write_string(name, text);
-    text.push(':');
-    write(value, text);
-    text.push(',');
+/// Writes members of an object, in the order of their names: no two have the same.
+pub(crate) fn write_members(mut members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut String) {
+    members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    for (name, value) in members {
+        write_string(&name, text);
+        text.push(':');
+        write(value, text);
+        text.push(',');
+    }
 }
 
 fn write_string(string: &str, text: &mut String) {

@@ -1,0 +1,52 @@
+//! A head whose headers are no longer than the limit.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use http::StatusCode;
+
+use super::refusal::Refusal;
+use crate::host::RequestHead;
+
+/// Gives every header but those that are too long, and remembers the first of these.
+pub(super) struct BoundedHead {
+    head: Rc<dyn RequestHead>,
+    limit: usize,
+    too_long: RefCell<Option<Box<str>>>,
+}
+
+impl BoundedHead {
+    pub(super) fn new(head: Rc<dyn RequestHead>, limit: usize) -> Self {
+        Self { head, limit, too_long: RefCell::default() }
+    }
+
+    /// Refuses a request of which a header that was looked at is too long: what was made of its absence does not hold.
+    pub(super) fn check(&self) -> Result<(), Box<Refusal>> {
+        match &*self.too_long.borrow() {
+            None => Ok(()),
+            Some(name) => Err(Refusal::http(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                format!("The header {name} is longer than the {} bytes that are read.", self.limit),
+            )),
+        }
+    }
+}
+
+impl RequestHead for BoundedHead {
+    fn method(&self) -> String {
+        self.head.method()
+    }
+
+    fn url(&self) -> String {
+        self.head.url()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        let value = self.head.header(name)?;
+        if value.len() <= self.limit {
+            return Some(value);
+        }
+        self.too_long.borrow_mut().get_or_insert_with(|| name.into());
+        None
+    }
+}

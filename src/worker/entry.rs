@@ -1,0 +1,119 @@
+//! From an event of the runtime to the endpoint, by the shortest way.
+//!
+//! `entry.js` reads the body of a request, if it is small, and calls the module once. What is ready at once is answered without a
+//! promise; only a handler that waits gets one, and a task. It also knows which calls wait within the module, and answers them if the
+//! module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use worker::js_sys::Uint8Array;
+use worker::wasm_bindgen::closure::Closure;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsValue, handler};
+use worker::worker_sys::Context;
+use worker::{Env, web_sys};
+
+use super::body::WorkerBody;
+use super::head::WorkerHead;
+use super::machine::host;
+use super::respond::respond;
+use super::start::start;
+use crate::http::Endpoint;
+
+#[wasm_bindgen(module = "/src/worker/entry.js")]
+extern "C" {
+    fn receive(request: &web_sys::Request, env: &Env, context: &Context, answer: &JsValue) -> JsValue;
+    fn broke(call: u32);
+}
+
+thread_local! {
+    static ENDPOINT: OnceCell<Rc<Endpoint>> = const { OnceCell::new() };
+    static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
+    /// The call that is worked on.
+    static CALL: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Makes what follows part of `call`.
+pub(super) fn work_on(call: u32) {
+    CALL.set(call);
+}
+
+/// The function behind [`entry!`](crate::worker::entry).
+#[doc(hidden)]
+pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
+    ANSWER.with(|kept| {
+        let answer = kept.get_or_init(|| {
+            handler::set_on_abort(on_abort);
+            let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
+            Closure::<dyn Fn(web_sys::Request, Env, Context, Option<Uint8Array>, u32) -> JsValue>::new(answer)
+                .into_js_value()
+        });
+        receive(&request, &env, &context, answer)
+    })
+}
+
+fn answer(
+    request: web_sys::Request,
+    env: &Env,
+    context: Context,
+    body: Option<Uint8Array>,
+    call: u32,
+    endpoint: fn(&Env) -> Endpoint,
+) -> JsValue {
+    let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
+    let host = host(worker::Context::new(context), call);
+    let answer: LocalBoxFuture<'static, Result<JsValue, JsValue>> = Box::pin(async move {
+        let head = Rc::new(WorkerHead::new(&request));
+        let body = WorkerBody { request, read: body, call };
+        respond(endpoint.handle(head, body, &host).await).map(JsValue::from)
+    });
+    start(call, answer)
+}
+
+/// The module has broken: the runtime's next call gets a fresh one.
+fn on_abort() {
+    handler::schedule_reinit();
+    broke(CALL.get());
+}
+
+/// Makes `endpoint`, a function of the environment, what the Worker serves.
+///
+/// The function is called once in the life of an isolate, since the environment stays the same as long; its
+/// [server function](crate::http::Endpoint::new) is called for each request.
+///
+/// ```no_run
+/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
+/// use worker::Env;
+///
+/// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+///     McpServer::builder("empty", "1.0.0").build()
+/// }
+///
+/// fn endpoint(env: &Env) -> Endpoint {
+///     Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
+/// }
+///
+/// edge_mcp::worker::entry!(endpoint);
+/// # fn main() {}
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __worker_entry {
+    ($endpoint:path) => {
+        const _: () = {
+            use worker::wasm_bindgen;
+            use $crate::worker::runtime as worker;
+
+            #[wasm_bindgen::prelude::wasm_bindgen]
+            pub fn fetch(
+                request: worker::web_sys::Request,
+                env: worker::Env,
+                context: worker::worker_sys::Context,
+            ) -> wasm_bindgen::JsValue {
+                $crate::worker::fetch(request, env, context, $endpoint)
+            }
+        };
+    };
+}

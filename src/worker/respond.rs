@@ -1,0 +1,50 @@
+//! An answer as the runtime takes it.
+
+use futures::StreamExt;
+use http::HeaderMap;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use worker::js_sys::{Array, JsString};
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsValue};
+use worker::{ResponseBuilder, web_sys};
+
+use crate::http::stream::Body;
+
+#[wasm_bindgen(module = "/src/worker/entry.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = respond)]
+    fn respond_json(status: u16, bytes: &[u8]) -> web_sys::Response;
+    #[wasm_bindgen(js_name = respond)]
+    fn respond_with(status: u16, bytes: &[u8], headers: &Array) -> web_sys::Response;
+}
+
+/// The response that `answer` is.
+///
+/// # Errors
+/// The runtime's own, where it cannot make a stream.
+pub(super) fn respond(answer: http::Response<Body>) -> Result<web_sys::Response, JsValue> {
+    let (head, body) = answer.into_parts();
+    let status = head.status.as_u16();
+    match body {
+        // Most answers are of this kind, and their headers are there already.
+        Body::Bytes(bytes) if is_plain_json(&head.headers) => Ok(respond_json(status, &bytes)),
+        Body::Bytes(bytes) => Ok(respond_with(status, &bytes, &pairs(&head.headers))),
+        Body::Stream(events) => {
+            let headers = web_sys::Headers::new_with_str_sequence_sequence(&pairs(&head.headers))?;
+            let response = ResponseBuilder::new().with_status(status).with_headers(worker::Headers(headers));
+            let response = response.from_stream(events.map(Ok::<_, worker::Error>));
+            response.map(web_sys::Response::from).map_err(JsValue::from)
+        }
+    }
+}
+
+fn is_plain_json(headers: &HeaderMap) -> bool {
+    let is = |name, value: &str| headers.get(name).is_some_and(|found| found == value);
+    headers.len() == 2 && is(CONTENT_TYPE, "application/json") && is(CACHE_CONTROL, "no-store")
+}
+
+/// The headers as pairs. Every value is made of ASCII by the code that sets it; one that is not is left out rather than sent mangled.
+pub(super) fn pairs(headers: &HeaderMap) -> Array {
+    let pair = |name: &str, value: &str| Array::of2(&JsString::from(name), &JsString::from(value));
+    headers.iter().filter_map(|(name, value)| Some(pair(name.as_str(), value.to_str().ok()?))).collect()
+}
