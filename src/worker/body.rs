@@ -11,7 +11,7 @@ use crate::host::{BodyError, RequestBody};
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     #[wasm_bindgen(js_name = read)]
-    fn read_body(request: &web_sys::Request, limit: f64, call: u32) -> Promise;
+    fn read_body(request: &web_sys::Request, limit: u32, call: u32) -> Promise;
 }
 
 pub(super) struct WorkerBody {
@@ -24,14 +24,13 @@ pub(super) struct WorkerBody {
 
 impl RequestBody for WorkerBody {
     async fn read(self, limit: usize) -> Result<Vec<u8>, BodyError> {
-        let body = match self.read {
-            Some(body) => body,
-            None => {
-                // No limit is so large that it is no whole number there.
-                let read = JsFuture::from(read_body(&self.request, limit as f64, self.call)).await;
-                let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
-                read.dyn_into::<Uint8Array>().map_err(|_| BodyError::TooLarge)?
-            }
+        let body = if let Some(body) = self.read {
+            body
+        } else {
+            let most = u32::try_from(limit).unwrap_or(u32::MAX);
+            let read = JsFuture::from(read_body(&self.request, most, self.call)).await;
+            let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
+            read.dyn_into::<Uint8Array>().map_err(|_| BodyError::TooLarge)?
         };
         if body.length() as usize > limit { Err(BodyError::TooLarge) } else { Ok(body.to_vec()) }
     }

@@ -21,7 +21,7 @@ extern "C" {
         method: &str,
         headers: &Array,
         body: Option<String>,
-        limit: f64,
+        limit: u32,
         signal: &web_sys::AbortSignal,
     ) -> Promise;
 }
@@ -76,11 +76,11 @@ async fn send(
     let (head, body) = request.into_parts();
     let body = (!body.is_empty()).then_some(body);
     let (url, method) = (head.uri.to_string(), head.method.as_str());
-    // No limit is so large that it is no whole number there.
-    let answer = ask(&url, method, &pairs(&head.headers), body, bytes as f64, &signal);
+    let answer = ask(&url, method, &pairs(&head.headers), body, u32::try_from(bytes).unwrap_or(u32::MAX), &signal);
     let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
     let body = answer.get(2).dyn_into::<Uint8Array>().map_err(|_| FetchError::TooLarge)?;
     // A status is a whole number of three digits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let status = answer.get(0).as_f64().unwrap_or_default() as u16;
     let retry_after =
         answer.get(1).as_string().and_then(|seconds| seconds.trim().parse().ok()).map(Duration::from_secs);

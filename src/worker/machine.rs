@@ -34,7 +34,9 @@ pub(super) struct Isolate {
 impl Clock for Isolate {
     fn now_ms(&self) -> u64 {
         // Milliseconds since 1970 are a whole number, and far from those that it cannot hold.
-        worker::js_sys::Date::now() as u64
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let now = worker::js_sys::Date::now() as u64;
+        now
     }
 }
 
