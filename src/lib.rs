@@ -111,7 +111,8 @@ pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 pub use protocol::log_level::LogLevel;
 pub use server::{
-    Agent, AgentReply, BuildError, CacheHint, Cacheable, Completion, CompletionRequest, Context, Elicited, InputError,
-    Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo, Resource, ResourceTemplate, Root,
-    Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent, Usage, Workflow,
+    Agent, AgentCall, AgentReply, BuildError, CacheHint, Cacheable, ChatAgent, ChatModel, Completion,
+    CompletionRequest, Context, Elicited, InputError, Json, McpServer, Prompt, PromptError, PromptResult, ReadError,
+    RequestInfo, Resource, ResourceTemplate, Root, Sampled, Sampling, SessionRequired, Tool, ToolError, ToolEvent,
+    Usage, Workflow,
 };

@@ -142,6 +142,11 @@ impl Schema {
         &self.json
     }
 
+    /// The schema as a value.
+    pub(crate) fn value(&self) -> &serde_json::Value {
+        &self.value
+    }
+
     /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing. Values are shortened in it, and those of
     /// properties that are named like a secret are not shown.
     ///

@@ -5,14 +5,16 @@
 
 use std::future::Future;
 use std::rc::Rc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::tool::{Origin, Tool};
+use super::tool::{DEADLINE, Origin, Tool};
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
 use crate::protocol::content::Content;
+use crate::protocol::description::Text;
 
 /// Where the use of a model is in the `_meta` of an answer.
 const USAGE: &str = "edge-mcp/usage";
@@ -61,6 +63,21 @@ pub trait Agent: 'static {
         false
     }
 
+    /// How long its tool may take, as [`Tool::deadline`] says it.
+    fn deadline(&self) -> Duration {
+        DEADLINE
+    }
+
+    /// The names of the server's tools that it calls. Where one of them is not added, the server is not built.
+    fn tools(&self) -> &[Text] {
+        &[]
+    }
+
+    /// Why it cannot be asked as it was put together, if it cannot. The server is not built then, and its error says this.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
     /// Answers `message`. The caller, what it may do, its headers and whatever the host has put into the context are in `cx`.
     ///
     /// # Errors
@@ -76,12 +93,25 @@ pub struct AgentReply {
     pub text: String,
     /// What it has used of a model, if it has.
     pub usage: Option<Usage>,
+    /// The tools that it has called for it, in this order, for whoever asks the agent from within the program.
+    pub calls: Vec<AgentCall>,
+}
+
+/// A tool that an agent has called.
+#[derive(Clone, Debug)]
+pub struct AgentCall {
+    /// The tool's name.
+    pub name: Text,
+    /// What it was given.
+    pub arguments: serde_json::Value,
+    /// What it has given.
+    pub result: ToolResult,
 }
 
 impl AgentReply {
     /// An answer in words.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), usage: None }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// The same, with what it has used.
@@ -124,15 +154,16 @@ struct Question {
 pub(super) fn tool(agent: impl Agent) -> Tool {
     let agent = Rc::new(agent);
     let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
-    let is_read_only = agent.is_read_only();
+    let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
+    let blank = || format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
+    let problem = description.trim().is_empty().then(blank).or_else(|| agent.problem());
     let ask = move |Question { message }: Question, cx: Context| {
         let agent = agent.clone();
         async move { agent.generate(message, cx).await }
     };
     let about = format!("Ask agent '{name}' a question. Agent description: {description}");
-    let is_blank = description.trim().is_empty();
-    let mut tool = Tool::new(format!("ask_{key}"), ask).title(name.clone()).description(about).open_world();
+    let mut tool = Tool::new(format!("ask_{key}"), ask).title(name).description(about).open_world().deadline(deadline);
     tool.annotations.read_only_hint = Some(is_read_only);
-    tool.origin = Origin::Agent { key, name, is_blank };
+    tool.origin = Origin::Agent { key, problem, tools };
     tool
 }

@@ -243,6 +243,13 @@ impl McpServerBuilder {
         self
     }
 
+    /// Tells the log something of how the server was put together, once for as long as the isolate lives: what was left out, say, and
+    /// how to have it.
+    pub fn warn(mut self, problem: impl Into<String>) -> Self {
+        self.server.warnings.push(problem.into());
+        self
+    }
+
     /// The server.
     ///
     /// # Errors

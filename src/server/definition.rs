@@ -54,9 +54,10 @@ impl McpServer {
         let mut seen = HashSet::with_capacity(self.tools.len());
         for tool in &self.tools {
             let name = &*tool.face.name;
-            if let Origin::Agent { key, name, is_blank: true } = &tool.origin {
-                let problem = format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
-                return Err(BuildError::new("agent", key, problem));
+            if let Origin::Agent { key, problem, tools } = &tool.origin {
+                let missing = || tools.iter().find(|name| self.tool(name).is_none());
+                let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
+                refuse("agent", key, problem.clone().or_else(missing))?;
             }
             if let Origin::Workflow { key, is_blank: true } = &tool.origin {
                 return Err(BuildError::new(

@@ -71,7 +71,7 @@ impl Exchange {
         self.state.replace(Some(state));
     }
 
-    /// The results of a workflow's steps, of this round and of those before.
+    /// The results of a workflow's steps, and how far agents have come, of this round and of those before.
     pub(crate) fn steps(&self) -> Ref<'_, FinishedSteps> {
         self.steps.borrow()
     }
@@ -80,6 +80,14 @@ impl Exchange {
     pub(crate) fn finish_step(&self, step: String, result: Box<RawValue>) {
         self.steps.borrow_mut().insert(step, result);
         self.make_private();
+    }
+
+    /// Forgets what was kept of a step, so that it is done anew where it is met again.
+    pub(crate) fn forget_step(&self, step: &str) {
+        // To take it out needs much code that nothing else needs.
+        if let Some(kept) = self.steps.borrow_mut().get_mut(step) {
+            *kept = RawValue::NULL.to_owned();
+        }
     }
 
     /// The caller wants to see the run of a workflow.

@@ -12,6 +12,7 @@
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
 //! | [`agent`] | agents, as tools |
+//! | [`chat_agent`] | agents that ask a model |
 //! | [`workflow`] | steps that follow one another, as tools |
 //! | [`hook`] | looking on while a tool is called |
 //! | [`ask`] | asking the client, within a call |
@@ -23,6 +24,7 @@ pub mod agent;
 pub mod ask;
 pub mod builder;
 pub mod cache;
+pub mod chat_agent;
 pub mod completion;
 pub mod context;
 mod definition;
@@ -42,10 +44,11 @@ pub mod uri_template;
 mod variables;
 pub mod workflow;
 
-pub use agent::{Agent, AgentReply, Usage};
+pub use agent::{Agent, AgentCall, AgentReply, Usage};
 pub use ask::{Elicited, InputError, Root, Sampled, Sampling};
 pub use builder::{McpServer, McpServerBuilder};
 pub use cache::{CacheHint, Cacheable};
+pub use chat_agent::{ChatAgent, ChatModel};
 pub use completion::{Completion, CompletionRequest};
 pub use context::{Context, RequestInfo};
 pub use definition::BuildError;

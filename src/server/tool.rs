@@ -71,8 +71,8 @@ pub(crate) enum Origin {
     /// The tool itself.
     #[default]
     Tool,
-    /// An agent.
-    Agent { key: String, name: String, is_blank: bool },
+    /// An agent: what is wrong with it, and the tools that it calls.
+    Agent { key: String, problem: Option<String>, tools: Vec<Text> },
     /// A workflow.
     Workflow { key: String, is_blank: bool },
 }

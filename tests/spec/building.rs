@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{Lines, modern};
+use crate::support::{Lines, legacy, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Named {
@@ -160,4 +160,16 @@ fn an_empty_server_offers_nothing() {
         let answer = modern(method, json!({ "name": "x", "uri": "x" })).replace("Mcp-Name", "x").ask_at(&endpoint);
         assert_eq!(answer.refusal(), (404, -32601), "{method}");
     }
+}
+
+/// What a server function has to say of itself is in the log once, and not with every request.
+#[test]
+fn a_warning_is_told_once() {
+    let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").warn("ask_oracle is not served").build());
+    let (endpoint, lines) = (endpoint.without_auth().without_rate_limit(), Lines::default());
+    for _ in 0..2 {
+        legacy("ping", json!({})).ask_logging(&endpoint, &lines);
+    }
+    let told: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "definition").collect();
+    assert_eq!(told, [json!({ "event": "definition", "problem": "ask_oracle is not served" })]);
 }

@@ -101,7 +101,7 @@ fn endpoint() -> Endpoint {
 }
 
 /// A request with these capabilities, besides the parameters.
-fn with_capabilities(capabilities: Value, method: &str, mut params: Value) -> Ask {
+pub fn with_capabilities(capabilities: Value, method: &str, mut params: Value) -> Ask {
     let ask = modern_as(&json!(1), method, params.clone());
     let mut meta = crate::support::envelope();
     meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;

@@ -55,6 +55,33 @@ impl Timer for AtOnce {
     }
 }
 
+/// Time in which whoever waits has waited at once, and how long each wait was.
+#[derive(Default)]
+pub struct Hours {
+    waits: RefCell<Vec<Duration>>,
+}
+
+impl Hours {
+    /// In milliseconds.
+    pub fn waits(&self) -> Vec<u128> {
+        self.waits.borrow().iter().map(Duration::as_millis).collect()
+    }
+}
+
+impl Clock for Hours {
+    fn now_ms(&self) -> u64 {
+        let passed: Duration = self.waits.borrow().iter().sum();
+        NOW * 1000 + u64::try_from(passed.as_millis()).expect("not that long")
+    }
+}
+
+impl Timer for Hours {
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
+        self.waits.borrow_mut().push(time);
+        std::future::ready(()).boxed_local()
+    }
+}
+
 struct PoolTasks(LocalSpawner);
 
 impl Tasks for PoolTasks {
@@ -78,7 +105,7 @@ impl Randomness for Counter {
 #[derive(Clone)]
 pub struct Lines {
     lines: Rc<RefCell<Vec<(Level, String)>>>,
-    second: u64,
+    clock: Rc<dyn Clock>,
     timer: Rc<dyn Timer>,
     pub network: Rc<dyn Fetch>,
     pub signatures: Rc<dyn SignatureCheck>,
@@ -101,7 +128,7 @@ impl Lines {
     pub fn at(second: u64) -> Self {
         Self {
             lines: Rc::default(),
-            second,
+            clock: Rc::new(StoppedClock(second)),
             timer: Rc::new(Never),
             network: Rc::new(Offline),
             signatures: Rc::new(Offline),
@@ -111,6 +138,11 @@ impl Lines {
     /// On a machine on which nobody waits long.
     pub fn hasty() -> Self {
         Self { timer: Rc::new(AtOnce), ..Self::default() }
+    }
+
+    /// On a machine with this time, on this network.
+    pub fn over(hours: &Rc<Hours>, network: Rc<dyn Fetch>) -> Self {
+        Self { clock: hours.clone(), timer: hours.clone(), network, ..Self::default() }
     }
 
     /// All of them, each a JSON object.
@@ -132,7 +164,7 @@ impl Lines {
     pub fn host(&self, pool: &LocalPool) -> Host {
         let tasks = PoolTasks(pool.spawner());
         Host {
-            clock: Rc::new(StoppedClock(self.second)),
+            clock: self.clock.clone(),
             timer: self.timer.clone(),
             tasks: Rc::new(tasks),
             randomness: Rc::new(Counter(Cell::new(0))),

@@ -1,0 +1,93 @@
+//! One question to the model, asked again where that may help, as long as there is time.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::model::ChatModel;
+use super::wire::{Said, read};
+use crate::host::{FetchError, FetchLimits, Fetched, Host};
+use crate::server::context::Context;
+use crate::server::tool_result::ToolError;
+
+/// How long is waited before the second attempt, in milliseconds; before each further one it is twice as long.
+const FIRST_WAIT: u64 = 500;
+/// No wait is longer, unless the endpoint asks for it.
+const LONGEST_WAIT: u64 = 8_000;
+
+/// When an answer is no longer waited for.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline {
+    limit: Duration,
+    /// In milliseconds since 1970.
+    at: u64,
+}
+
+impl Deadline {
+    pub(super) fn new(limit: Duration, cx: &Context) -> Self {
+        let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        Self { limit, at: cx.now_ms().saturating_add(milliseconds) }
+    }
+
+    fn left(self, cx: &Context) -> Duration {
+        Duration::from_millis(self.at.saturating_sub(cx.now_ms()))
+    }
+}
+
+/// Asks the model with this body.
+pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &Context) -> Result<Said, ToolError> {
+    let (mut attempts, mut wait, mut was_broken) = (0_u32, FIRST_WAIT, false);
+    loop {
+        let left = deadline.left(cx);
+        if left.is_zero() {
+            return Err(Failure::Slow(deadline.limit).after(attempts));
+        }
+        attempts = attempts.saturating_add(1);
+        let limits = FetchLimits { time: left, bytes: model.limit() };
+        let answer = cx.host().fetch.fetch(model.request(body.to_owned()), limits).await;
+        let retry_after = answer.as_ref().ok().and_then(|answer| answer.retry_after).unwrap_or_default();
+        let failure = match judge(answer, deadline) {
+            Ok(said) => return Ok(said),
+            Err(failure) => failure,
+        };
+        let is_broken = matches!(failure, Failure::Broken(_));
+        let pause = jittered(wait, cx.host()).max(retry_after);
+        // A model that has twice said nothing of use will hardly do so now; and to wait for nothing helps nobody.
+        if !failure.may_pass() || is_broken && was_broken || pause >= deadline.left(cx) {
+            return Err(failure.after(attempts));
+        }
+        was_broken |= is_broken;
+        cx.host().timer.sleep(pause).await;
+        wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+    }
+}
+
+fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Said, Failure> {
+    match answer {
+        Ok(answer) if answer.status == 200 => read(&answer.body),
+        Ok(answer) => Err(Failure::Status(answer.status, code(&answer.body))),
+        Err(FetchError::TooSlow) => Err(Failure::Slow(deadline.limit)),
+        Err(FetchError::TooLarge) => Err(Failure::TooLarge),
+        Err(FetchError::Failed(cause)) => Err(Failure::Unreachable(cause)),
+    }
+}
+
+/// The code that an endpoint gives for its refusal, such as `model_not_found`; only what looks like one.
+fn code(body: &[u8]) -> Option<String> {
+    let refusal: Value = serde_json::from_str(std::str::from_utf8(body).ok()?).ok()?;
+    let code = refusal.pointer("/error/code")?.as_str()?;
+    let is_code = code.len() <= 40 && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_code.then(|| code.to_owned())
+}
+
+/// Between half of `wait` and all of it, so that those who were refused at once do not come back at once.
+fn jittered(wait: u64, host: &Host) -> Duration {
+    let mut random = [0];
+    let [share] = match host.randomness.fill(&mut random) {
+        Ok(()) => random,
+        Err(_) => [u8::MAX],
+    };
+    let half = wait / 2;
+    Duration::from_millis(half.saturating_add(half.saturating_mul(u64::from(share)) / 255))
+}

@@ -1,0 +1,177 @@
+//! The rounds of a conversation: the model calls tools until it has an answer.
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use super::attempt::{Deadline, ask};
+use super::failure::Failure;
+use super::model::ChatModel;
+use super::offered::Offered;
+use super::wire::{self, ToolCall};
+use crate::protocol::error::shortened;
+use crate::server::agent::{AgentCall, AgentReply, Usage};
+use crate::server::context::Context;
+use crate::server::tool_result::{ToolError, ToolResult};
+
+/// How often the model is asked for one answer. The last time, it may call nothing.
+const ROUNDS: u8 = 8;
+/// How many tools the model may call at once.
+const MOST_CALLS: usize = 16;
+/// Bytes of a result that the model is told.
+const RESULT: usize = 64 * 1024;
+
+/// How far a conversation has come: what is carried by the client, encrypted, when a tool asks it for something.
+pub(super) struct Conversation {
+    messages: Vec<Value>,
+    /// How many calls in the last message of the model are done.
+    done: usize,
+    rounds: u8,
+    usage: Option<Usage>,
+}
+
+impl Conversation {
+    /// A question, and what the model is told beforehand.
+    pub(super) fn new(instructions: &str, question: &str) -> Self {
+        let system = (!instructions.is_empty()).then(|| wire::message("system", instructions));
+        let messages = system.into_iter().chain([wire::message("user", question)]).collect();
+        Self { messages, done: 0, rounds: 0, usage: None }
+    }
+
+    /// What is kept of it.
+    fn kept(&self) -> Value {
+        let Usage { input_tokens, output_tokens } = self.usage.unwrap_or_default();
+        let usage = self.usage.map(|_| json!({ "prompt_tokens": input_tokens, "completion_tokens": output_tokens }));
+        json!({ "messages": self.messages, "done": self.done, "rounds": self.rounds, "usage": usage })
+    }
+
+    /// The one that this was kept of.
+    pub(super) fn read(kept: &str) -> Option<Self> {
+        let mut kept: Value = serde_json::from_str(kept).ok()?;
+        let Value::Array(messages) = kept.get_mut("messages")?.take() else { return None };
+        let number = |member: &str| kept.get(member)?.as_u64();
+        let (done, rounds) = (usize::try_from(number("done")?).ok()?, u8::try_from(number("rounds")?).ok()?);
+        Some(Self { messages, done, rounds, usage: wire::usage(&kept) })
+    }
+
+    /// Goes on with a message in which the model calls tools.
+    pub(super) fn called(&mut self, message: Value) {
+        self.messages.push(message);
+        self.done = 0;
+    }
+
+    /// The calls of the model that are not answered yet.
+    fn calls(&self) -> Vec<ToolCall> {
+        let last = self.messages.len().checked_sub(self.done.saturating_add(1));
+        let message = last.and_then(|last| self.messages.get(last));
+        message.map_or_else(Vec::new, |message| wire::calls(message).into_iter().skip(self.done).collect())
+    }
+
+    fn count(&mut self, used: Option<Usage>) {
+        let Some(Usage { input_tokens, output_tokens }) = used else { return };
+        let sum = self.usage.get_or_insert_default();
+        sum.input_tokens = sum.input_tokens.saturating_add(input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(output_tokens);
+    }
+}
+
+/// What a conversation is had with.
+pub(super) struct Talk<'a> {
+    pub model: &'a ChatModel,
+    pub cx: &'a Context,
+    pub tools: &'a [Offered<'a>],
+    pub deadline: Deadline,
+    /// What the conversation is kept by, while a tool asks the client.
+    pub place: &'a str,
+    pub calls: Vec<AgentCall>,
+    /// What the client was told of its progress.
+    pub told: u32,
+}
+
+impl Talk<'_> {
+    /// Goes on to the answer.
+    pub(super) async fn go_on(mut self, mut conversation: Conversation) -> Result<AgentReply, ToolError> {
+        let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
+        loop {
+            self.answer_calls(&mut conversation).await?;
+            conversation.rounds = conversation.rounds.saturating_add(1);
+            let is_last = conversation.rounds >= ROUNDS;
+            let body = wire::request(self.model, &conversation.messages, &offers, is_last);
+            self.tell("asking the model".into());
+            let said = ask(self.model, &body, self.deadline, self.cx).await?;
+            conversation.count(said.usage);
+            if is_last || wire::calls(&said.message).is_empty() {
+                if said.text.is_empty() {
+                    return Err(Failure::NoAnswer(ROUNDS).after(1));
+                }
+                let mut text = said.text;
+                if said.is_cut_short {
+                    text.push_str("\n\n(The answer ends here: the model had no more tokens to go on with.)");
+                }
+                return Ok(AgentReply { text, usage: conversation.usage, calls: self.calls });
+            }
+            conversation.called(said.message);
+        }
+    }
+
+    /// Calls what the model has called, one after the other.
+    async fn answer_calls(&mut self, conversation: &mut Conversation) -> Result<(), ToolError> {
+        let calls = conversation.calls();
+        let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= ROUNDS);
+        for (nth, call) in calls.iter().enumerate() {
+            let mut content = if conversation.done < MOST_CALLS {
+                // A tool that asks the client ends here, and goes on from here.
+                self.cx.exchange().finish_step(self.place.to_owned(), to_raw_value(&conversation.kept())?);
+                self.call(call).await?
+            } else {
+                "It was not called: too many calls at once.".to_owned()
+            };
+            if last == Some(nth) {
+                content.push_str("\n\n(No tool can be called any more. Answer now.)");
+            }
+            conversation.messages.push(wire::result(call, &content));
+            conversation.done = conversation.done.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// What the model is told of a call.
+    async fn call(&mut self, call: &ToolCall) -> Result<String, ToolError> {
+        let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
+            return Ok(format!("There is no tool `{}`.", shortened(&call.name)));
+        };
+        let name = tool.name();
+        let Some(arguments) = &call.arguments else {
+            return Ok(format!("The arguments of `{name}` are no JSON object. Write them as its schema says."));
+        };
+        self.tell(format!("calling {name}"));
+        let result = match self.cx.call_tool(name, arguments.clone()).await {
+            Ok(result) => result,
+            // A client that could answer has to be told what is missing; one that could not is no reason to give up.
+            Err(error) if error.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
+                return Err(error);
+            }
+            Err(error) => ToolResult::failure(error.message),
+        };
+        let told = told(&result);
+        self.calls.push(AgentCall { name: name.clone(), arguments: arguments.clone(), result });
+        Ok(told)
+    }
+
+    fn tell(&mut self, doing: String) {
+        self.told = self.told.saturating_add(1);
+        self.cx.progress(f64::from(self.told), None, doing);
+    }
+}
+
+/// A result, as the model is told it.
+fn told(result: &ToolResult) -> String {
+    let text = result.text();
+    let structured = || result.structured_content().map_or("(nothing that is text)", RawValue::get).to_owned();
+    let text = if text.is_empty() { structured() } else { text };
+    let shown = text.get(..text.floor_char_boundary(RESULT)).unwrap_or_default();
+    let failed = if result.is_error() { "The tool failed: " } else { "" };
+    match text.len().saturating_sub(shown.len()) {
+        0 => format!("{failed}{shown}"),
+        left => format!("{failed}{shown}\n(Cut off here, {left} bytes before its end.)"),
+    }
+}

@@ -1,0 +1,193 @@
+//! Agents that ask a model, at any endpoint that speaks the chat completions of OpenAI.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `model` | where a model is, and how it is asked |
+//! | `conversation` | the rounds: calls of tools, until there is an answer |
+//! | `offered` | the tools that it may call |
+//! | `attempt` | one question to it, asked again where that may help |
+//! | `failure` | what goes wrong, and what is said of it |
+//! | `wire` | the messages |
+
+mod attempt;
+mod conversation;
+mod failure;
+mod model;
+mod offered;
+mod wire;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::attempt::Deadline;
+use self::conversation::{Conversation, Talk};
+pub use self::model::ChatModel;
+use self::offered::{Offered, offered, wire_name};
+use super::agent::{Agent, AgentReply};
+use super::context::Context;
+use super::tool_result::ToolError;
+use crate::protocol::description::Text;
+
+/// How long an answer may take, unless it is said.
+const TIME: Duration = Duration::from_mins(1);
+/// The tool goes on for this long after it, so that the agent can say what it waited for.
+const GRACE: Duration = Duration::from_secs(5);
+
+type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
+type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
+
+/// An agent that asks a model, and calls tools of the same server for it: with the caller's own rights, and none but those that it
+/// was given.
+///
+/// ```
+/// use edge_mcp::{ChatAgent, ChatModel, McpServer, Tool};
+///
+/// let model = ChatModel::new("https://models.example.com/v1", "large")?;
+/// let clerk = ChatAgent::new("clerk", "The clerk", "Knows when parcels are collected.", model)
+///     .instructions("Answer in one sentence. Look up every time that you name.")
+///     .tools(["collection-times"])
+///     .read_only();
+/// let times = Tool::new("collection-times", || async { "On weekdays at five." }).description("When parcels are collected.");
+/// let server = McpServer::builder("parcels", "1.0.0").tool(times).agent(clerk).build()?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct ChatAgent {
+    key: Text,
+    name: Text,
+    description: Text,
+    model: ChatModel,
+    instructions: Text,
+    is_read_only: bool,
+    time_limit: Duration,
+    tools: Vec<Text>,
+    first_call: Option<FirstCall>,
+    revise: Option<Revise>,
+}
+
+impl ChatAgent {
+    /// An agent of that key, name and [description](Agent::description), which asks `model`.
+    pub fn new(key: impl Into<Text>, name: impl Into<Text>, description: impl Into<Text>, model: ChatModel) -> Self {
+        Self {
+            key: key.into(),
+            name: name.into(),
+            description: description.into(),
+            model,
+            instructions: Text::default(),
+            is_read_only: false,
+            time_limit: TIME,
+            tools: Vec::new(),
+            first_call: None,
+            revise: None,
+        }
+    }
+
+    /// What the model is told before the question, as its system message.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<Text>) -> Self {
+        self.instructions = instructions.into();
+        self
+    }
+
+    /// To ask it changes nothing: none of its tools does.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
+    /// How long one answer may take, with all its rounds: 60 s unless set, and at most 295 s.
+    #[must_use]
+    pub fn time_limit(mut self, time: Duration) -> Self {
+        self.time_limit = time.min(Duration::from_secs(295));
+        self
+    }
+
+    /// The names of the server's tools that the model may call, besides those named before. Where one of them is not there for a
+    /// caller, or the caller lacks a scope of it, the model is not told of it.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        self.tools.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Calls one of its [tools](Self::tools) before the model is asked, with what `arguments` makes of the question. The model sees it
+    /// as a call of its own: what has to be looked up is looked up, whatever the model is like.
+    #[must_use]
+    pub fn first_call(mut self, name: impl Into<Text>, arguments: impl Fn(&str) -> Value + 'static) -> Self {
+        self.first_call = Some((name.into(), Box::new(arguments)));
+        self
+    }
+
+    /// Changes a reply before it is given, by what the tools have given, say.
+    #[must_use]
+    pub fn revise(mut self, revise: impl Fn(AgentReply) -> AgentReply + 'static) -> Self {
+        self.revise = Some(Box::new(revise));
+        self
+    }
+
+    fn begin(&self, question: &str, tools: &[Offered<'_>]) -> Conversation {
+        let mut conversation = Conversation::new(&self.instructions, question);
+        if let Some((name, arguments)) = &self.first_call
+            && let Some(tool) = tools.iter().find(|tool| tool.name() == name)
+        {
+            conversation.called(wire::first_call(tool.wire_name(), &arguments(question)));
+        }
+        conversation
+    }
+}
+
+impl Agent for ChatAgent {
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    fn deadline(&self) -> Duration {
+        self.time_limit.saturating_add(GRACE)
+    }
+
+    fn tools(&self) -> &[Text] {
+        &self.tools
+    }
+
+    fn problem(&self) -> Option<String> {
+        let first = self.first_call.as_ref().map(|(name, _)| name);
+        if let Some(name) = first.filter(|name| !self.tools.contains(name)) {
+            return Some(format!("first calls `{name}`, which is not among its tools"));
+        }
+        let names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
+        let twin = names.iter().enumerate().find(|(nth, name)| names.iter().take(*nth).any(|other| other == *name));
+        let twin = twin.map(|(_, name)| format!("has two tools that its model would both call `{name}`"));
+        twin.or_else(|| self.model.problem())
+    }
+
+    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, ToolError> {
+        // No key has a space in it, and so no other agent or workflow keeps anything by this name.
+        let place = format!("ask_{} {message}", self.key);
+        let tools = offered(&self.tools, &cx);
+        let kept = cx.exchange().steps().get(&place).and_then(|kept| Conversation::read(kept.get()));
+        let conversation = kept.unwrap_or_else(|| self.begin(&message, &tools));
+        let deadline = Deadline::new(self.time_limit, &cx);
+        let (model, calls) = (&self.model, Vec::new());
+        let talk = Talk { model, cx: &cx, tools: &tools, deadline, place: &place, calls, told: 0 };
+        let reply = talk.go_on(conversation).await?;
+        // What comes to the same question again has it answered anew.
+        cx.exchange().forget_step(&place);
+        Ok(match &self.revise {
+            Some(revise) => revise(reply),
+            None => reply,
+        })
+    }
+}

@@ -1,0 +1,372 @@
+//! Agents that ask a model, and call tools for it.
+
+use std::rc::Rc;
+
+use edge_mcp::auth::StaticTokens;
+use edge_mcp::http::Endpoint;
+use edge_mcp::{
+    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Json, McpServer, StateKeys, Tool,
+    ToolError,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::fake_model::{Said, asked, call_message, calls, choice, model, text};
+use crate::input_required::KEY;
+use crate::network::Network;
+use crate::support::{Answer, Hours, Internal, Lines, SECRET, envelope, modern};
+
+const TOKENS: &str = r#"[
+    {"token": "ada", "subject": "ada", "scopes": []},
+    {"token": "bob", "subject": "bob", "scopes": ["kb:write"]}
+]"#;
+
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    /// What is doubled
+    n: i32,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Double {
+    double: i32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+async fn double(Number { n }: Number) -> (Json<Double>, Vec<Content>) {
+    (Json(Double { double: n * 2 }), Vec::new())
+}
+
+pub async fn ask_name(cx: Context) -> Result<String, ToolError> {
+    match cx.elicit::<Name>("name", "What is your name?").await? {
+        Elicited::Accepted(Name { name }) => Ok(name),
+        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+    }
+}
+
+pub fn local() -> ChatModel {
+    ChatModel::new("http://localhost:11434/v1", "small").expect("a model")
+}
+
+pub fn clerk(model: ChatModel) -> ChatAgent {
+    ChatAgent::new("clerk", "The clerk", "Knows.", model)
+}
+
+pub const TOOLS: [&str; 9] = ["double", "say.it", "write", "hidden", "refuse", "break", "picture", "long", "ask"];
+
+/// A server with these tools, and the agent.
+pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
+    McpServer::builder("s", "1")
+        .tool(Tool::new("double", double).description("Doubles."))
+        .tool(Tool::new("say.it", || async { "said" }).description(format!("{}é", "d".repeat(1023))))
+        .tool(Tool::new("write", || async { "written" }).description("Writes.").scopes(["kb:write"]))
+        .tool(Tool::new("hidden", || async { "seen" }).description("Hides.").visible_if(|_| false))
+        .tool(Tool::new("secret", || async { "told" }).description("Is not for the agent."))
+        .tool(
+            Tool::new("refuse", || async { Err::<String, _>(ToolError::new("Not on Sundays.").because(SECRET)) })
+                .description("Refuses."),
+        )
+        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(Tool::new("picture", || async { Content::image(b"png", "image/png") }).description("Draws."))
+        .tool(Tool::new("long", || async { "é".repeat(40_000) }).description("Goes on."))
+        .tool(Tool::new("ask", ask_name).description("Asks."))
+        .agent(agent)
+        .build()
+}
+
+pub fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
+    Endpoint::new(move |_| server(agent()))
+        .auth(StaticTokens::from_json("T", Some(TOKENS)))
+        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)))
+        .without_rate_limit()
+}
+
+/// The endpoint of an agent that may call all of [`TOOLS`].
+pub fn with_tools() -> Endpoint {
+    endpoint(|| clerk(local()).tools(TOOLS))
+}
+
+pub fn question() -> Value {
+    json!({ "name": "ask_clerk", "arguments": { "message": "How much?" } })
+}
+
+pub fn over(network: &Rc<Network>) -> Lines {
+    Lines::over(&Rc::<Hours>::default(), network.clone())
+}
+
+/// Asks the agent as `token` does.
+fn ask_as(token: &str, endpoint: &Endpoint, network: &Rc<Network>) -> Answer {
+    modern("tools/call", question()).bearer(token).ask_logging(endpoint, &over(network))
+}
+
+/// What the model was told of the calls that it has made in its first answer.
+pub fn told(network: &Network) -> Vec<Value> {
+    let second = asked(network).remove(1);
+    let messages = second["messages"].as_array().expect("messages").clone();
+    messages.into_iter().filter(|message| message["role"] == "tool").collect()
+}
+
+/// Without tools, a question is one request.
+#[test]
+fn a_question_goes_to_the_model() {
+    for (base, url) in [
+        ("https://models.example.com/v1", "https://models.example.com/v1/chat/completions"),
+        ("https://models.example.com/v1/", "https://models.example.com/v1/chat/completions"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:1/chat/completions"),
+    ] {
+        let endpoint = endpoint(move || {
+            let model = ChatModel::new(base, " large ").and_then(|model| model.api_key("k3y")).expect("a model");
+            let model = model.max_tokens(9).temperature(0.5).parameter("seed", 7).answer_bytes(1234);
+            clerk(model).instructions("Be brief.").read_only()
+        });
+        let network = model([text("Five.")]);
+        let answer = ask_as("ada", &endpoint, &network);
+        assert_eq!(answer.tool_text(), ("Five.", false));
+        assert_eq!(answer.result()["_meta"]["edge-mcp/usage"], json!({ "inputTokens": 3, "outputTokens": 5 }));
+        let request = network.requests().remove(0);
+        assert_eq!((request.method().as_str(), request.uri().to_string().as_str()), ("POST", url));
+        let header = |name: &str| request.headers()[name].to_str().expect("ASCII").to_owned();
+        assert_eq!(
+            [header("authorization"), header("content-type"), header("accept")],
+            ["Bearer k3y", "application/json", "application/json"]
+        );
+        assert_eq!(
+            asked(&network),
+            [json!({
+                "model": "large",
+                "messages": [
+                    { "role": "system", "content": "Be brief." }, { "role": "user", "content": "How much?" },
+                ],
+                "max_tokens": 9, "temperature": 0.5, "seed": 7,
+            })]
+        );
+        let limits = network.limits.get().expect("limits");
+        assert_eq!((limits.time.as_secs(), limits.bytes), (60, 1234));
+    }
+    let listed = modern("tools/list", json!({})).bearer("ada").ask_at(&endpoint(|| clerk(local())));
+    assert!(listed.result().to_string().contains("Ask agent 'The clerk' a question. Agent description: Knows."));
+}
+
+/// What the model says of itself goes back as it came, and each call is answered in its place.
+#[test]
+fn the_model_calls_tools() {
+    let mut both = call_message(&[("double", json!({ "n": 4 })), ("say_it", json!({}))]);
+    both["reasoning_content"] = json!("Hm.");
+    let network =
+        model([choice(both.clone(), "tool_calls"), calls(&[("double", json!({ "n": 8 }))]), text("Sixteen.")]);
+    let answer = ask_as("ada", &with_tools(), &network);
+    assert_eq!(answer.tool_text(), ("Sixteen.", false));
+    assert_eq!(
+        answer.result()["_meta"]["edge-mcp/usage"],
+        json!({ "inputTokens": 9, "outputTokens": 15 }),
+        "of all rounds"
+    );
+    let rounds = asked(&network);
+    let first = json!({ "role": "user", "content": "How much?" });
+    assert_eq!(rounds[0]["messages"], json!([first]));
+    assert_eq!(
+        rounds[1]["messages"],
+        json!([
+            first, both,
+            { "role": "tool", "tool_call_id": "call0", "content": "{\"double\":8}" },
+            { "role": "tool", "tool_call_id": "call1", "content": "said" },
+        ])
+    );
+    assert_eq!(rounds[2]["messages"].as_array().map(Vec::len), Some(6));
+    assert!(rounds.iter().all(|round| round["tools"] == rounds[0]["tools"] && round.get("tool_choice").is_none()));
+    let listed = modern("tools/list", json!({})).bearer("ada").ask_at(&with_tools());
+    let parameters = listed.result()["tools"][0]["inputSchema"].clone();
+    assert_eq!(parameters["required"], json!(["n"]));
+    let function = json!({ "name": "double", "description": "Doubles.", "parameters": parameters });
+    assert_eq!(rounds[0]["tools"][0], json!({ "type": "function", "function": function }));
+    let description = rounds[0]["tools"][1]["function"]["description"].as_str().expect("a description");
+    assert_eq!(description, "d".repeat(1023), "no endpoint takes more than 1024");
+}
+
+/// The model is offered what the caller could call, of what the agent was given; by names that endpoints take.
+#[test]
+fn only_the_callers_own_tools_are_offered() {
+    for (token, names) in [
+        ("ada", vec!["double", "say_it", "refuse", "break", "picture", "long", "ask"]),
+        ("bob", vec!["double", "say_it", "write", "refuse", "break", "picture", "long", "ask"]),
+    ] {
+        let network = model([text("Yes.")]);
+        ask_as(token, &with_tools(), &network);
+        let request = asked(&network).remove(0);
+        let offered = request["tools"].as_array().expect("tools").iter();
+        let offered: Vec<_> = offered.map(|tool| tool["function"]["name"].as_str().expect("a name")).collect();
+        assert_eq!(offered, names, "{token}");
+    }
+}
+
+/// Whatever the model calls, it is told what came of it, and the conversation goes on.
+#[test]
+fn the_model_is_told_what_came_of_a_call() {
+    let long = format!("{}\n(Cut off here, 14464 bytes before its end.)", "é".repeat(32 * 1024));
+    for (token, name, arguments, says) in [
+        ("ada", "double", json!({ "n": 2 }), "{\"double\":4}"),
+        ("ada", "double", json!("{\"n\": 2"), "The arguments of `double` are no JSON object."),
+        ("ada", "double", json!("[2]"), "The arguments of `double` are no JSON object."),
+        ("ada", "double", json!("2"), "The arguments of `double` are no JSON object."),
+        (
+            "ada",
+            "double",
+            json!({ "n": "2" }),
+            "The tool failed: The arguments of `double` do not fit its input schema:",
+        ),
+        (
+            "ada",
+            "double",
+            json!(""),
+            "The tool failed: The arguments of `double` do not fit its input schema:\n- n: is required",
+        ),
+        ("ada", "say_it", json!(""), "said"),
+        ("ada", "say.it", json!({}), "said"),
+        ("ada", "write", json!({}), "There is no tool `write`."),
+        ("bob", "write", json!({}), "written"),
+        ("bob", "hidden", json!({}), "There is no tool `hidden`."),
+        ("bob", "secret", json!({}), "There is no tool `secret`."),
+        ("bob", "none", json!({}), "There is no tool `none`."),
+        ("bob", "ask_clerk", json!({ "message": "x" }), "There is no tool `ask_clerk`."),
+        ("ada", "refuse", json!({}), "The tool failed: Not on Sundays."),
+        ("ada", "break", json!({}), "The tool failed: The tool failed for a reason that is not yours."),
+        ("ada", "picture", json!({}), "(nothing that is text)"),
+        ("ada", "long", json!({}), &long),
+    ] {
+        let network = model([calls(&[(name, arguments.clone())]), text("Well.")]);
+        assert_eq!(ask_as(token, &with_tools(), &network).tool_text(), ("Well.", false), "{name}");
+        let content = told(&network)[0]["content"].as_str().expect("a text").to_owned();
+        assert!(content.starts_with(says), "{name} {arguments}: {content}");
+        assert!(!content.contains(SECRET));
+    }
+    // Some models write the arguments themselves, and no type.
+    let bare = json!({ "role": "assistant", "tool_calls": [{ "id": "a", "function": { "name": "double", "arguments": { "n": 3 } } }] });
+    let network = model([choice(bare, "stop"), text("Well.")]);
+    ask_as("ada", &with_tools(), &network);
+    assert_eq!(told(&network), [json!({ "role": "tool", "tool_call_id": "a", "content": "{\"double\":6}" })]);
+}
+
+/// Too many calls at once are not made, but told of.
+#[test]
+fn calls_have_a_limit() {
+    let many = vec![("double", json!({ "n": 1 })); 18];
+    let network = model([calls(&many), text("Well.")]);
+    ask_as("ada", &with_tools(), &network);
+    let told = told(&network);
+    let made = told.iter().filter(|message| message["content"] == "{\"double\":2}").count();
+    let refused = told.iter().filter(|message| message["content"] == "It was not called: too many calls at once.");
+    let refused: Vec<_> = refused.map(|message| message["tool_call_id"].clone()).collect();
+    assert_eq!((made, refused), (16, vec![json!("call16"), json!("call17")]));
+}
+
+/// The model is asked eight times, and has to answer the last time.
+#[test]
+fn eight_rounds_are_the_most() {
+    let again = || calls(&[("say_it", json!({}))]);
+    let seven = || (0..7).map(|_| again());
+    let both = choice(
+        {
+            let mut both = call_message(&[("say_it", json!({}))]);
+            both["content"] = json!("So far.");
+            both
+        },
+        "stop",
+    );
+    for (last, says, is_error) in [
+        (text("At last."), "At last.", false),
+        (both, "So far.", false),
+        (again(), "The model was asked 8 times and still called tools", true),
+    ] {
+        let network = model(seven().chain([last]));
+        let answer = ask_as("ada", &with_tools(), &network);
+        assert!(answer.tool_text().0.starts_with(says) && answer.tool_text().1 == is_error, "{answer:?}");
+        let rounds = asked(&network);
+        let choices: Vec<_> = rounds.iter().map(|round| round["tool_choice"].as_str()).collect();
+        assert_eq!(choices, [[None; 7].as_slice(), &[Some("none")]].concat());
+        let last_told = |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("one");
+        assert_eq!(last_told(&rounds[6])["content"], "said");
+        assert_eq!(last_told(&rounds[7])["content"], "said\n\n(No tool can be called any more. Answer now.)");
+    }
+}
+
+/// What has to be looked up is looked up before the model is asked; a reply can be changed by what was found.
+#[test]
+fn a_first_call_and_a_last_word() {
+    let agent = || {
+        let double = |question: &str| json!({ "n": question.len() });
+        clerk(local()).tools(["double", "write"]).first_call("double", double).revise(|mut reply: AgentReply| {
+            let calls = reply.calls.iter().map(|call| {
+                format!("{}({}) = {}{}", call.name, call.arguments, call.result.text(), call.result.is_error())
+            });
+            let calls = calls.collect::<Vec<_>>().join("; ");
+            reply.text = format!("{} [{calls}]", reply.text);
+            reply
+        })
+    };
+    let network = model([calls(&[("double", json!({}))]), text("Well.")]);
+    let answer = ask_as("ada", &endpoint(agent), &network);
+    let (words, is_error) = answer.tool_text();
+    assert!(!is_error && words.starts_with("Well. [double({\"n\":9}) = false; double({}) = The arguments"), "{words}");
+    assert_eq!(answer.result()["_meta"]["edge-mcp/usage"]["inputTokens"], 6);
+    let request = asked(&network).remove(0);
+    assert_eq!(
+        request["messages"],
+        json!([
+            { "role": "user", "content": "How much?" },
+            { "role": "assistant", "content": null, "tool_calls": [{
+                "id": "firstcall", "type": "function", "function": { "name": "double", "arguments": "{\"n\":9}" },
+            }] },
+            { "role": "tool", "tool_call_id": "firstcall", "content": "{\"double\":18}" },
+        ])
+    );
+    // What the caller may not call is not called first either.
+    let agent = || clerk(local()).tools(["write"]).first_call("write", |_| json!({}));
+    let network = model([text("Well.")]);
+    ask_as("ada", &endpoint(agent), &network);
+    assert_eq!(asked(&network)[0]["messages"].as_array().map(Vec::len), Some(1));
+}
+
+/// Each round and each call is told, in words.
+#[test]
+fn progress_is_told() {
+    let network = model([calls(&[("double", json!({ "n": 1 })), ("none", json!({}))]), text("Well.")]);
+    let mut params = question();
+    params["_meta"] = envelope();
+    params["_meta"]["progressToken"] = json!("p");
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let ask = modern("tools/call", question()).with_body(message.to_string()).bearer("ada");
+    let ask = ask.header("Accept", "application/json, text/event-stream");
+    let answer = ask.ask_logging(&with_tools(), &over(&network));
+    let told: Vec<_> = answer.notifications.iter().map(|told| &told["params"]).collect();
+    let says: Vec<_> = told.iter().map(|told| told["message"].as_str().expect("words")).collect();
+    assert_eq!(says, ["asking the model", "calling double", "asking the model"]);
+    let progress: Vec<_> = told.iter().map(|told| told["progress"].as_f64().expect("a number")).collect();
+    assert_eq!(progress, [1.0, 2.0, 3.0]);
+}
+
+/// An answer that was cut short says so; a refusal is one; what was not counted is not told.
+#[test]
+fn answers_of_other_kinds() {
+    let uncounted = edge_mcp::host::Fetched::new(
+        200,
+        r#"{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":-1}}"#,
+    );
+    let cases: [(Said, &str); 3] = [
+        (
+            choice(json!({ "role": "assistant", "content": "One, two" }), "length"),
+            "One, two\n\n(The answer ends here: the model had no more tokens to go on with.)",
+        ),
+        (choice(json!({ "role": "assistant", "content": null, "refusal": "I will not." }), "stop"), "I will not."),
+        (Ok(uncounted), "Yes."),
+    ];
+    for (said, says) in cases {
+        let answer = ask_as("ada", &with_tools(), &model([said]));
+        assert_eq!(answer.tool_text(), (says, false));
+        assert_eq!(answer.result()["_meta"].get("edge-mcp/usage").is_none(), says == "Yes.");
+    }
+}

@@ -1,0 +1,292 @@
+//! Models that are slow, busy, broken or far away, and settings that are wrong.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::host::{Fetch, FetchError, FetchLimits, Fetched};
+use edge_mcp::http::Endpoint;
+use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, McpServer, Tool};
+use futures::executor::LocalPool;
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
+use serde_json::{Value, json};
+
+use crate::fake_model::{Said, choice, model, status, text};
+use crate::network::Network;
+use crate::support::{Ask, Hours, Lines, envelope, legacy, modern};
+
+const KEY: &str = "sk-0123456789";
+const QUESTION: &str = "What is in my letters?";
+const URL: &str = "https://models.example.com/v1";
+
+fn remote() -> ChatModel {
+    ChatModel::new(URL, "large").and_then(|model| model.api_key(KEY)).expect("a model")
+}
+
+fn clerk(model: ChatModel) -> ChatAgent {
+    ChatAgent::new("clerk", "The clerk", "Knows.", model)
+}
+
+fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
+    Endpoint::new(move |_| McpServer::builder("s", "1").agent(agent()).build()).without_auth().without_rate_limit()
+}
+
+fn question() -> Ask {
+    legacy("tools/call", json!({ "name": "ask_clerk", "arguments": { "message": QUESTION } }))
+}
+
+/// What came of a question: the text, whether it is an error, the log, and how long was waited between the attempts.
+fn ask(network: &Rc<Network>, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, Lines, Vec<u128>) {
+    let hours = Rc::<Hours>::default();
+    let lines = Lines::over(&hours, network.clone());
+    let answer = question().ask_logging(&endpoint(agent), &lines);
+    let (text, is_error) = answer.tool_text();
+    (text.to_owned(), is_error, lines, hours.waits())
+}
+
+/// The failure that was logged, if one was.
+fn cause(lines: &Lines) -> String {
+    let failure = lines.read().into_iter().find(|line| line["event"] == "failure");
+    failure.map_or(String::new(), |line| line["cause"].as_str().expect("a cause").to_owned())
+}
+
+fn failed(cause: &str) -> Said {
+    Err(FetchError::Failed(cause.into()))
+}
+
+fn later(seconds: u64) -> Said {
+    status(429, "").map(|mut busy| {
+        busy.retry_after = Some(Duration::from_secs(seconds));
+        busy
+    })
+}
+
+/// What may pass is tried again: after a pause between half and all of 0.5 s, 1 s, 2 s…, or as long as the endpoint says.
+#[test]
+fn what_may_pass_is_tried_again() {
+    type Waits = Vec<std::ops::RangeInclusive<u128>>;
+    let cases: Vec<(Vec<Said>, Waits)> = vec![
+        (vec![], vec![]),
+        (vec![status(429, "")], vec![250..=500]),
+        (vec![status(500, "")], vec![250..=500]),
+        (vec![status(503, ""), status(529, ""), status(408, "")], vec![250..=500, 500..=1000, 1000..=2000]),
+        (vec![failed("reset")], vec![250..=500]),
+        (vec![later(7), status(500, "")], vec![7000..=7000, 500..=1000]),
+        (vec![later(0)], vec![250..=500]),
+        (vec![status(200, "<h1>Welcome</h1>")], vec![250..=500]),
+        (vec![status(200, "{}"), status(500, "")], vec![250..=500, 500..=1000]),
+    ];
+    for (first, waits) in cases {
+        let case = format!("{first:?}");
+        let network = model(first.into_iter().chain([text("Three.")]));
+        let (text, is_error, lines, waited) = ask(&network, || clerk(remote()));
+        assert_eq!((text.as_str(), is_error), ("Three.", false), "{case}");
+        assert_eq!(waited.len(), waits.len(), "{case}");
+        assert!(waited.iter().zip(&waits).all(|(waited, range)| range.contains(waited)), "{case}: {waited:?}");
+        let bodies: Vec<_> = network.requests().iter().map(|request| request.body().clone()).collect();
+        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same is asked again");
+        assert_eq!(cause(&lines), "");
+    }
+}
+
+/// An endpoint that never recovers is asked until there is no time for another attempt, and each with what is left of it.
+#[test]
+fn there_is_an_end_to_attempts() {
+    for (seconds, least, most) in [(60, 11, 19), (3, 3, 4), (295, 40, 78)] {
+        let network = Network::answering(500, "");
+        let agent = move || clerk(remote()).time_limit(Duration::from_secs(seconds));
+        let (text, is_error, lines, waits) = ask(&network, agent);
+        assert!(is_error && text.starts_with("The model cannot be reached."), "{text}");
+        assert!((least..=most).contains(&network.count()), "{seconds}: {}", network.count());
+        assert_eq!(waits.len() + 1, network.count());
+        let waited: u128 = waits.iter().sum();
+        assert!(waited < u128::from(seconds) * 1000 && waits.iter().all(|wait| *wait <= 8000), "{waits:?}");
+        let left = network.limits.get().expect("limits").time;
+        assert_eq!(left.as_millis() + waited, u128::from(seconds) * 1000);
+        assert!(cause(&lines).ends_with(&format!("(asked {} times)", network.count())), "{}", lines.text());
+    }
+    let network = model([later(60)]);
+    let (text, is_error, ..) = ask(&network, || clerk(remote()));
+    assert_eq!(
+        (text.as_str(), is_error),
+        ("The model has too much to do at this moment. Try again in a minute.", true)
+    );
+}
+
+/// What cannot be mended by asking again is told at once: what happened, and what to do. The cause is in the log, and neither has
+/// anything of the key, the question, or what the endpoint has made of them.
+#[test]
+fn failures_are_told() {
+    let echo = format!(r#"{{"error":{{"message":"Bad key {KEY} for {QUESTION}","code":"{KEY}"}}}}"#);
+    let coded = r#"{"error":{"message":"No.","code":"model_not_found"}}"#;
+    let said = |message: Value, reason: &str| choice(message, reason);
+    let nothing = json!({ "role": "assistant", "content": " " });
+    let broken = |body: &str| vec![status(200, body), status(200, body)];
+    let cases: Vec<(Vec<Said>, &str, &str)> = vec![
+        (vec![status(401, &echo)], "refused this server's key", "answers with status 401"),
+        (vec![status(403, "")], "refused this server's key", "answers with status 403"),
+        (vec![status(400, &echo)], "did not take the request", "answers with status 400"),
+        (vec![status(404, coded)], "did not take the request", "answers with status 404, model_not_found"),
+        (vec![status(413, "")], "did not take the request", "answers with status 413"),
+        (vec![status(302, "")], "did not take the request", "answers with status 302"),
+        (vec![status(204, "")], "did not take the request", "answers with status 204"),
+        (vec![Err(FetchError::TooSlow)], "did not answer within 60 s", "did not answer within 60 s"),
+        (vec![Err(FetchError::TooLarge)], "an answer that cannot be used", "longer than the limit"),
+        (vec![said(nothing.clone(), "length")], "came to the end of its tokens", "no more tokens"),
+        (vec![said(json!({ "content": QUESTION }), "content_filter")], "content filter objects", "content filter"),
+        (broken(""), "an answer that cannot be used", "no JSON"),
+        (broken(r#"{"choices":[{"mess"#), "an answer that cannot be used", "no JSON"),
+        (broken("[]"), "an answer that cannot be used", "no choice with a message"),
+        (broken(r#"{"choices":[]}"#), "an answer that cannot be used", "no choice with a message"),
+        (broken(r#"{"choices":[{"message":"Hello"}]}"#), "an answer that cannot be used", "no choice with a message"),
+        (broken(r#"{"choices":[{"message":{"content":[1]}}]}"#), "cannot be used", "neither text nor calls"),
+        (vec![said(nothing.clone(), "stop"), said(nothing, "stop")], "cannot be used", "neither text nor calls"),
+    ];
+    for (answers, says, logs) in cases {
+        let (case, count) = (format!("{answers:?}"), answers.len());
+        let network = model(answers);
+        let (text, is_error, lines, _) = ask(&network, || clerk(remote()).instructions("Keep it to yourself."));
+        assert!(is_error && text.contains(says), "{case}: {text}");
+        assert!(cause(&lines).contains(logs), "{case}: {}", lines.text());
+        assert_eq!(network.count(), count, "{case}");
+        for private in [KEY, QUESTION, "yourself"] {
+            assert!(!text.contains(private) && !lines.text().contains(private), "{case}: {text} {}", lines.text());
+        }
+    }
+}
+
+/// A network on which nothing ever comes back, and what became of the request.
+struct Silence(Rc<Cell<&'static str>>);
+
+struct Dropped(Rc<Cell<&'static str>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.set("dropped");
+    }
+}
+
+impl Fetch for Silence {
+    fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        self.0.set("waits");
+        let waiting = Dropped(self.0.clone());
+        async move {
+            std::future::pending::<()>().await;
+            drop(waiting);
+            Err(FetchError::TooSlow)
+        }
+        .boxed_local()
+    }
+}
+
+/// A request is dropped with the call: at the tool's deadline, and when the client goes away.
+#[test]
+fn a_call_that_ends_ends_its_request() {
+    let state: Rc<Cell<&'static str>> = Rc::default();
+    let hours = Rc::<Hours>::default();
+    let lines = Lines::over(&hours, Rc::new(Silence(state.clone())));
+    let answer = question().ask_logging(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &lines);
+    assert!(answer.tool_text().0.contains("within 25 s"), "{answer:?}");
+    assert_eq!((state.get(), hours.waits()), ("dropped", vec![25_000]));
+
+    let mut lines = Lines::default();
+    lines.network = Rc::new(Silence(state.clone()));
+    let mut pool = LocalPool::new();
+    let host = lines.host(&pool);
+    let mut params = json!({ "name": "ask_clerk", "arguments": { "message": QUESTION }, "_meta": envelope() });
+    let ask = modern("tools/call", params.clone());
+    params["_meta"]["progressToken"] = json!(1);
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let ask = ask.with_body(message.to_string()).header("Accept", "application/json, text/event-stream");
+    let endpoint = endpoint(|| clerk(remote()));
+    let mut stream = match pool.run_until(ask.raw(&endpoint, &host)).into_body() {
+        edge_mcp::http::stream::Body::Stream(stream) => stream,
+        edge_mcp::http::stream::Body::Bytes(bytes) => panic!("{}", String::from_utf8_lossy(&bytes)),
+    };
+    pool.run_until(stream.next()).expect("progress");
+    pool.run_until_stalled();
+    assert_eq!(state.get(), "waits");
+    drop(stream);
+    pool.run_until_stalled();
+    assert_eq!(state.get(), "dropped");
+}
+
+/// A setting that is wrong is named, and what it should be; a key is never shown.
+#[test]
+fn settings_are_checked() {
+    let shown = format!("{:?}", remote());
+    assert!(shown.contains("models.example.com") && !shown.contains(KEY), "{shown}");
+    for (url, name, key, problem) in [
+        ("http://models.example.com/v1", "m", "k", "base_url must be an https: URL, unless it is on localhost"),
+        ("models.example.com", "m", "k", "base_url must be a URL"),
+        (
+            "https://models.example.com/v1?version=1",
+            "m",
+            "k",
+            "base_url must be the URL that /chat/completions follows",
+        ),
+        ("https://models.example.com/chat/completions/", "m", "k", "base_url must be the URL that /chat/completions"),
+        (URL, " ", "k", "model must name the model"),
+        (URL, "m", "k\n", "api_key has characters that are not printable ASCII"),
+        (URL, "m", "k\u{e9}", "api_key has characters that are not printable ASCII"),
+    ] {
+        let error = ChatModel::new(url, name).and_then(|model| model.api_key(key)).err().map(|error| error.to_string());
+        assert!(error.as_ref().is_some_and(|error| error.starts_with(problem)), "{problem}: {error:?}");
+    }
+}
+
+#[test]
+fn the_environment_names_a_model() {
+    const NAMES: [&str; 3] = ["A_URL", "A_MODEL", "A_KEY"];
+    let read = |values: [&'static str; 3]| -> Result<Option<ChatModel>, ConfigError> {
+        let environment = move |name: &str| {
+            let at = NAMES.iter().position(|known| *known == name)?;
+            (values[at] != "-").then(|| values[at].to_owned())
+        };
+        ChatModel::from_environment(&environment, NAMES)
+    };
+    for (values, problem) in [
+        (["-", "-", "-"], None),
+        (["", " ", ""], None),
+        (["https://a.example/v1", "m", "-"], None),
+        (["http://localhost:1 ", " m", " "], None),
+        (["https://a.example/v1", "-", "-"], Some("A_MODEL is not set, but A_URL or A_KEY is")),
+        (["-", "m", "-"], Some("A_URL is not set, but A_MODEL or A_KEY is")),
+        (["-", "-", "k"], Some("A_URL is not set, but A_MODEL or A_KEY is")),
+        (["http://a.example/v1", "m", "-"], Some("A_URL must be an https: URL, unless it is on localhost")),
+        (["https://a.example/v1", "m", "k\nk"], Some("A_KEY has characters that are not printable ASCII")),
+    ] {
+        let read = read(values);
+        assert_eq!(read.as_ref().err().map(ToString::to_string).as_deref(), problem, "{values:?}");
+        if let Ok(model) = read {
+            assert_eq!(model.is_some(), values[0].starts_with("http"), "{values:?}");
+        }
+    }
+}
+
+/// An agent that cannot be asked as it is put together is refused by its key.
+#[test]
+fn bad_agents_are_refused() {
+    let tool = |name: &'static str| Tool::new(name, || async {}).description("d");
+    let build =
+        |agent: ChatAgent| McpServer::builder("s", "1").agent(agent).tool(tool("a.b")).tool(tool("a_b")).build();
+    let local = || ChatModel::new("http://localhost:1", "m").expect("a model");
+    for (agent, problem) in [
+        (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which is not added"),
+        (clerk(local()).tools(["a.b", "a_b"]), "has two tools that its model would both call `a_b`"),
+        (clerk(local()).tools(["a.b", "a.b"]), "has two tools that its model would both call `a_b`"),
+        (clerk(local()).first_call("a.b", |_| json!({})), "first calls `a.b`, which is not among its tools"),
+        (clerk(local().parameter("stream", true)), "gives its model the parameter `stream`, which it sets itself"),
+        (ChatAgent::new("clerk", "The clerk", " ", local()), "(named \"The clerk\") has an empty description"),
+    ] {
+        let error = build(agent).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with(&format!("the agent \"clerk\" {problem}")), "{error}");
+    }
+    assert!(build(clerk(local()).tools(["a.b"]).first_call("a.b", |_| json!({}))).is_ok());
+    for (asked, seconds) in [(None, 65), (Some(5), 10), (Some(1000), 300)] {
+        let agent = clerk(local());
+        let agent = asked.into_iter().fold(agent, |agent, asked| agent.time_limit(Duration::from_secs(asked)));
+        assert_eq!(agent.deadline().as_secs(), seconds, "time to say that there was none");
+    }
+}

@@ -1,0 +1,100 @@
+//! Conversations with a model that a question to the client interrupts.
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::{ChatAgent, Context, McpServer, StateKeys, Tool, ToolError};
+use serde_json::{Value, json};
+
+use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};
+use crate::fake_model::{asked, calls, model, text};
+use crate::input_required::{KEY, all, retry, with_capabilities};
+use crate::support::legacy;
+
+fn ada() -> Value {
+    json!({ "name": { "action": "accept", "content": { "name": "Ada" } } })
+}
+
+/// A tool that asks the client ends the call; with the answer the conversation goes on from there, and nothing of it can be read.
+#[test]
+fn a_tool_that_asks_is_gone_on_from() {
+    let endpoint = with_tools();
+    let two = calls(&[("double", json!({ "n": 4 })), ("ask", json!({}))]);
+    let network = model([two, text("Hello, Ada.")]);
+    let ask = |params: Value, capabilities: Value| {
+        with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_logging(&endpoint, &over(&network))
+    };
+    let first = ask(question(), all());
+    assert_eq!(first.result()["inputRequests"]["name"]["method"], "elicitation/create", "{first:?}");
+    assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("p1.")));
+    assert_eq!(network.count(), 1);
+    let second = ask(retry(&question(), &first, ada()), all());
+    assert_eq!(second.tool_text(), ("Hello, Ada.", false));
+    assert_eq!(network.count(), 2, "the first round is not asked again");
+    let contents: Vec<_> = told(&network).iter().map(|message| message["content"].clone()).collect();
+    assert_eq!(contents, ["{\"double\":8}", "Ada"]);
+    let usage = &second.result()["_meta"]["edge-mcp/usage"];
+    assert_eq!(*usage, json!({ "inputTokens": 6, "outputTokens": 10 }), "of both");
+
+    let network = model([calls(&[("ask", json!({}))])]);
+    let ask = with_capabilities(json!({}), "tools/call", question()).bearer("ada");
+    assert_eq!(ask.ask_logging(&endpoint, &over(&network)).refusal(), (400, -32021), "as if it had been called itself");
+
+    let network = model([calls(&[("ask", json!({}))]), text("Then not.")]);
+    let old = legacy("tools/call", question()).bearer("ada").ask_logging(&endpoint, &over(&network));
+    assert_eq!(old.tool_text(), ("Then not.", false), "a client that cannot be asked at all");
+    let content = told(&network)[0]["content"].as_str().expect("a text").to_owned();
+    assert!(content.starts_with("The tool failed: elicitation needs a session"), "{content}");
+}
+
+fn open(build: impl Fn() -> McpServer + 'static) -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    Endpoint::new(move |_| Ok(build())).without_auth().without_rate_limit().state_keys(keys)
+}
+
+/// Of an agent that is asked by another agent's model, too, no round is had again.
+#[test]
+fn agents_within_agents_are_gone_on_from() {
+    let endpoint = open(|| {
+        let chief = ChatAgent::new("chief", "The chief", "Knows whom to ask.", local()).tools(["ask_clerk"]);
+        let ask = Tool::new("ask", ask_name).description("Asks.");
+        let server = McpServer::builder("s", "1").tool(ask).agent(clerk(local()).tools(["ask"])).agent(chief);
+        server.build().expect("a server")
+    });
+    let network = model([
+        calls(&[("ask_clerk", json!({ "message": "Who is it?" }))]),
+        calls(&[("ask", json!({}))]),
+        text("It is Ada."),
+        text("Ada, says the clerk."),
+    ]);
+    let params = json!({ "name": "ask_chief", "arguments": { "message": "Who is it?" } });
+    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_logging(&endpoint, &over(&network));
+    let first = ask(params.clone());
+    assert_eq!((network.count(), first.result()["resultType"].as_str()), (2, Some("input_required")), "{first:?}");
+    let second = ask(retry(&params, &first, ada()));
+    assert_eq!(second.tool_text(), ("Ada, says the clerk.", false));
+    let last = |nth: usize| asked(&network)[nth]["messages"].as_array().and_then(|all| all.last()).cloned();
+    let contents = [last(2), last(3)].map(|message| message.expect("a message")["content"].clone());
+    assert_eq!(contents, ["Ada", "It is Ada."]);
+}
+
+/// A question that is asked again within a call is answered anew: what was kept of the first time has ended with its answer.
+#[test]
+fn the_same_question_is_asked_again() {
+    async fn twice(cx: Context) -> Result<String, ToolError> {
+        let question = || json!({ "message": "Who?" });
+        let first = cx.call_tool("ask_clerk", question()).await?.text();
+        let second = cx.call_tool("ask_clerk", question()).await?.text();
+        Ok(format!("{first} {second}"))
+    }
+    let endpoint = open(|| {
+        let name = Tool::new("name", || async { "Ada" }).description("Who it is.");
+        let twice = Tool::new("twice", twice).description("Asks twice.");
+        let server = McpServer::builder("s", "1").tool(name).tool(twice).agent(clerk(local()).tools(["name"]));
+        server.build().expect("a server")
+    });
+    let call = || calls(&[("name", json!({}))]);
+    let network = model([call(), text("Ada."), call(), text("Still Ada.")]);
+    let answer = legacy("tools/call", json!({ "name": "twice" })).ask_logging(&endpoint, &over(&network));
+    assert_eq!(answer.tool_text(), ("Ada. Still Ada.", false));
+    let lengths: Vec<_> = asked(&network).iter().map(|request| request["messages"].as_array().map(Vec::len)).collect();
+    assert_eq!(lengths, [Some(1), Some(3), Some(1), Some(3)]);
+}
