@@ -3,17 +3,16 @@
 //! It searches before it is asked anything of, and its sources are named whether or not the model has done so: neither is left to
 //! what a model makes of its instructions.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use edge_mcp::auth::ConfigError;
 use edge_mcp::host::Environment;
 use edge_mcp::server::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::document::URI_PREFIX;
 use crate::server::QUERY;
-use crate::store::Hit;
 
 const URL: &str = "LIBRARIAN_MODEL_URL";
 const MODEL: &str = "LIBRARIAN_MODEL";
@@ -73,46 +72,42 @@ impl Librarian {
 
 /// The reply with the documents that it rests on, unless it names one of them itself.
 fn with_sources(mut reply: AgentReply) -> AgentReply {
-    let found = found(&reply.calls);
-    let read = read(&reply.calls);
-    let mut known = read.iter().copied().chain(found.iter().map(|hit| hit.slug.as_str()));
+    let (found, read) = (found(&reply.calls), read(&reply.calls));
+    let mut known = read.iter().copied().chain(found.iter().map(|(slug, _)| slug.as_str()));
     if known.any(|slug| names(&reply.text, slug)) {
         return reply;
     }
-    let named = |slug: &str| match found.iter().find(|hit| hit.slug == slug) {
-        Some(Hit { title, .. }) => format!("- {title} ({URI_PREFIX}{slug})"),
-        None => format!("- {URI_PREFIX}{slug}"),
+    let (heading, sources) = match (read.is_empty(), found.is_empty()) {
+        (false, _) => ("Sources:", read),
+        (_, false) => ("Found:", found.iter().take(MOST_NAMED).map(|(slug, _)| slug.as_str()).collect()),
+        _ => ("(No document of the knowledge base was found for this.)", Vec::new()),
     };
-    let (heading, sources): (_, Vec<_>) = if read.is_empty() {
-        ("Found", found.iter().take(MOST_NAMED).map(|hit| named(&hit.slug)).collect())
-    } else {
-        ("Sources", read.iter().map(|slug| named(slug)).collect())
-    };
-    let ending = if sources.is_empty() {
-        "(No document of the knowledge base was found for this.)".to_owned()
-    } else {
-        format!("{heading}:\n{}", sources.join("\n"))
-    };
-    reply.text = format!("{}\n\n{ending}", reply.text.trim_end());
+    let mut text = format!("{}\n\n{heading}", reply.text.trim_end());
+    for source in sources {
+        // A text takes whatever is written to it.
+        let _ = match found.iter().find(|(slug, _)| slug == source) {
+            Some((_, title)) => write!(text, "\n- {title} ({URI_PREFIX}{source})"),
+            None => write!(text, "\n- {URI_PREFIX}{source}"),
+        };
+    }
+    reply.text = text;
     reply
 }
 
-/// The documents that searches have found, each once, in this order.
-fn found(calls: &[AgentCall]) -> Vec<Hit> {
-    #[derive(Deserialize)]
-    struct Found {
-        documents: Vec<Hit>,
-    }
+/// Slug and title of the documents that searches have found.
+fn found(calls: &[AgentCall]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
     let results = calls.iter().filter(|call| call.name == SEARCH).filter_map(|call| call.result.structured_content());
-    let hits =
-        results.filter_map(|json| serde_json::from_str(json.get()).ok()).flat_map(|found: Found| found.documents);
-    let mut once: Vec<Hit> = Vec::new();
-    for hit in hits {
-        if once.iter().all(|known| known.slug != hit.slug) {
-            once.push(hit);
+    for result in results.filter_map(|json| serde_json::from_str::<Value>(json.get()).ok()) {
+        for hit in result.get("documents").and_then(Value::as_array).into_iter().flatten() {
+            let text = |member: &str| hit.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let hit = (text("slug"), text("title"));
+            if !found.contains(&hit) {
+                found.push(hit);
+            }
         }
     }
-    once
+    found
 }
 
 /// The slugs of the documents that were read, each once, in this order.

@@ -3,8 +3,7 @@
 //! Nothing outside this module names the `worker` crate.
 //!
 //! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs a hook of its
-//! own when the module starts. It writes the panic to the log and marks the instance, so that the next request gets a
-//! fresh one; whoever replaces the hook after it takes that recovery away.
+//! own when the module starts, which writes the panic to the log. What becomes of those who wait is for `entry`.
 
 mod body;
 mod entry;

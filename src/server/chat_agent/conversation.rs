@@ -1,8 +1,7 @@
 //! The rounds of a conversation: the model calls tools until it has an answer.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use super::attempt::{Deadline, ask};
 use super::failure::Failure;
@@ -22,7 +21,6 @@ const MOST_CALLS: usize = 16;
 const RESULT: usize = 64 * 1024;
 
 /// How far a conversation has come: what is carried by the client, encrypted, when a tool asks it for something.
-#[derive(Serialize, Deserialize)]
 pub(super) struct Conversation {
     messages: Vec<Value>,
     /// How many calls in the last message of the model are done.
@@ -37,6 +35,22 @@ impl Conversation {
         let system = (!instructions.is_empty()).then(|| wire::message("system", instructions));
         let messages = system.into_iter().chain([wire::message("user", question)]).collect();
         Self { messages, done: 0, rounds: 0, usage: None }
+    }
+
+    /// What is kept of it.
+    fn kept(&self) -> Value {
+        let Usage { input_tokens, output_tokens } = self.usage.unwrap_or_default();
+        let usage = self.usage.map(|_| json!({ "prompt_tokens": input_tokens, "completion_tokens": output_tokens }));
+        json!({ "messages": self.messages, "done": self.done, "rounds": self.rounds, "usage": usage })
+    }
+
+    /// The one that this was kept of.
+    pub(super) fn read(kept: &str) -> Option<Self> {
+        let mut kept: Value = serde_json::from_str(kept).ok()?;
+        let Value::Array(messages) = kept.get_mut("messages")?.take() else { return None };
+        let number = |member: &str| kept.get(member)?.as_u64();
+        let (done, rounds) = (usize::try_from(number("done")?).ok()?, u8::try_from(number("rounds")?).ok()?);
+        Some(Self { messages, done, rounds, usage: wire::usage(&kept) })
     }
 
     /// Goes on with a message in which the model calls tools.
@@ -106,7 +120,7 @@ impl Talk<'_> {
         for (nth, call) in calls.iter().enumerate() {
             let mut content = if conversation.done < MOST_CALLS {
                 // A tool that asks the client ends here, and goes on from here.
-                self.cx.exchange().finish_step(self.place.to_owned(), to_raw_value(conversation)?);
+                self.cx.exchange().finish_step(self.place.to_owned(), to_raw_value(&conversation.kept())?);
                 self.call(call).await?
             } else {
                 "It was not called: too many calls at once.".to_owned()

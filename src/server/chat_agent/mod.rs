@@ -167,10 +167,9 @@ impl Agent for ChatAgent {
         if let Some(name) = first.filter(|name| !self.tools.contains(name)) {
             return Some(format!("first calls `{name}`, which is not among its tools"));
         }
-        let mut names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
-        names.sort();
-        let twin = names.windows(2).find_map(|pair| pair.first().filter(|name| pair.last() == Some(name)));
-        let twin = twin.map(|name| format!("has two tools that its model would both call `{name}`"));
+        let names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
+        let twin = names.iter().enumerate().find(|(nth, name)| names.iter().take(*nth).any(|other| other == *name));
+        let twin = twin.map(|(_, name)| format!("has two tools that its model would both call `{name}`"));
         twin.or_else(|| self.model.problem())
     }
 
@@ -178,7 +177,7 @@ impl Agent for ChatAgent {
         // No key has a space in it, and so no other agent or workflow keeps anything by this name.
         let place = format!("ask_{} {message}", self.key);
         let tools = offered(&self.tools, &cx);
-        let kept = cx.exchange().steps().get(&place).and_then(|kept| serde_json::from_str(kept.get()).ok());
+        let kept = cx.exchange().steps().get(&place).and_then(|kept| Conversation::read(kept.get()));
         let conversation = kept.unwrap_or_else(|| self.begin(&message, &tools));
         let deadline = Deadline::new(self.time_limit, &cx);
         let (model, calls) = (&self.model, Vec::new());

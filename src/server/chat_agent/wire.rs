@@ -95,10 +95,13 @@ pub(super) fn read(body: &[u8]) -> Result<Said, Failure> {
     if text.is_empty() && calls(&message).is_empty() {
         return Err(if is_cut_short { Failure::CutShort } else { Failure::Broken("it has neither text nor calls") });
     }
-    // Not all endpoints count, and nothing rests on it.
+    Ok(Said { message, text, is_cut_short, usage: usage(&answer) })
+}
+
+/// What an answer says of the tokens that it has used. Not all endpoints count, and nothing rests on it.
+pub(super) fn usage(answer: &Value) -> Option<Usage> {
     let tokens = |member: &str| answer.get("usage")?.get(member)?.as_u64();
     let (input, output) = (tokens("prompt_tokens"), tokens("completion_tokens"));
-    let usage = (input.is_some() || output.is_some())
-        .then(|| Usage { input_tokens: input.unwrap_or_default(), output_tokens: output.unwrap_or_default() });
-    Ok(Said { message, text, is_cut_short, usage })
+    let is_counted = input.is_some() || output.is_some();
+    is_counted.then(|| Usage { input_tokens: input.unwrap_or_default(), output_tokens: output.unwrap_or_default() })
 }
