@@ -10,7 +10,7 @@ pub struct Limits {
     pub body: usize,
     /// Depth and number of the values in a body.
     pub json: JsonLimits,
-    /// Bytes of a header's value, of those that are looked at. 16 KiB unless set.
+    /// Bytes of a header's value, of those that are looked at. 64 KiB unless set.
     pub header: usize,
     /// Messages in a batch. 100 unless set.
     pub batch: usize,
@@ -25,7 +25,7 @@ impl Default for Limits {
         Self {
             body: 4 << 20,
             json: JsonLimits::default(),
-            header: 16 << 10,
+            header: 64 << 10,
             batch: 100,
             concurrent: 4,
             output: 16 << 20,
