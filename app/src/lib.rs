@@ -6,6 +6,7 @@ mod d1;
 mod document;
 mod entry;
 mod ingest;
+mod librarian;
 mod prompts;
 mod server;
 mod store;

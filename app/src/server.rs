@@ -1,4 +1,4 @@
-//! The knowledge base as a server: three tools, each document as a resource, and two prompts.
+//! The knowledge base as a server: its tools, each document as a resource, and its prompts.
 
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
 use crate::ingest::ingest;
+use crate::librarian::Librarian;
 use crate::prompts::{analyze_code, answer_from_documents};
 use crate::store::{Hit, Store};
 
@@ -21,10 +22,13 @@ const WRITE: [&str; 1] = ["kb:write"];
 
 pub(crate) const MARKDOWN: &str = "text/markdown";
 
+/// Characters of a query.
+pub(crate) const QUERY: usize = 500;
+
 #[derive(Deserialize, JsonSchema)]
 struct Search {
     /// What to look for: words, in any order
-    #[schemars(length(min = 1, max = 500))]
+    #[schemars(length(min = 1, max = QUERY))]
     query: String,
     /// How many documents to return at most
     #[schemars(range(min = 1, max = 50))]
@@ -71,9 +75,9 @@ struct Address {
 }
 
 /// The server, with its documents in `store`.
-pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
+pub(crate) fn server<S: Store>(store: &Rc<S>, librarian: Option<&Librarian>) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
-    McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
+    let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .instructions(
             "A knowledge base of Markdown documents. Search it before you answer, read the documents that fit, and name \
@@ -123,8 +127,12 @@ pub(crate) fn server<S: Store>(store: &Rc<S>) -> Result<McpServer, BuildError> {
         )
         .prompt(answer_from_documents(store))
         .prompt(analyze_first)
-        .prompt(analyze_second)
-        .build()
+        .prompt(analyze_second);
+    let server = match librarian {
+        Some(librarian) => server.tool(Tool::of_agent(librarian.agent()).scopes(READ)),
+        None => server.warn(Librarian::how_to_have_one()),
+    };
+    server.build()
 }
 
 /// A handler that works on `store`.

@@ -10,14 +10,21 @@ use crate::server::server;
 use crate::store::Outage;
 use crate::store::memory::MemoryStore;
 
+#[allow(unreachable_pub)]
+#[path = "../../tests/spec/fake_model.rs"]
+mod fake_model;
 #[path = "../../tests/golden/mod.rs"]
 mod golden;
+mod librarian;
+#[allow(dead_code, unreachable_pub, reason = "the tests of the library use more of it")]
+#[path = "../../tests/spec/network.rs"]
+mod network;
 
 /// What is published changes only on purpose.
 #[test]
 fn tools_are_published_as_before() {
     let store = Rc::new(MemoryStore::default());
-    let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
+    let endpoint = Endpoint::new(move |_| server(&store, None)).without_auth();
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
@@ -41,7 +48,7 @@ impl KnowledgeBase {
 
     fn request(&self, method: &str, params: Value) -> Value {
         let store = self.store.clone();
-        let endpoint = Endpoint::new(move |_| server(&store)).without_auth();
+        let endpoint = Endpoint::new(move |_| server(&store, None)).without_auth();
         golden::ask(&endpoint, method, &params)
     }
 

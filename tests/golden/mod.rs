@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
+use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use futures::executor::block_on;
@@ -45,6 +45,11 @@ impl Log for Still {
 
 /// The answer of an endpoint that asks nobody who they are.
 pub(crate) fn ask(endpoint: &Endpoint, method: &str, params: &Value) -> Value {
+    ask_over(Rc::new(Offline), endpoint, method, params)
+}
+
+/// The same, on a machine with this network.
+pub(crate) fn ask_over(network: Rc<dyn Fetch>, endpoint: &Endpoint, method: &str, params: &Value) -> Value {
     let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
     let (head, ()) = request.body(()).expect("a request").into_parts();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
@@ -55,7 +60,7 @@ pub(crate) fn ask(endpoint: &Endpoint, method: &str, params: &Value) -> Value {
         tasks: still.clone(),
         randomness: still.clone(),
         log: still,
-        fetch: Rc::new(Offline),
+        fetch: network,
         signatures: Rc::new(Offline),
     };
     match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
