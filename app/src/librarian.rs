@@ -3,7 +3,6 @@
 //! It searches before it is asked anything of, and its sources are named whether or not the model has done so: neither is left to
 //! what a model makes of its instructions.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use edge_mcp::auth::ConfigError;
@@ -82,15 +81,13 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
         (_, false) => ("Found:", found.iter().take(MOST_NAMED).map(|(slug, _)| slug.as_str()).collect()),
         _ => ("(No document of the knowledge base was found for this.)", Vec::new()),
     };
-    let mut text = format!("{}\n\n{heading}", reply.text.trim_end());
-    for source in sources {
-        // A text takes whatever is written to it.
-        let _ = match found.iter().find(|(slug, _)| slug == source) {
-            Some((_, title)) => write!(text, "\n- {title} ({URI_PREFIX}{source})"),
-            None => write!(text, "\n- {URI_PREFIX}{source}"),
-        };
-    }
-    reply.text = text;
+    let title = |source: &str| found.iter().find(|(slug, _)| slug == source).map(|(_, title)| title);
+    let line = |source: &str| match title(source) {
+        Some(title) => format!("\n- {title} ({URI_PREFIX}{source})"),
+        None => format!("\n- {URI_PREFIX}{source}"),
+    };
+    let lines: Vec<_> = sources.into_iter().map(line).collect();
+    reply.text = format!("{}\n\n{heading}{}", reply.text.trim_end(), lines.concat());
     reply
 }
 

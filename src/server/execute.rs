@@ -37,7 +37,13 @@ pub(crate) enum Executed {
 }
 
 /// Calls `tool`, and tells whoever looks on of each step.
-pub(crate) async fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
+///
+/// Boxed: it would be in the module once for clients and once for other tools.
+pub(crate) fn execute<'a>(tool: &'a Tool, arguments: Value<'a>, cx: &'a Context) -> LocalBoxFuture<'a, Executed> {
+    watched(tool, arguments, cx).boxed_local()
+}
+
+async fn watched(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
     if !tool.hooks.is_empty() {
         tell(tool, cx, ToolEvent::InputStart).await;
         tell(tool, cx, ToolEvent::InputDelta(arguments.text().into())).await;
