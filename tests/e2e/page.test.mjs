@@ -219,7 +219,7 @@ describe('a server that asks for no token', () => {
     assert.match(await (await press(await unfold(page, 'demo://text'), 'Read')).textContent(), /Plain text/)
     const template = await unfold(page, 'weather://{city}{?days}')
     await template.getByLabel('uri').fill('weather://Paris?days=3')
-    assert.match(await (await press(template, 'Read')).textContent(), /Paris: sun for 3 days/)
+    assert.match(await (await press(template, 'Read')).textContent(), /Paris: sunny for 3 days/)
     await template.getByLabel('uri').fill('weather://Zürich')
     assert.match(await (await press(template, 'Read')).textContent(), /^No result.*code -32602/s, 'in a header it is in base64')
     const review = await unfold(page, 'review')
