@@ -30,8 +30,9 @@ export async function receive(request, env, context, answer) {
     const sent = body ?? bodies.get(call)
     if (!(settled instanceof Response)) return told(settled, sent)
     return settled.headers.get('content-type') === 'text/event-stream' ? relayed(call, settled, sent) : settled
-  } catch {
+  } catch (error) {
     // The module has broken: now, or before it was called, and the next one knows nothing of this call.
+    if (call === broken) console.error('Critical', error)
     return told(call === broken ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
   } finally {
     if (bodies.size > 0) bodies.delete(call)
@@ -47,8 +48,12 @@ function announced(request) {
 /** Settles with the call, or when the module breaks: whatever waits within it then would wait for ever. */
 function settling(call, answered) {
   return new Promise((resolve, reject) => {
+    const done = (settle) => (value) => {
+      open.delete(call)
+      settle(value)
+    }
     open.set(call, resolve)
-    answered.then(resolve, reject).finally(() => open.delete(call))
+    answered.then(done(resolve), done(reject))
   })
 }
 
