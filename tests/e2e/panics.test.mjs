@@ -10,7 +10,7 @@ import { startWorker } from './worker.mjs'
 /** Longer than a test may take: what waits as long was not answered because it was done. */
 const LONG = 25_000
 /** Within this everything is answered that is not left hanging. */
-const LIMIT = 5_000
+const LIMIT = 15_000
 
 const KINDS = ['panic', 'overflow', 'recursion', 'exhaustion']
 
@@ -32,8 +32,8 @@ const BREAKS = [
   ['overflow in the server function', { ...tool('echo', { text: 'x' }), headers: { Break: 'overflow' } }],
 ]
 
-function open({ method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
-  return fetch(worker.url, {
+function open({ method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params }), to = worker) {
+  return fetch(to.url, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': NEWEST, 'Mcp-Method': method,
@@ -45,8 +45,8 @@ function open({ method, params, headers = {} }, id, body = JSON.stringify({ json
   })
 }
 
-async function ask(request, id, body) {
-  const response = await open(request, id, body)
+async function ask(request, id, body, to) {
+  const response = await open(request, id, body, to)
   const text = await response.text()
   try {
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: JSON.parse(text) }
@@ -56,8 +56,8 @@ async function ask(request, id, body) {
 }
 
 /** Begins a stream that goes on for long. `rest` gives what comes after its first event. */
-async function stream(request, id) {
-  const response = await open(request, id)
+async function stream(request, id, from) {
+  const response = await open(request, id, undefined, from)
   assert.match(response.headers.get('content-type'), /^text\/event-stream/)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   const { value } = await reader.read()
@@ -203,22 +203,24 @@ describe('beside others', () => {
   })
 })
 
-test('what an instance has left behind does not reach the next one', async () => {
-  // Timers of calls that were told to come again run out while nothing else happens; and then while the next instance works.
-  for (const how of KINDS) {
-    const waits = [300, 600].map((ms) => ask(tool('wait', { ms }), ms))
-    await sleep(100)
-    isBroken(await ask(tool('break', { how }), 1), 1)
-    await Promise.all(waits)
-    await sleep(800)
-    await isServed()
+test('what an instance has left behind does not reach the next one', async (t) => {
+  const own = await startWorker({ name: 'faults' })
+  t.after(() => own.stop())
+  // A stream's timers outlive it: the runtime gives it time to put things in order. They run out while nothing happens, and while the
+  // next instance works.
+  const broken = async (...times) => {
+    const streams = await Promise.all(times.map((ms) => stream(tool('tell', { ms }, progress), ms, own)))
+    isBroken(await ask(tool('break', { how: 'panic' }), 1, undefined, own), 1)
+    for (const [n, { rest }] of streams.entries()) assert.equal((await rest).at(-1).id, times[n])
   }
-  const waits = [600, 900].map((ms) => ask(tool('wait', { ms }), ms))
-  await sleep(100)
-  isBroken(await ask(tool('break', { how: 'panic' }), 1), 1)
-  await Promise.all(waits)
-  const next = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(tool('wait', { ms: n * 50 }), n)))
-  next.forEach(({ body }, n) => assert.deepEqual([body.id, body.result.content[0].text], [n, `waited ${n * 50}`]))
+  await broken(500, 700)
+  await sleep(1000)
+  await broken(500, 700)
+  const times = Array.from({ length: 20 }, (_, n) => n * 50)
+  const next = await Promise.all(times.map((ms) => ask(tool('wait', { ms }), ms, undefined, own)))
+  next.forEach(({ body }, n) => assert.deepEqual([body.id, body.result.content[0].text], [times[n], `waited ${times[n]}`]))
+  // A panic ends in an `unreachable`. Any other error is of code that was called with what is not its own.
+  assert.doesNotMatch(own.logs(), /RuntimeError: (?!unreachable)/)
 })
 
 test('one call in fifty breaks: every other is answered rightly, or told to come again', async () => {
