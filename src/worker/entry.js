@@ -7,11 +7,14 @@ const SMALL = 64 * 1024
 
 let calls = 0
 
-/** The calls that wait within the module: how each is ended. */
-const waiting = new Map()
+/** The calls that wait within the module, and the streams that it writes to: how each is ended. */
+const open = new Map()
 
-/** The bodies that were read for them. */
+/** The bodies that were read for calls that wait. */
 const bodies = new Map()
+
+/** The call that the module last broke at. */
+let broken
 
 /**
  * Answers a request.
@@ -25,13 +28,14 @@ export async function receive(request, env, context, answer) {
     // Without a length to rely on, and where there is much, it is for the module to say whether a body is wanted.
     if (announced(request) <= SMALL) body = new Uint8Array(await request.arrayBuffer())
     const answered = answer(request, env, context, body, call)
-    if (answered instanceof Response) return answered
-    const settled = await settling(call, answered)
-    return settled instanceof Response ? settled : told(settled, body ?? bodies.get(call))
+    const settled = answered instanceof Response ? answered : await settling(call, answered)
+    const sent = body ?? bodies.get(call)
+    if (!(settled instanceof Response)) return told(settled, sent)
+    return settled.headers.get('content-type') === 'text/event-stream' ? relayed(call, settled, sent) : settled
   } catch (error) {
-    const isOurs = error instanceof WebAssembly.RuntimeError || error instanceof RangeError
-    // Else it is of a module that has broken since, and was replaced.
-    return told(isOurs ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
+    // The module has broken: now, or before it was called, and the next one knows nothing of this call.
+    if (call === broken) console.error('Critical', error)
+    return told(call === broken ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
   } finally {
     if (bodies.size > 0) bodies.delete(call)
   }
@@ -46,9 +50,37 @@ function announced(request) {
 /** Settles with the call, or when the module breaks: whatever waits within it then would wait for ever. */
 function settling(call, answered) {
   return new Promise((resolve, reject) => {
-    waiting.set(call, resolve)
-    answered.then(resolve, reject).finally(() => waiting.delete(call))
+    const done = (settle) => (value) => {
+      open.delete(call)
+      settle(value)
+    }
+    open.set(call, resolve)
+    answered.then(done(resolve), done(reject))
   })
+}
+
+/** The same stream, which ends with an error if the module breaks. */
+function relayed(call, response, sent) {
+  const source = response.body.getReader()
+  const events = new ReadableStream({
+    start(stream) {
+      open.set(call, (outcome) => {
+        stream.enqueue(new TextEncoder().encode(`event: message\ndata: ${JSON.stringify(errors(outcome, sent))}\n\n`))
+        stream.close()
+      })
+    },
+    async pull(stream) {
+      const { done, value } = await source.read()
+      if (!done) return stream.enqueue(value)
+      open.delete(call)
+      stream.close()
+    },
+    cancel(reason) {
+      open.delete(call)
+      return source.cancel(reason)
+    },
+  }, { highWaterMark: 0 })
+  return new Response(events, response)
 }
 
 /** The body of a request, if it is at most `limit` bytes long; else the number of bytes after which it was given up. */
@@ -68,23 +100,35 @@ const BROKEN = { status: 200, message: 'The server failed for a reason that is n
 
 /** The module has broken while it worked on `call`. Everybody else is told so at once. */
 export function broke(call) {
-  for (const [other, resolve] of waiting) resolve(other === call ? BROKEN : INTERRUPTED)
-  waiting.clear()
+  broken = call
+  // The next request gets a new instance; nothing else may, since what this one has left behind, such as a timer, would call into it.
+  globalThis.__worker_init_state.criticalError = true
+  for (const [other, end] of open) end(other === call ? BROKEN : INTERRUPTED)
+  open.clear()
 }
 
-function told({ status, message, headers }, body) {
-  const error = { code: -32603, message }
-  return Response.json({ jsonrpc: '2.0', id: idOf(body), error }, { status, headers })
+function told(outcome, sent) {
+  return Response.json(errors(outcome, sent), { status: outcome.status, headers: outcome.headers })
 }
 
-/** The id of the request in a body, if it can be read. */
-function idOf(body) {
+/** What is said of `outcome` to who sent this: an error, and for a batch one for each request. */
+function errors({ message }, sent) {
+  const error = (id) => ({ jsonrpc: '2.0', id, error: { code: -32603, message } })
+  const body = parsed(sent)
+  return Array.isArray(body) ? body.filter((each) => idOf(each) !== undefined).map((each) => error(idOf(each))) : error(idOf(body))
+}
+
+function parsed(sent) {
   try {
-    const { id } = JSON.parse(new TextDecoder().decode(body))
-    return typeof id === 'string' || typeof id === 'number' ? id : undefined
+    return JSON.parse(new TextDecoder().decode(sent))
   } catch {
     return undefined
   }
+}
+
+function idOf(request) {
+  const id = request?.id
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' }

@@ -72,9 +72,8 @@ fn answer(
     start(call, answer)
 }
 
-/// The module has broken: the runtime's next call gets a fresh one.
+/// The module has broken. It can still call out once: nothing comes back into it.
 fn on_abort() {
-    handler::schedule_reinit();
     broke(CALL.get());
 }
 

@@ -22,6 +22,9 @@ const run = promisify(execFile)
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
+// Those that are no examples.
+const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults') }
+
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 const ENVIRONMENT = {
   ...process.env,
@@ -40,7 +43,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * Starts a Worker and waits until it answers.
  *
  * @param {object} [options]
- * @param {string} [options.name] `app` (default) or the name of an example
+ * @param {string} [options.name] `app` (default), `faults` or the name of an example
  * @param {Record<string, string>} [options.vars] over those of wrangler.toml
  * @param {Record<string, string | undefined>} [options.secrets] over the default, which is one
  *   MCP_STATIC_TOKENS entry for `worker.token` with kb:read and kb:write; undefined removes one
@@ -143,7 +146,7 @@ async function logged(output, pattern) {
 // A copy of the Worker's own wrangler.toml, in a folder where a developer's .dev.vars and database
 // are not, and without its build command: the test builds once, and does not watch.
 async function writeConfig(folder, name, change) {
-  const home = name === 'app' ? ROOT : join(ROOT, 'examples', name)
+  const home = HOMES[name] ?? join(ROOT, 'examples', name)
   const text = await readFile(join(home, 'wrangler.toml'), 'utf8')
   const main = /^main = "(.*)"$/m.exec(text)[1]
   await writeFile(join(folder, 'wrangler.toml'), change(text

@@ -1,0 +1,97 @@
+//! A server that breaks in every way that a module can: beside those of `breaks`, tools that show whom it disturbs.
+#![forbid(unsafe_code)]
+
+mod breaks;
+
+use std::time::Duration;
+
+use breaks::Break;
+use edge_mcp::{BuildError, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use worker::{Delay, Env};
+
+edge_mcp::worker::entry!(endpoint);
+
+fn endpoint(_: &Env) -> Endpoint {
+    Endpoint::new(server).without_auth().without_rate_limit()
+}
+
+/// The header `Break` names a break of the server function.
+fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+    if let Some(how) = request.header("break").as_deref().and_then(Break::named) {
+        how.happen();
+    }
+    McpServer::builder("faults", "1.0.0")
+        .tool(Tool::new("echo", echo).description("Says what it is told."))
+        .tool(Tool::new("wait", wait).description("Waits."))
+        .tool(Tool::new("large", large).description("Answers with much."))
+        .tool(Tool::new("tell", tell).description("Tells how far it has come, at once, and waits."))
+        .tool(Tool::new("break", break_now).description("Breaks at once."))
+        .tool(Tool::new("break_later", break_later).description("Waits, and breaks."))
+        .tool(Tool::new("break_telling", break_telling).description("Tells how far it has come, waits, and breaks."))
+        .resource(Resource::new("faults://break", || async { broken("panic") }))
+        .prompt(Prompt::new("break", || async { broken("panic") }))
+        .build()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Said {
+    text: String,
+}
+
+async fn echo(Said { text }: Said) -> String {
+    text
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Time {
+    ms: u64,
+}
+
+async fn wait(Time { ms }: Time) -> String {
+    Delay::from(Duration::from_millis(ms)).await;
+    format!("waited {ms}")
+}
+
+async fn tell(Time { ms }: Time, cx: Context) -> String {
+    cx.progress(1.0, None, "began");
+    Delay::from(Duration::from_millis(ms)).await;
+    format!("told and waited {ms}")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Size {
+    bytes: usize,
+}
+
+async fn large(Size { bytes }: Size) -> String {
+    "x".repeat(bytes)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct How {
+    how: String,
+}
+
+async fn break_now(How { how }: How) -> String {
+    broken(&how)
+}
+
+async fn break_later(How { how }: How) -> String {
+    Delay::from(Duration::from_millis(50)).await;
+    broken(&how)
+}
+
+async fn break_telling(How { how }: How, cx: Context) -> String {
+    cx.progress(1.0, None, "began");
+    Delay::from(Duration::from_millis(50)).await;
+    broken(&how)
+}
+
+fn broken(how: &str) -> String {
+    if let Some(how) = Break::named(how) {
+        how.happen();
+    }
+    "is whole".to_owned()
+}
