@@ -28,7 +28,8 @@ export async function receive(request, env, context, answer) {
     // Without a length to rely on, and where there is much, it is for the module to say whether a body is wanted.
     if (announced(request) <= SMALL) body = new Uint8Array(await request.arrayBuffer())
     const answered = answer(request, env, context, body, call)
-    const settled = answered instanceof Response ? answered : await settling(call, answered)
+    if (answered instanceof Response) return answered
+    const settled = await settling(call, answered)
     const sent = body ?? bodies.get(call)
     if (!(settled instanceof Response)) return told(settled, sent)
     return settled.headers.get('content-type') === 'text/event-stream' ? relayed(call, settled, sent) : settled
