@@ -27,6 +27,11 @@ pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
     params?.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
+/// The `_meta` of a request, as it was sent.
+pub(crate) fn text(params: Option<Value<'_>>) -> Option<Box<str>> {
+    Some(params?.get("_meta")?.text().into())
+}
+
 /// The W3C trace context of a request: `traceparent`, if it is one.
 ///
 /// Source: 2026-07-28, basic, "`_meta`"; W3C Trace Context, §3.2.

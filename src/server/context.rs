@@ -16,6 +16,7 @@ use crate::auth::Principal;
 use crate::host::{Host, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::json::{Document, JsonLimits};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
@@ -103,6 +104,8 @@ struct OfRequest {
     client: Option<Implementation>,
     host: Host,
     exchange: Rc<Exchange>,
+    /// The `_meta` of its parameters, as it was sent.
+    meta: Option<Box<str>>,
     traceparent: Option<Box<str>>,
     live: Option<Live>,
 }
@@ -129,8 +132,17 @@ impl Context {
         host: Host,
     ) -> Self {
         let exchange = Rc::new(Exchange::new(capabilities));
-        let of_request = OfRequest { request, id, revision, client, host, exchange, traceparent: None, live: None };
+        let of_request =
+            OfRequest { request, id, revision, client, host, exchange, meta: None, traceparent: None, live: None };
         Self { of_request: Rc::new(of_request), server: None, depth: 0 }
+    }
+
+    /// The same context, of a request that has this `_meta`. For one that nobody has a copy of yet.
+    pub(crate) fn with_meta(mut self, meta: Option<Box<str>>) -> Self {
+        if let Some(request) = Rc::get_mut(&mut self.of_request) {
+            request.meta = meta;
+        }
+        self
     }
 
     /// The same context, of a request that is part of a trace. For one that nobody has a copy of yet.
@@ -196,6 +208,21 @@ impl Context {
     /// The revision of the protocol that the request is written in.
     pub fn revision(&self) -> Revision {
         self.of_request.revision
+    }
+
+    /// The member `name` of the request's `_meta`, if the client sent one: `progressToken`, or what a client and a server have agreed on
+    /// between themselves, such as `example.com/tenant`.
+    pub fn meta(&self, name: &str) -> Option<serde_json::Value> {
+        self.of_request.request.asked.set(true);
+        let meta = self.of_request.meta.as_deref()?;
+        let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
+        serde_json::from_str(document.root().get(name)?.text()).ok()
+    }
+
+    /// The URL that was asked, with what its sender says of the host: not to be believed in where something rests on it.
+    pub fn url(&self) -> String {
+        self.of_request.request.asked.set(true);
+        self.of_request.request.head.url()
     }
 
     /// The W3C trace context that the client sent (`traceparent`), for calls of one's own to be part of the same trace.

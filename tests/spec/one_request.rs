@@ -136,6 +136,34 @@ fn traces_are_followed() {
     }
 }
 
+/// A handler learns of its request what was sent with it: its URL, and the members of its `_meta`.
+#[test]
+fn a_handler_knows_its_request() {
+    let endpoint = Endpoint::new(|_| {
+        let known = |cx: Context| async move {
+            format!(
+                "{} {:?} {:?}",
+                cx.url(),
+                cx.meta("example.com/tenant").map(|meta| meta["name"].clone()),
+                cx.meta("none")
+            )
+        };
+        McpServer::builder("s", "1").tool(Tool::new("known", known).description("d")).build()
+    })
+    .without_auth()
+    .without_rate_limit();
+    for (meta, text) in [
+        (json!({ "example.com/tenant": { "name": "acme\n" } }), "Some(String(\"acme\\n\")) None"),
+        (json!({ "example.com/tenant": 7 }), "Some(Null) None"),
+        (json!({}), "None None"),
+        (json!(null), "None None"),
+    ] {
+        let params = json!({ "name": "known", "_meta": meta });
+        let answer = crate::support::legacy("tools/call", params).at("/mcp?a=b").ask_at(&endpoint);
+        assert_eq!(answer.tool_text(), (&*format!("http://localhost/mcp?a=b {text}"), false));
+    }
+}
+
 /// What the host puts into a request reaches its handlers, agents among them, by its type, and no other request.
 #[test]
 fn what_is_put_into_a_request_reaches_its_handlers() {
