@@ -55,6 +55,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * @property {string} url the endpoint, http://127.0.0.1:PORT/mcp
  * @property {string} origin http://127.0.0.1:PORT
  * @property {string} token a token that the default secret accepts
+ * @property {number} group the process group of all its processes
  * @property {() => string} logs all that wrangler and the Worker have printed so far
  * @property {(pattern: RegExp) => Promise<string>} logged waits until the logs match (they come a moment
  *   after the answer), at most 5 s; gives the match
@@ -105,6 +106,7 @@ export async function startWorker({ name = 'app', vars = {}, secrets = {}, migra
       url: `${origin}/mcp`,
       origin,
       token,
+      group: child.pid,
       logs: () => output,
       logged: (pattern) => logged(() => output, pattern),
       sql: (statement) => sql(folder, statement),

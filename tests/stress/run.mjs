@@ -1,0 +1,82 @@
+// Many connections at once, for a while: every answer is checked against its request.
+
+import { readFile, readdir } from 'node:fs/promises'
+import { residentKib } from '../../benches/proc.mjs'
+import { hostile } from './hostile.mjs'
+import { leave } from './leave.mjs'
+import { Client } from './work.mjs'
+
+/** Of twenty requests, one is hostile and one is given up. */
+const PERIOD = 20
+
+/** Nothing takes as long, whatever the load. */
+const LIMIT = 60_000
+
+/** A mistake in every answer would be told a thousand times. */
+const MOST_FAILURES = 20
+
+/**
+ * Puts a started worker under load.
+ *
+ * @param {import('../e2e/worker.mjs').Worker} worker
+ * @param {{ connections: number, seconds: number }} options
+ * @returns {Promise<{ right: number, hostile: number, left: number, failures: string[] }>} how many answers were right, how many of them to
+ *   hostile requests, how many clients went away, and what was wrong
+ */
+export async function run(worker, { connections, seconds }) {
+  const end = Date.now() + seconds * 1000
+  const counts = { right: 0, hostile: 0, left: 0, failures: [] }
+  await Promise.all(Array.from({ length: connections }, async (_, number) => {
+    const client = new Client(`${number}`, number)
+    for (let n = number; Date.now() < end && counts.failures.length < MOST_FAILURES; n++) {
+      if (n % PERIOD === 7) {
+        await leave(worker, new Client(`${number}-gone`, n).next(), Math.floor(n / PERIOD) + number)
+        counts.left += 1
+        continue
+      }
+      const isHostile = n % PERIOD === 13
+      const request = isHostile ? hostile(Math.floor(n / PERIOD) + number * 5) : client.next()
+      const failure = await one(worker, request)
+      if (failure) counts.failures.push(failure)
+      else counts.right += 1
+      if (isHostile) counts.hostile += 1
+    }
+  }))
+  return counts
+}
+
+/** What is wrong with the answer to a request, if anything is. */
+async function one(worker, { body, headers, check }) {
+  let answer
+  try {
+    const response = await fetch(worker.url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', Authorization: `Bearer ${worker.token}`, ...headers,
+      },
+      body,
+      signal: AbortSignal.timeout(LIMIT),
+    })
+    answer = { status: response.status, text: await response.text() }
+    check({ status: answer.status, body: messageOf(answer.text) })
+  } catch (error) {
+    const cause = error.cause ? ` (${error.cause.message ?? error.cause.code})` : ''
+    return `${String(body).slice(0, 200)}\n  → ${answer ? `${answer.status} ${answer.text.slice(0, 400)}` : 'no answer'}\n  ${error.message}${cause}`
+  }
+}
+
+/** The message in an answer: of a stream, the last. */
+function messageOf(text) {
+  return JSON.parse(text.startsWith('event: ') ? text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length) : text)
+}
+
+/** The memory of the runtime, in KiB: of all its processes in the worker's group. */
+export async function memoryKib({ group }) {
+  let sum = 0
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    const [, name, rest] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? []
+    if (name === 'workerd' && Number(rest.split(' ')[2]) === group) sum += await residentKib(pid)
+  }
+  return sum
+}

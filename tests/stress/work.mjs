@@ -1,0 +1,147 @@
+// What a client asks of the knowledge base, and what must come back. Every connection has documents of its own, so that an answer
+// that belongs to another is seen.
+
+import assert from 'node:assert/strict'
+import { ENVELOPE, NEWEST } from '../e2e/ask.mjs'
+
+const LEGACY = '2025-11-25'
+const BATCHES = '2025-03-26'
+
+/** A client: its own documents, and what it has last written to them. */
+export class Client {
+  #saved = new Map()
+  #asked = 0
+
+  /** `name` is that of its documents; it begins with the kind of work that is `first`. */
+  constructor(name, first) {
+    this.name = name
+    this.first = first
+  }
+
+  /** The next request: `{ body, headers, check(answer) }`; which it is follows from how many there have been. */
+  next() {
+    const kinds = Object.values(WORKS)
+    const work = kinds[(this.first + this.#asked) % kinds.length]
+    return work(this, `${this.name}-${this.#asked++}`)
+  }
+
+  /** A document of its own, with words that no other has. */
+  document(id) {
+    const slug = `stress-${this.name}-${this.#asked % 3}`
+    return { slug, title: `Title ${id}`, text: `unique${id.replaceAll('-', 'x')} of ${slug}. ${'and more '.repeat(this.#asked % 200)}` }
+  }
+
+  saved(document) {
+    this.#saved.set(document.slug, document)
+  }
+
+  get any() {
+    return [...this.#saved.values()].at(-1)
+  }
+}
+
+const modern = (id, method, params, check, meta) => ({
+  body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { _meta: { ...ENVELOPE, ...meta }, ...params } }),
+  headers: {
+    'MCP-Protocol-Version': NEWEST, 'Mcp-Method': method, ...(params.name || params.uri ? { 'Mcp-Name': params.name ?? params.uri } : {}),
+  },
+  check: ({ status, body }) => {
+    assert.deepEqual([status, body.jsonrpc, body.id, body.error], [200, '2.0', id, undefined])
+    check(body.result)
+  },
+})
+
+const legacy = (id, method, params, check) => ({
+  body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+  headers: { 'MCP-Protocol-Version': LEGACY },
+  check: ({ status, body }) => {
+    assert.deepEqual([status, body.jsonrpc, body.id, body.error], [200, '2.0', id, undefined])
+    check(body.result)
+  },
+})
+
+const call = (as, id, name, args, check, meta) => as(id, 'tools/call', { name, arguments: args }, (result) => {
+  assert.equal(result.isError, false, JSON.stringify(result))
+  check(result)
+}, meta)
+
+const uriOf = ({ slug }) => `kb://documents/${slug}`
+
+const save = (client, id) => {
+  const document = client.document(id)
+  return call(modern, id, 'save-document', document, ({ structuredContent }) => {
+    assert.deepEqual(structuredContent, { slug: document.slug, uri: uriOf(document) })
+    client.saved(document)
+  })
+}
+
+// What there is to read is there only once something was saved.
+const once = (work) => (client, id) => (client.any ? work : save)(client, id)
+
+/** Each kind of work: from a client and an id, a request and the check of its answer. */
+const WORKS = {
+  save,
+  read: once((client, id) => {
+    const { slug, text } = client.any
+    return call(modern, id, 'read-document', { slug }, ({ content }) => assert.equal(content[0].text, text))
+  }),
+  search: once((client, id) => {
+    const { slug, text } = client.any
+    return call(legacy, id, 'search-documents', { query: text.split(' ', 1)[0] }, ({ structuredContent }) =>
+      assert.deepEqual(structuredContent.documents.map((hit) => hit.slug), [slug]))
+  }),
+  tools: (_, id) => modern(id, 'tools/list', {}, ({ tools }) => assert.equal(tools.length, 4)),
+  ingest: (client, id) => {
+    const documents = [1, 2].map((n) => ({ ...client.document(`${id}-${n}`), slug: `stress-${client.name}-many-${n}` }))
+    return call(modern, id, 'run_ingest', { documents }, ({ structuredContent }) => {
+      assert.deepEqual(structuredContent.documents.map(({ slug }) => slug), documents.map(({ slug }) => slug))
+      documents.forEach((document) => client.saved(document))
+    }, { progressToken: id })
+  },
+  resource: once((client, id) => {
+    const { text } = client.any
+    const uri = uriOf(client.any)
+    return legacy(id, 'resources/read', { uri }, ({ contents }) => assert.deepEqual([contents[0].uri, contents[0].text], [uri, text]))
+  }),
+  missing: (client, id) => {
+    const uri = `kb://documents/none-${id}`
+    return {
+      ...modern(id, 'resources/read', { uri }, () => {}),
+      check: ({ body }) => assert.deepEqual([body.id, body.error?.code, body.error?.data], [id, -32602, { uri }]),
+    }
+  },
+  prompt: (_, id) => modern(id, 'prompts/get', { name: 'analyze-code', arguments: { code: `code ${id}` } }, ({ messages }) =>
+    assert.match(messages[0].content.text, new RegExp(`: code ${id}$`))),
+  complete: once((client, id) => {
+    const { slug } = client.any
+    const params = { ref: { type: 'ref/resource', uri: 'kb://documents/{slug}' }, argument: { name: 'slug', value: slug } }
+    return modern(id, 'completion/complete', params, ({ completion }) => assert.deepEqual(completion.values, [slug]))
+  }),
+  initialize: (_, id) => legacy(id, 'initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: id, version: '1' } },
+    ({ protocolVersion }) => assert.equal(protocolVersion, LEGACY)),
+  discover: (_, id) => modern(id, 'server/discover', {}, ({ supportedVersions }) => assert.deepEqual(supportedVersions, [NEWEST])),
+  invalid: (_, id) => legacy(id, 'tools/call', { name: 'search-documents', arguments: { limit: id } }, ({ isError, content }) => {
+    assert.equal(isError, true)
+    assert.match(content[0].text, /query: is required/)
+  }),
+  batch: once((client, id) => {
+    const { slug, text } = client.any
+    const read = { name: 'read-document', arguments: { slug } }
+    const messages = [
+      { jsonrpc: '2.0', id: `${id} a`, method: 'ping' },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: `${id} b`, method: 'tools/call', params: read },
+      { jsonrpc: '2.0', id: `${id} c`, method: 'nothing' },
+    ]
+    return {
+      body: JSON.stringify(messages),
+      headers: { 'MCP-Protocol-Version': BATCHES },
+      check: ({ status, body }) => {
+        assert.equal(status, 200)
+        const of = (end) => body.find((answer) => answer.id === `${id} ${end}`)
+        assert.equal(body.length, 3)
+        assert.deepEqual([of('a').result, of('b').result.content[0].text, of('c').error.code], [{}, text, -32601])
+      },
+    }
+  }),
+}
