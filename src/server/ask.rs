@@ -159,7 +159,7 @@ impl Context {
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }
-            super::handler::read(content.get())
+            super::handler::read(document.root())
         })
     }
 

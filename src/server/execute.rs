@@ -70,7 +70,7 @@ fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaErro
 
 /// Calls the tool's function with arguments that fit their schema.
 async fn call(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
-    let work = match tool.handler.call(arguments.text(), cx.clone()) {
+    let work = match tool.handler.call(arguments, cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Executed::Done(refused(tool, &mistake)),
     };

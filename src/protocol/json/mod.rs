@@ -2,13 +2,15 @@
 //!
 //! One pass over the bytes checks what JSON readers usually let through (duplicate keys, lone surrogates, any depth, any
 //! number of values) and notes where each value begins and ends. Everything after works on those notes: a message is
-//! classified, its arguments are checked against a schema, and only then is the one part that matters handed to serde, as
-//! the slice of text that it was. Numbers stay the text they were sent as, so that none is rounded on the way.
+//! classified, its arguments are checked against a schema, and only then is the one part that matters read into a type.
+//! Numbers stay the text they were sent as, so that none is rounded on the way.
 //!
 //! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
 //! reads the text once per layer.
 
 pub(crate) mod canonical;
+pub(crate) mod deserialize;
+pub(crate) mod misfit;
 mod reader;
 
 use std::borrow::Cow;
@@ -228,16 +230,29 @@ impl<'d> Value<'d> {
         self.members().find_map(|(key, value)| (key == name).then_some(value))
     }
 
-    fn children(self, kind: Kind) -> impl Iterator<Item = Self> {
+    /// The values right in it, names of members among them, if it is of that kind.
+    fn children(self, kind: Kind) -> Children<'d> {
         let node = self.node();
         let end = if node.kind == kind { node.after } else { 0 };
-        let mut next = self.index.saturating_add(1);
-        std::iter::from_fn(move || {
-            (next < end).then(|| {
-                let child = Value { document: self.document, index: next };
-                next = child.node().after.max(next.saturating_add(1));
-                child
-            })
+        Children { document: self.document, next: self.index.saturating_add(1), end }
+    }
+}
+
+/// The values right in one.
+struct Children<'d> {
+    document: &'d Document<'d>,
+    next: u32,
+    end: u32,
+}
+
+impl<'d> Iterator for Children<'d> {
+    type Item = Value<'d>;
+
+    fn next(&mut self) -> Option<Value<'d>> {
+        (self.next < self.end).then(|| {
+            let child = Value { document: self.document, index: self.next };
+            self.next = child.node().after.max(self.next.saturating_add(1));
+            child
         })
     }
 }
