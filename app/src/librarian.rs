@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use edge_mcp::auth::ConfigError;
 use edge_mcp::host::Environment;
+use edge_mcp::protocol::json::{self, JsonLimits};
 use edge_mcp::server::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::document::URI_PREFIX;
@@ -99,13 +99,8 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
 
 /// The documents that searches have found, each once, in this order.
 fn found(calls: &[AgentCall]) -> Vec<Hit> {
-    #[derive(Deserialize)]
-    struct Found {
-        documents: Vec<Hit>,
-    }
     let results = calls.iter().filter(|call| call.name == SEARCH).filter_map(|call| call.result.structured_content());
-    let hits =
-        results.filter_map(|json| serde_json::from_str(json.get()).ok()).flat_map(|found: Found| found.documents);
+    let hits = results.flat_map(|json| hits(json.get()).unwrap_or_default());
     let mut once: Vec<Hit> = Vec::new();
     for hit in hits {
         if once.iter().all(|known| known.slug != hit.slug) {
@@ -113,6 +108,16 @@ fn found(calls: &[AgentCall]) -> Vec<Hit> {
         }
     }
     once
+}
+
+/// What a search has found, as it was told.
+fn hits(told: &str) -> Option<Vec<Hit>> {
+    let told = json::Document::parse(told.as_bytes(), JsonLimits::default()).ok()?;
+    let hit = |hit: json::Value<'_>| {
+        let text = |name| Some(hit.get(name)?.as_str()?.into_owned());
+        Some(Hit { slug: text("slug")?, title: text("title")?, snippet: text("snippet")? })
+    };
+    told.root().get("documents")?.items().map(hit).collect()
 }
 
 /// The slugs of the documents that were read, each once, in this order.

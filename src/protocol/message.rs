@@ -5,11 +5,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 use super::error::RpcError;
-use super::json::{Document, JsonLimits, Kind, Value};
+use super::json::{Document, Kind, Value};
 use super::meta;
 
 /// The id of a request, kept as the text that it was sent as, and given back as that.
@@ -24,15 +23,14 @@ impl RequestId {
 
     /// The id of a message that was refused as a whole for something in another place, if it can be read.
     pub fn of_refused(body: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Envelope<'a> {
-            #[serde(borrow)]
-            id: Option<&'a RawValue>,
+        let text = String::from_utf8_lossy(body);
+        let document = Document::outline(&text).ok()?;
+        let mut ids = document.root().members().filter(|(name, _)| name == "id");
+        match (ids.next(), ids.next()) {
+            // What is in the place of bytes that are no text is not what was sent.
+            (Some((_, id)), None) if !id.text().contains(char::REPLACEMENT_CHARACTER) => Self::read(id),
+            _ => None,
         }
-        // serde_json skips what it does not keep without recursion, so that depth is no danger here.
-        let id = serde_json::from_slice::<Envelope<'_>>(body).ok()?.id?.get();
-        let document = Document::parse(id.as_bytes(), JsonLimits::default()).ok()?;
-        Self::read(document.root())
     }
 
     /// The id of a call that the program itself makes.

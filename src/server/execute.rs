@@ -75,7 +75,7 @@ async fn call(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
         Err(mistake) => return Executed::Done(refused(tool, &mistake)),
     };
     if !tool.hooks.is_empty() {
-        let arguments = serde_json::from_str(arguments.text()).unwrap_or_default();
+        let arguments = arguments.to_json().unwrap_or_default();
         tell(tool, cx, ToolEvent::InputAvailable(Rc::new(arguments))).await;
     }
     match run(cx, tool.deadline, work).await {

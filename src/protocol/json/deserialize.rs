@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::iter::once;
 
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::misfit::{Misfit, Step};
-use super::{Children, Kind, Value};
+use super::{Children, Document, JsonLimits, Kind, Value};
 use crate::protocol::decimal::Decimal;
 
 /// What serde_json asks for where a type keeps a value as it was written.
@@ -42,6 +42,11 @@ enum Numbers {
     Whole,
     /// In the names of members.
     InStrings,
+}
+
+/// Reads what the server, or another one, has written; `None`, where it is no JSON or nothing that the type takes.
+pub(crate) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
+    read(Document::parse(text, JsonLimits::MOST).ok()?.root()).ok()
 }
 
 /// A number as serde knows them.

@@ -1,6 +1,7 @@
 //! The rounds of a conversation: the model calls tools until it has an answer.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -24,11 +25,18 @@ const RESULT: usize = 64 * 1024;
 /// How far a conversation has come: what is carried by the client, encrypted, when a tool asks it for something.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Conversation {
+    #[serde(deserialize_with = "messages")]
     messages: Vec<Value>,
     /// How many calls in the last message of the model are done.
     done: usize,
     rounds: u8,
     usage: Option<Usage>,
+}
+
+fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
+    let kept = Vec::<Box<RawValue>>::deserialize(deserializer)?;
+    let messages = kept.iter().map(|message| wire::json(message.get().as_bytes())).collect::<Option<_>>();
+    messages.ok_or_else(|| D::Error::custom("a message is beyond what can be kept"))
 }
 
 impl Conversation {

@@ -28,6 +28,7 @@ use super::agent::{Agent, AgentReply};
 use super::context::Context;
 use super::tool_result::ToolError;
 use crate::protocol::description::Text;
+use crate::protocol::json::deserialize::read_text;
 
 /// How long an answer may take, unless it is said.
 const TIME: Duration = Duration::from_mins(1);
@@ -178,7 +179,7 @@ impl Agent for ChatAgent {
         // No key has a space in it, and so no other agent or workflow keeps anything by this name.
         let place = format!("ask_{} {message}", self.key);
         let tools = offered(&self.tools, &cx);
-        let kept = cx.exchange().steps().get(&place).and_then(|kept| serde_json::from_str(kept.get()).ok());
+        let kept = cx.exchange().steps().get(&place).and_then(|kept| read_text(kept.get().as_bytes()));
         let conversation = kept.unwrap_or_else(|| self.begin(&message, &tools));
         let deadline = Deadline::new(self.time_limit, &cx);
         let (model, calls) = (&self.model, Vec::new());

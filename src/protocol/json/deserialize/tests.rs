@@ -1,18 +1,17 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Error, IgnoredAny};
+use serde::de::{Error, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::protocol::json::{Document, JsonLimits};
 
 fn with_document<T>(text: &str, act: impl FnOnce(Value<'_>) -> T) -> T {
     act(Document::parse(text.as_bytes(), JsonLimits::MOST).expect("JSON").root())
 }
 
-fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+fn of_text<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     with_document(text, |value| read(value))
 }
 
@@ -264,7 +263,7 @@ fn texts() -> Vec<String> {
 fn agrees<T: DeserializeOwned + Debug>() -> (usize, usize) {
     let (mut read, mut refused) = (0, 0);
     for text in texts() {
-        let (ours, theirs) = (read_text::<T>(&text), serde_json::from_str::<T>(&text));
+        let (ours, theirs) = (of_text::<T>(&text), serde_json::from_str::<T>(&text));
         match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{text}");
@@ -292,7 +291,7 @@ fn types_are_read_as_serde_json_reads_them() {
         Unit, Newtype, Tuple, Strict, Loose, Plain, Name, Internal, Adjacent, Untagged, Flat, Inner, Even, Bytes, First
     );
     agree!(Vec<u8>, Vec<f32>, Vec<Plain>, Vec<Option<i64>>, (u8, u8), (u8, String), [u8; 1], Box<[String]>);
-    agree!(BTreeMap<String, u8>, BTreeMap<u8, String>, BTreeMap<i64, String>, HashMap<bool, u8>, BTreeMap<Name, u8>);
+    agree!(BTreeMap<String, u8>, BTreeMap<u8, String>, BTreeMap<i64, String>, BTreeMap<bool, u8>, BTreeMap<Name, u8>);
     agree!(BTreeMap<u128, String>, BTreeMap<Option<i8>, String>, BTreeMap<char, serde_json::Value>);
     agree!(BTreeMap<String, BTreeMap<String, Vec<Loose>>>, std::num::NonZeroU8, std::time::Duration, std::net::IpAddr);
     for total in [agrees::<serde_json::Value>(), agrees::<Option<serde_json::Value>>(), agrees::<IgnoredAny>()] {
@@ -308,29 +307,29 @@ fn types_are_read_as_serde_json_reads_them() {
 #[test]
 fn whole_numbers_are_integers() {
     for text in ["7", "7.0", "7e0", "70e-1", "0.7e1"] {
-        assert_eq!(read_text::<u8>(text).ok(), Some(7), "{text}");
-        assert_eq!(read_text::<i64>(text).ok(), Some(7), "{text}");
-        assert_eq!(read_text::<u128>(text).ok(), Some(7), "{text}");
-        assert_eq!(read_text::<f64>(text).ok(), Some(7.0), "{text}");
+        assert_eq!(of_text::<u8>(text).ok(), Some(7), "{text}");
+        assert_eq!(of_text::<i64>(text).ok(), Some(7), "{text}");
+        assert_eq!(of_text::<u128>(text).ok(), Some(7), "{text}");
+        assert_eq!(of_text::<f64>(text).ok(), Some(7.0), "{text}");
         assert_eq!(
-            read_text::<Internal>(&format!(r#"{{"t":"A","n":{text}}}"#)).ok(),
+            of_text::<Internal>(&format!(r#"{{"t":"A","n":{text}}}"#)).ok(),
             Some(Internal::A { n: 7, x: None })
         );
-        assert_eq!(read_text::<Flat>(&format!(r#"{{"a":{text}}}"#)).ok().map(|flat| flat.strict.a), Some(7), "{text}");
+        assert_eq!(of_text::<Flat>(&format!(r#"{{"a":{text}}}"#)).ok().map(|flat| flat.strict.a), Some(7), "{text}");
     }
-    assert_eq!(read_text::<i8>("-7.0").ok(), Some(-7));
-    assert_eq!(read_text::<i64>("-9007199254740991.0").ok(), Some(-9_007_199_254_740_991));
-    assert_eq!(read_text::<u64>("18446744073709551615").ok(), Some(u64::MAX));
-    assert_eq!(read_text::<i128>("-170141183460469231731687303715884105728").ok(), Some(i128::MIN));
+    assert_eq!(of_text::<i8>("-7.0").ok(), Some(-7));
+    assert_eq!(of_text::<i64>("-9007199254740991.0").ok(), Some(-9_007_199_254_740_991));
+    assert_eq!(of_text::<u64>("18446744073709551615").ok(), Some(u64::MAX));
+    assert_eq!(of_text::<i128>("-170141183460469231731687303715884105728").ok(), Some(i128::MIN));
     for text in ["7.5", "256", "256.0", "-1", "-1.0", "1e400", "9007199254740993.0", "\"7\""] {
-        assert!(read_text::<u8>(text).is_err(), "{text}");
+        assert!(of_text::<u8>(text).is_err(), "{text}");
     }
-    assert_eq!(read_text::<u64>("9007199254740993.0").ok(), Some(9_007_199_254_740_993), "nothing is rounded");
-    assert_eq!(read_text::<u64>("1.8446744073709551615e19").ok(), Some(u64::MAX));
-    assert!(read_text::<u64>("1.8446744073709551616e19").is_err());
-    assert!(read_text::<BTreeMap<u8, u8>>(r#"{"7.0":1}"#).is_err(), "names are no numbers of JSON");
-    assert_eq!(read_text::<serde_json::Value>("7.0").ok(), Some(serde_json::json!(7.0)), "any value stays what it was");
-    assert_eq!(read_text::<Untagged>("7.0").ok(), Some(Untagged::Float(7.0)));
+    assert_eq!(of_text::<u64>("9007199254740993.0").ok(), Some(9_007_199_254_740_993), "nothing is rounded");
+    assert_eq!(of_text::<u64>("1.8446744073709551615e19").ok(), Some(u64::MAX));
+    assert!(of_text::<u64>("1.8446744073709551616e19").is_err());
+    assert!(of_text::<BTreeMap<u8, u8>>(r#"{"7.0":1}"#).is_err(), "names are no numbers of JSON");
+    assert_eq!(of_text::<serde_json::Value>("7.0").ok(), Some(serde_json::json!(7.0)), "any value stays what it was");
+    assert_eq!(of_text::<Untagged>("7.0").ok(), Some(Untagged::Float(7.0)));
 }
 
 /// Strings are lent where their text is what they say; a raw value is the text itself.
@@ -344,14 +343,14 @@ fn strings_are_lent() {
         assert_eq!(read::<&str>(value.get("a").expect("there")).ok(), Some("x"));
         assert_eq!(read::<&RawValue>(value).expect("raw").get(), value.text());
     });
-    let numbers: Vec<Box<RawValue>> = read_text("[1e400, 1.0 ,{ \"a\" :1}]").expect("raw");
+    let numbers: Vec<Box<RawValue>> = of_text("[1e400, 1.0 ,{ \"a\" :1}]").expect("raw");
     assert_eq!(numbers.iter().map(|raw| raw.get()).collect::<Vec<_>>(), ["1e400", "1.0", "{ \"a\" :1}"]);
 }
 
 #[test]
 fn a_misfit_says_where_it_is() {
     fn told<T: DeserializeOwned + Debug>(text: &str) -> String {
-        let misfit = read_text::<T>(text).expect_err("refused");
+        let misfit = of_text::<T>(text).expect_err("refused");
         let step = |step: &Step| match step {
             Step::Member(name) => format!(".{name}"),
             Step::Item(at) => format!("[{at}]"),
