@@ -352,7 +352,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     type Error = Misfit;
 
     fn unit_variant(self) -> Result<(), Misfit> {
-        if self.content.is_none() { Ok(()) } else { self.content(|content| <()>::deserialize(content)) }
+        if self.content.is_none() { Ok(()) } else { self.content(<()>::deserialize) }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Misfit> {
