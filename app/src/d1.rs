@@ -1,10 +1,10 @@
 //! Documents in D1, with a full-text index (SQLite's FTS5) that triggers keep.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use worker::js_sys::Array;
+use worker::wasm_bindgen::JsCast;
 use worker::{D1Database, D1Type};
 
-use crate::document::{Document, Slug};
+use crate::document::{Document, NotASlug, Slug};
 use crate::store::{Hit, Outage, Store, StoreError};
 
 pub(crate) struct D1Store(D1Database);
@@ -28,10 +28,23 @@ impl D1Store {
         Self(database)
     }
 
-    async fn rows<T: DeserializeOwned>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<T>, StoreError> {
-        let statement = self.0.prepare(sql).bind_refs(values).map_err(failed)?;
-        statement.all().await.and_then(|result| result.results()).map_err(failed)
+    /// The rows, each as the texts of its `N` columns: these tables hold nothing else.
+    async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
+        let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
+        let texts = |row: &Array| {
+            let texts: Option<Vec<String>> = row.iter().map(|text| text.as_string()).collect();
+            texts?.try_into().ok()
+        };
+        let rows: Option<Vec<_>> = rows.iter().map(|row| row.dyn_ref().and_then(texts)).collect();
+        let unlike = || StoreError { outage: Outage::Unavailable, cause: format!("not {N} texts a row: {sql}") };
+        rows.ok_or_else(unlike)
     }
+}
+
+/// The slug of a document that is in the table.
+fn slug(text: String) -> Result<Slug, StoreError> {
+    let is_none = |error: NotASlug| StoreError { outage: Outage::Unavailable, cause: error.to_string() };
+    text.try_into().map_err(is_none)
 }
 
 fn failed(error: worker::Error) -> StoreError {
@@ -54,11 +67,13 @@ impl Store for D1Store {
         if expression.is_empty() {
             return Ok(Vec::new());
         }
-        self.rows(SEARCH, &[D1Type::Text(&expression), D1Type::Real(f64::from(limit))]).await
+        let rows = self.rows(SEARCH, &[D1Type::Text(&expression), D1Type::Real(f64::from(limit))]).await?;
+        Ok(rows.into_iter().map(|[slug, title, snippet]| Hit { slug, title, snippet }).collect())
     }
 
-    async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError> {
-        Ok(self.rows(READ, &[D1Type::Text(slug.as_str())]).await?.pop())
+    async fn read(&self, named: &Slug) -> Result<Option<Document>, StoreError> {
+        let found = self.rows(READ, &[D1Type::Text(named.as_str())]).await?.pop();
+        found.map(|[name, title, text]| Ok(Document { slug: slug(name)?, title, text })).transpose()
     }
 
     async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
@@ -71,12 +86,7 @@ impl Store for D1Store {
     }
 
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
-        #[derive(Deserialize)]
-        struct Row {
-            slug: Slug,
-            title: String,
-        }
-        let rows: Vec<Row> = self.rows(LIST, &[] as &[D1Type<'_>]).await?;
-        Ok(rows.into_iter().map(|row| (row.slug, row.title)).collect())
+        let rows = self.rows(LIST, &[]).await?;
+        rows.into_iter().map(|[name, title]| Ok((slug(name)?, title))).collect()
     }
 }

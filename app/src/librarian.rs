@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use edge_mcp::auth::ConfigError;
 use edge_mcp::host::Environment;
+use edge_mcp::protocol::json::{self, JsonLimits};
 use edge_mcp::server::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::document::URI_PREFIX;
 use crate::server::QUERY;
@@ -95,16 +96,22 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
 fn found(calls: &[AgentCall]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let results = calls.iter().filter(|call| call.name == SEARCH).filter_map(|call| call.result.structured_content());
-    for result in results.filter_map(|json| serde_json::from_str::<Value>(json.get()).ok()) {
-        for hit in result.get("documents").and_then(Value::as_array).into_iter().flatten() {
-            let text = |member: &str| hit.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let hit = (text("slug"), text("title"));
-            if !found.contains(&hit) {
-                found.push(hit);
-            }
+    for hit in results.flat_map(|json| hits(json.get()).unwrap_or_default()) {
+        if !found.contains(&hit) {
+            found.push(hit);
         }
     }
     found
+}
+
+/// Slug and title of what a search has found, as it was told.
+fn hits(told: &str) -> Option<Vec<(String, String)>> {
+    let told = json::Document::parse(told.as_bytes(), JsonLimits::default()).ok()?;
+    let hit = |hit: json::Value<'_>| {
+        let text = |name| Some(hit.get(name)?.as_str()?.into_owned());
+        Some((text("slug")?, text("title")?))
+    };
+    told.root().get("documents")?.items().map(hit).collect()
 }
 
 /// The slugs of the documents that were read, each once, in this order.

@@ -43,7 +43,7 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     if document.root().kind() != Kind::Object {
         return None;
     }
-    serde_json::from_slice(json).ok()
+    document.root().to_map()
 }
 
 /// Whom `claims` speak for, if they are good at `now` for the server at `resource`.

@@ -11,6 +11,8 @@ use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
+use crate::protocol::json::misfit::Step;
+use crate::protocol::json::{Document, JsonError, JsonLimits, deserialize};
 
 type Sha256Digest = [u8; 32];
 
@@ -52,13 +54,21 @@ impl StaticTokens {
         let text = text.map(str::trim).filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| wrong("is not set: it lists the access tokens as a JSON array".into()))?;
         // What serde says of the text may quote it, and the text holds secrets: only the place is told.
-        let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| {
+        let misfit = |place: String| {
             wrong(format!(
-                "must be a JSON array of {{\"token\" or \"sha256\", \"subject\", \"client_id\"?, \"scopes\", \"expires\"?}}; \
-                 see line {}, column {}",
-                error.line(),
-                error.column()
+                "must be a JSON array of {{\"token\" or \"sha256\", \"subject\", \"client_id\"?, \"scopes\", \"expires\"?}}{place}"
             ))
+        };
+        let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| match error {
+            JsonError::Syntax { at } => {
+                let line = text.get(..at).unwrap_or_default().matches('\n').count();
+                misfit(format!("; see line {}", line.saturating_add(1)))
+            }
+            _ => misfit(String::new()),
+        })?;
+        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.way().next() {
+            Some(Step::Item(at)) => misfit(format!("; see entry {}", at.saturating_add(1))),
+            _ => misfit(String::new()),
         })?;
         if entries.is_empty() {
             return Err(wrong("lists no token".into()));

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::stream::{self, Body};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
-use crate::protocol::json::{Kind, Value};
+use crate::protocol::json::{Document, JsonLimits, Kind, Value, deserialize};
 use crate::protocol::message::{Request, result_response};
 use crate::server::McpServer;
 
@@ -58,7 +58,9 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
             "`params.notifications` is missing or no object; it says what to listen for",
         ));
     }
-    let id = serde_json::from_str(request.id.as_json()).map_err(|_| RpcError::internal())?;
+    let document =
+        Document::parse(request.id.as_json().as_bytes(), JsonLimits::MOST).map_err(|_| RpcError::internal())?;
+    let id = deserialize::read(document.root()).map_err(|_| RpcError::internal())?;
     let subscription = Meta { subscription_id: id, server_info: None };
     let acknowledged = Acknowledged {
         jsonrpc: "2.0",

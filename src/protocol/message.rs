@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 use super::error::RpcError;
 use super::json::{Document, JsonLimits, Kind, Value};
@@ -24,15 +23,15 @@ impl RequestId {
 
     /// The id of a message that was refused as a whole for something in another place, if it can be read.
     pub fn of_refused(body: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Envelope<'a> {
-            #[serde(borrow)]
-            id: Option<&'a RawValue>,
-        }
-        // serde_json skips what it does not keep without recursion, so that depth is no danger here.
-        let id = serde_json::from_slice::<Envelope<'_>>(body).ok()?.id?.get();
-        let document = Document::parse(id.as_bytes(), JsonLimits::default()).ok()?;
-        Self::read(document.root())
+        let text = String::from_utf8_lossy(body);
+        let document = Document::outline(&text).ok()?;
+        let mut ids = document.root().members().filter(|(name, _)| name == "id");
+        let (Some((_, id)), None) = (ids.next(), ids.next()) else { return None };
+        // What stands for bytes that are no text is not what was sent.
+        let is_sent = |id: &&str| matches!(text, Cow::Borrowed(_)) || !id.contains(char::REPLACEMENT_CHARACTER);
+        let id = Some(id.text()).filter(is_sent)?;
+        // The outline takes more than is good.
+        Self::read(Document::parse(id.as_bytes(), JsonLimits::default()).ok()?.root())
     }
 
     /// The id of a call that the program itself makes.
@@ -165,4 +164,36 @@ pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     body.extend(serde_json::to_vec(error).unwrap_or_default());
     body.push(b'}');
     body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestId;
+
+    #[test]
+    fn a_refused_message_may_have_an_id() {
+        let deep = format!(r#"{{"params":{}1{},"id":"d"}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        let broken = [br#"{"id":"a","x":""#.as_slice(), b"\xff", br#""}"#].concat();
+        let broken_id = [br#"{"id":""#.as_slice(), b"\xff", br#""}"#].concat();
+        for (body, id) in [
+            (br#"{"id":7,"params":{"a":1,"a":2}}"#.as_slice(), Some("7")),
+            (br#"{"a":1,"a":2,"i\u0064":"x"}"#, Some("\"x\"")),
+            (br#"{"params":["\ud800"],"id":1}"#, Some("1")),
+            ("{\"a\":1,\"a\":2,\"id\":\"\u{fffd}\"}".as_bytes(), Some("\"\u{fffd}\"")),
+            (deep.as_bytes(), Some("\"d\"")),
+            (&broken, Some("\"a\"")),
+            (&broken_id, None),
+            (br#"{"id":"\ud800"}"#, None),
+            (br#"{"id":1,"id":1}"#, None),
+            (br#"{"id":{"id":1}}"#, None),
+            (br#"{"params":{"id":1}}"#, None),
+            (br#"{"id":1"#, None),
+            (br#"{"id":1}}"#, None),
+            (br#"[{"id":1}]"#, None),
+            (b"1", None),
+        ] {
+            let found = RequestId::of_refused(body);
+            assert_eq!(found.as_ref().map(RequestId::as_json), id, "{}", String::from_utf8_lossy(body));
+        }
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::capabilities::ClientCapabilities;
 use super::description::Implementation;
 use super::error::RpcError;
-use super::json::{Kind, Value};
+use super::json::{Kind, Value, deserialize};
 use super::log_level::LogLevel;
 
 /// The revision that a request is written in.
@@ -120,6 +120,6 @@ pub fn read_client(info: Value<'_>) -> Option<Implementation> {
         version: String,
         title: Option<String>,
     }
-    let ClientInfo { name, version, title } = serde_json::from_str(info.text()).ok()?;
+    let ClientInfo { name, version, title } = deserialize::read(info).ok()?;
     Some(Implementation { title: title.map(Into::into), ..Implementation::new(name, version) })
 }

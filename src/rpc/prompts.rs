@@ -127,15 +127,14 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
 
     let schema = prompt.handler.schema().map_err(internal)?;
     let arguments = schema.object_of_strings(given).to_string();
-    let mistakes = match Document::parse(arguments.as_bytes(), JsonLimits::default()) {
-        Ok(document) => schema.validate(document.root()),
-        Err(error) => vec![error.to_string()],
-    };
+    let arguments = Document::parse(arguments.as_bytes(), JsonLimits::default());
+    let arguments = arguments.map_err(|error| misfit(prompt, &error.to_string()))?;
+    let mistakes = schema.validate(arguments.root());
     if !mistakes.is_empty() {
         return Err(misfit(prompt, &mistakes.join("; ")));
     }
     input_required::resume(call)?;
-    let work = match prompt.handler.call(&arguments, call.cx.clone()) {
+    let work = match prompt.handler.call(arguments.root(), call.cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Err(misfit(prompt, &mistake)),
     };

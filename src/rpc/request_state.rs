@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical};
 use crate::server::exchange::Answers;
 use crate::server::workflow::FinishedSteps;
@@ -68,7 +69,7 @@ pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn 
 pub(super) fn open(call: &Call<'_>, keys: &StateKeys, token: &str) -> Option<(RequestState, bool)> {
     let private = token.strip_prefix(PRIVATE);
     let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
-    let state: RequestState = serde_json::from_slice(&state).ok()?;
+    let state: RequestState = read_text(&state)?;
     let is_good = now(call) < state.expires && state.belongs == belonging(call);
     is_good.then_some((state, private.is_some()))
 }

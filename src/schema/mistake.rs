@@ -1,6 +1,7 @@
 //! How a mistake is told: where it is, without what is nobody's business.
 
 use crate::protocol::error::shortened;
+use crate::protocol::json::misfit::{Misfit, Step};
 use crate::protocol::json::{Kind, Value};
 
 /// Words in the names of properties whose values are never shown.
@@ -65,13 +66,25 @@ impl Place {
     }
 }
 
+/// The line about what a type does not take. What is said of it may quote the value.
+pub(crate) fn told(misfit: &Misfit) -> String {
+    let mut place = Place::at_the_root(false);
+    for step in misfit.way() {
+        match step {
+            Step::Member(name) => place.enter_property(name),
+            Step::Item(at) => place.enter(&format!("[{at}]")),
+        };
+    }
+    place.line(if place.hides { "is not what is expected there" } else { misfit.what() })
+}
+
 /// Whether a value has parts, of which one may be named like a secret.
 fn may_hold_a_secret(value: Value<'_>) -> bool {
     matches!(value.kind(), Kind::Object | Kind::Array) && is_named_like_a_secret(value.text())
 }
 
 /// Whether a name, or a path of names, has a word in it by which secrets are called.
-pub(crate) fn is_named_like_a_secret(name: &str) -> bool {
+fn is_named_like_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
 }

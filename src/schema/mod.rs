@@ -58,7 +58,7 @@ use serde_json::value::RawValue;
 
 pub use compile::SchemaError;
 pub(crate) use header_params::HeaderParam;
-pub(crate) use mistake::is_named_like_a_secret;
+pub(crate) use mistake::told;
 use program::Program;
 pub(crate) use program::Type;
 use validate::Manner;

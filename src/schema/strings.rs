@@ -62,8 +62,8 @@ fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
     };
     let spelled = match () {
         () if takes("string") => None,
-        () if takes("number") || takes("integer") => serde_json::from_str(&text).ok().filter(Value::is_number),
-        () if takes("boolean") => serde_json::from_str(&text).ok().filter(Value::is_boolean),
+        () if takes("number") || takes("integer") => text.parse().ok().map(Value::Number),
+        () if takes("boolean") => text.parse().ok().map(Value::Bool),
         () => None,
     };
     spelled.unwrap_or_else(|| Value::String(text.into_owned()))

@@ -22,6 +22,7 @@ use super::exchange::InputRefusal;
 use super::session_required::SessionRequired;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::Text;
+use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Document, JsonLimits};
 use crate::protocol::revision::Era;
 use crate::schema::Schema;
@@ -159,7 +160,7 @@ impl Context {
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }
-            super::handler::read(content.get())
+            super::handler::read(document.root())
         })
     }
 
@@ -253,7 +254,7 @@ impl Context {
     /// What an earlier round of this call has kept with [`keep`](Self::keep).
     pub fn kept<S: DeserializeOwned>(&self) -> Option<S> {
         // It was written by this server and has come back unchanged; another version of it may have written another type.
-        self.exchange().state().as_deref().and_then(|state| serde_json::from_str(state.get()).ok())
+        self.exchange().state().as_deref().and_then(|state| read_text(state.get().as_bytes()))
     }
 
     /// Keeps `state` for the next round of this call, as [`keep`](Self::keep) does, so that the client that carries it cannot
@@ -283,7 +284,7 @@ fn malformed(key: &str, problem: &str) -> InputError {
 }
 
 fn parse<T: DeserializeOwned>(key: &str, answer: &str, expected: &str) -> Result<T, InputError> {
-    serde_json::from_str(answer).map_err(|_| malformed(key, &format!("it is not {expected}")))
+    read_text(answer.as_bytes()).ok_or_else(|| malformed(key, &format!("it is not {expected}")))
 }
 
 fn elicited<T>(

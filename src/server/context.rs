@@ -216,7 +216,7 @@ impl Context {
         self.of_request.request.asked.set(true);
         let meta = self.of_request.meta.as_deref()?;
         let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
-        serde_json::from_str(document.root().get(name)?.text()).ok()
+        document.root().get(name)?.to_json()
     }
 
     /// The URL that was asked, with what its sender says of the host: not to be believed in where something rests on it.

@@ -76,12 +76,12 @@ fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaErro
 
 /// Calls the tool's function with arguments that fit their schema.
 async fn call(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
-    let work = match tool.handler.call(arguments.text(), cx.clone()) {
+    let work = match tool.handler.call(arguments, cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Executed::Done(refused(tool, &mistake)),
     };
     if !tool.hooks.is_empty() {
-        let arguments = serde_json::from_str(arguments.text()).unwrap_or_default();
+        let arguments = arguments.to_json().unwrap_or_default();
         tell(tool, cx, ToolEvent::InputAvailable(Rc::new(arguments))).await;
     }
     match run(cx, tool.deadline, work).await {

@@ -13,11 +13,11 @@ use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
-use crate::schema::{Schema, SchemaError, is_named_like_a_secret};
+use crate::protocol::json::{Value, deserialize};
+use crate::schema::{Schema, SchemaError, told};
 
 // The arguments of a handler that takes none. A doc comment would be published in the schema.
 #[allow(missing_docs)]
@@ -78,7 +78,7 @@ pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
     /// Calls the function, or says what of the arguments its type does not take.
-    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String>;
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>;
 }
 
 pub(crate) type ToolFuture = LocalBoxFuture<'static, Result<ToolResult, ToolError>>;
@@ -106,7 +106,7 @@ where
         H::Output::output_schema()
     }
 
-    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
         start(&self.handler, arguments, cx)
     }
 }
@@ -131,12 +131,12 @@ where
         self.output.clone()
     }
 
-    fn call(&self, arguments: &str, cx: Context) -> Result<ToolFuture, String> {
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
         start(&self.handler, arguments, cx)
     }
 }
 
-fn start<Shape, H>(handler: &H, arguments: &str, cx: Context) -> Result<ToolFuture, String>
+fn start<Shape, H>(handler: &H, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>
 where
     H: Handler<Shape, Output: IntoToolResult>,
 {
@@ -144,38 +144,8 @@ where
     Ok(handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
 }
 
-/// Reads arguments that fit their schema into their type, or says which of them the type does not take.
-///
-/// JSON Schema takes `7.0` for an integer and serde does not, so that what serde refuses is read once more with such numbers
-/// as the integers that they are. A type may also refuse what no schema can say, such as a string with a form of its own.
-/// Neither happens to a good call of an ordinary client, which is read once.
-pub(crate) fn read<A: DeserializeOwned>(arguments: &str) -> Result<A, String> {
-    serde_json::from_str(arguments).or_else(|_| {
-        let mut value: Value =
-            serde_json::from_str(arguments).map_err(|_| "they hold a number that is out of range")?;
-        make_whole(&mut value);
-        serde_path_to_error::deserialize(value).map_err(|error| match error.path().to_string() {
-            // What serde says may quote the value.
-            path if is_named_like_a_secret(&path) => format!("{path}: is not what is expected there"),
-            path => format!("{path}: {}", error.inner()),
-        })
-    })
-}
-
-fn make_whole(value: &mut Value) {
-    /// From here on, not every integer is a number of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) => {
-            let whole = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT);
-            // The bounds above make the conversion exact.
-            #[allow(clippy::cast_possible_truncation)]
-            if let Some(float) = whole {
-                *number = (float as i64).into();
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(make_whole),
-        Value::Object(members) => members.values_mut().for_each(make_whole),
-        _ => {}
-    }
+/// Reads arguments that fit their schema into their type, or says which of them the type does not take: it may refuse what no
+/// schema can say, such as a string with a form of its own.
+pub(crate) fn read<A: DeserializeOwned>(arguments: Value<'_>) -> Result<A, String> {
+    deserialize::read(arguments).map_err(|misfit| told(&misfit))
 }

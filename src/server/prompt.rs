@@ -16,6 +16,7 @@ use super::handler::{Handler, read};
 use super::tool_result::causes;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
+use crate::protocol::json::Value;
 use crate::schema::{Schema, SchemaError};
 
 /// Why a prompt gives no messages.
@@ -115,8 +116,8 @@ pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, Prom
 /// A handler whose types are forgotten, so that a server can hold many.
 pub(crate) trait AnyPromptHandler {
     fn schema(&self) -> Result<Rc<Schema>, SchemaError>;
-    /// Calls the function with arguments that are a JSON object, or says what of them its type does not take.
-    fn call(&self, arguments: &str, cx: Context) -> Result<PromptFuture, String>;
+    /// Calls the function, or says what of them its type does not take.
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String>;
 }
 
 struct TypedPrompt<H, Shape>(H, PhantomData<Shape>);
@@ -129,7 +130,7 @@ where
         Schema::of_object::<H::Arguments>()
     }
 
-    fn call(&self, arguments: &str, cx: Context) -> Result<PromptFuture, String> {
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String> {
         let arguments = read(arguments)?;
         Ok(self.0.call(arguments, cx).map(IntoPromptResult::into_prompt_result).boxed_local())
     }

@@ -6,21 +6,24 @@
 use std::collections::BTreeMap;
 
 use serde::Deserializer;
-use serde::de::value::{Error, MapDeserializer};
+use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
+
+use crate::protocol::json::deserialize::Number;
+use crate::protocol::json::misfit::Misfit;
 
 /// The variables as a `V`: a map, or a struct whose fields have their names.
 ///
 /// # Errors
 /// One is missing, or is not of its field's type.
-pub(super) fn read<V: DeserializeOwned>(variables: BTreeMap<String, String>) -> Result<V, Error> {
+pub(super) fn read<V: DeserializeOwned>(variables: BTreeMap<String, String>) -> Result<V, Misfit> {
     V::deserialize(MapDeserializer::new(variables.into_iter().map(|(name, value)| (name, Variable(value)))))
 }
 
 struct Variable(String);
 
-impl IntoDeserializer<'_> for Variable {
+impl IntoDeserializer<'_, Misfit> for Variable {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -28,34 +31,44 @@ impl IntoDeserializer<'_> for Variable {
     }
 }
 
-macro_rules! parsed {
-    ($($method:ident $visit:ident $expected:literal),*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            visitor.$visit(self.0.parse().map_err(|_| Error::custom(concat!("expected ", $expected)))?)
+impl Variable {
+    /// As an integer has always been written, or as JSON writes numbers.
+    #[inline(never)]
+    fn number(&self) -> Result<Number, Misfit> {
+        let integer = self.0.parse().map(Number::Unsigned).or_else(|_| self.0.parse().map(Number::Signed));
+        integer.ok().or_else(|| Number::of(&self.0)).ok_or_else(|| Misfit::custom("expected a number"))
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident),*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            self.number()?.visit(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Variable {
-    type Error = Error;
+    type Error = Misfit;
 
-    parsed! {
-        deserialize_bool visit_bool "true or false",
-        deserialize_i8 visit_i8 "a number", deserialize_i16 visit_i16 "a number", deserialize_i32 visit_i32 "a number",
-        deserialize_i64 visit_i64 "a number", deserialize_u8 visit_u8 "a number", deserialize_u16 visit_u16 "a number",
-        deserialize_u32 visit_u32 "a number", deserialize_u64 visit_u64 "a number", deserialize_f32 visit_f32 "a number",
-        deserialize_f64 visit_f64 "a number"
+    numbers! {
+        deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64, deserialize_u8, deserialize_u16,
+        deserialize_u32, deserialize_u64, deserialize_f32, deserialize_f64
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_bool(self.0.parse().map_err(|_| Misfit::custom("expected true or false"))?)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         visitor.visit_string(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Misfit> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -64,7 +77,7 @@ impl<'de> Deserializer<'de> for Variable {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Misfit> {
         self.0.into_deserializer().deserialize_enum(name, variants, visitor)
     }
 
@@ -94,7 +107,7 @@ mod tests {
         raw: Option<bool>,
     }
 
-    fn page(pairs: &[(&str, &str)]) -> Result<Page, Error> {
+    fn page(pairs: &[(&str, &str)]) -> Result<Page, Misfit> {
         read(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 
@@ -102,13 +115,21 @@ mod tests {
     fn fields_have_their_types() {
         let good = [("name", "7"), ("number", "7"), ("scale", "0.5"), ("kind", "draft")];
         let expected = Page { name: "7".into(), number: 7, scale: Some(0.5), kind: Kind::Draft, raw: None };
-        assert_eq!(page(&good), Ok(expected));
+        assert_eq!(page(&good).ok(), Some(expected));
         let with = |name: &'static str, value: &'static str| {
             let pairs: Vec<_> = good.iter().map(|pair| if pair.0 == name { (name, value) } else { *pair }).collect();
             page(&pairs)
         };
-        assert_eq!(with("kind", "final").map(|page| page.kind), Ok(Kind::Final));
-        for (name, value) in [("number", "-1"), ("number", "x"), ("number", ""), ("scale", "wide"), ("kind", "Draft")] {
+        assert_eq!(with("kind", "final").ok().map(|page| page.kind), Some(Kind::Final));
+        for (name, value) in [
+            ("number", "-1"),
+            ("number", "x"),
+            ("number", ""),
+            ("number", "7.5"),
+            ("number", "4294967296"),
+            ("scale", "wide"),
+            ("kind", "Draft"),
+        ] {
             assert!(with(name, value).is_err(), "{name}={value}");
         }
         assert!(page(&good[1..]).is_err(), "a name is needed");

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use worker::js_sys::{JSON, Reflect};
-use worker::wasm_bindgen::JsValue;
+use worker::js_sys::futures::JsFuture;
+use worker::js_sys::{Function, JSON, Object, Promise, Reflect};
+use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{Env, RateLimiter};
 
 use crate::auth::{ConfigError, StateKeys, StaticTokens};
@@ -28,10 +29,22 @@ impl Environment for Env {
 /// A `[[ratelimits]]` binding. What it allows is in wrangler.toml alone: it cannot be asked.
 struct Binding(RateLimiter);
 
+impl Binding {
+    /// `limit({ key })`, as it is in JavaScript: the crate's own way reads and writes these two members by serde.
+    async fn limit(&self, key: &str) -> Result<bool, JsValue> {
+        let limiter: &JsValue = self.0.as_ref();
+        let asked = Object::new();
+        Reflect::set(&asked, &"key".into(), &key.into())?;
+        let limit: Function = Reflect::get(limiter, &"limit".into())?.dyn_into()?;
+        let answer: Promise = limit.call1(limiter, &asked)?.dyn_into()?;
+        let outcome = JsFuture::from(answer).await?;
+        Reflect::get(&outcome, &"success".into())?.as_bool().ok_or(outcome)
+    }
+}
+
 impl RateLimit for Binding {
     fn admits(&self, key: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-        async move { self.0.limit(key).await.map(|outcome| outcome.success).map_err(|error| error.to_string()) }
-            .boxed_local()
+        async move { self.limit(&key).await.map_err(|error| format!("{error:?}")) }.boxed_local()
     }
 
     /// The longer of the two periods that there are.

@@ -2,17 +2,20 @@
 //!
 //! One pass over the bytes checks what JSON readers usually let through (duplicate keys, lone surrogates, any depth, any
 //! number of values) and notes where each value begins and ends. Everything after works on those notes: a message is
-//! classified, its arguments are checked against a schema, and only then is the one part that matters handed to serde, as
-//! the slice of text that it was. Numbers stay the text they were sent as, so that none is rounded on the way.
+//! classified, its arguments are checked against a schema, and only then is the one part that matters read into a type.
+//! Numbers stay the text they were sent as, so that none is rounded on the way.
 //!
 //! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
 //! reads the text once per layer.
 
 pub(crate) mod canonical;
+pub(crate) mod deserialize;
+pub(crate) mod misfit;
 mod reader;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::Chars;
 
 use serde_json::value::RawValue;
 
@@ -140,6 +143,11 @@ impl<'a> Document<'a> {
         Ok(Self { text, nodes: reader::read(text, limits)? })
     }
 
+    /// Reads no more of `text` than what it is and what is right in it: for a text that was refused.
+    pub(crate) fn outline(text: &'a str) -> Result<Self, JsonError> {
+        Ok(Self { text, nodes: reader::outline(text)? })
+    }
+
     /// `{}`, for what may be left out.
     pub fn empty_object() -> Document<'static> {
         let node = Node { start: 0, end: 2, after: 1, kind: Kind::Object, escaped: false };
@@ -199,7 +207,24 @@ impl<'d> Value<'d> {
 
     /// The value as it was written, for serde to write again. `None` cannot be: it was read as JSON.
     pub(crate) fn to_raw(self) -> Option<Box<RawValue>> {
-        RawValue::from_string(self.text().to_owned()).ok()
+        deserialize::read(self).ok()
+    }
+
+    /// The value as serde_json keeps it; `None`, where a number is beyond a float.
+    pub(crate) fn to_json(self) -> Option<serde_json::Value> {
+        Some(match self.kind() {
+            Kind::Null => serde_json::Value::Null,
+            Kind::Boolean => serde_json::Value::Bool(self.text() == "true"),
+            Kind::Number => serde_json::Value::Number(self.text().parse().ok()?),
+            Kind::String => serde_json::Value::String(self.as_str()?.into_owned()),
+            Kind::Array => serde_json::Value::Array(self.items().map(Self::to_json).collect::<Option<_>>()?),
+            Kind::Object => serde_json::Value::Object(self.to_map()?),
+        })
+    }
+
+    /// The members of an object as serde_json keeps them.
+    pub(crate) fn to_map(self) -> Option<serde_json::Map<String, serde_json::Value>> {
+        self.members().map(|(name, value)| Some((name.into_owned(), value.to_json()?))).collect()
     }
 
     /// The content of a string; `None` for what is no string.
@@ -228,16 +253,29 @@ impl<'d> Value<'d> {
         self.members().find_map(|(key, value)| (key == name).then_some(value))
     }
 
-    fn children(self, kind: Kind) -> impl Iterator<Item = Self> {
+    /// The values right in it, names of members among them, if it is of that kind.
+    fn children(self, kind: Kind) -> Children<'d> {
         let node = self.node();
         let end = if node.kind == kind { node.after } else { 0 };
-        let mut next = self.index.saturating_add(1);
-        std::iter::from_fn(move || {
-            (next < end).then(|| {
-                let child = Value { document: self.document, index: next };
-                next = child.node().after.max(next.saturating_add(1));
-                child
-            })
+        Children { document: self.document, next: self.index.saturating_add(1), end }
+    }
+}
+
+/// The values right in one.
+struct Children<'d> {
+    document: &'d Document<'d>,
+    next: u32,
+    end: u32,
+}
+
+impl<'d> Iterator for Children<'d> {
+    type Item = Value<'d>;
+
+    fn next(&mut self) -> Option<Value<'d>> {
+        (self.next < self.end).then(|| {
+            let child = Value { document: self.document, index: self.next };
+            self.next = child.node().after.max(self.next.saturating_add(1));
+            child
         })
     }
 }
@@ -248,8 +286,42 @@ fn content(literal: &str, escaped: bool) -> Cow<'_, str> {
     if !escaped {
         return Cow::Borrowed(inner);
     }
-    // The reader has checked every escape, so that serde_json has nothing left to refuse.
-    serde_json::from_str(literal).map_or(Cow::Borrowed(inner), Cow::Owned)
+    let mut said = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        said.push_str(plain);
+        let mut escape = escape.chars();
+        said.push(match escape.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => escaped_char(&mut escape),
+            Some(itself) => itself,
+            None => break,
+        });
+        rest = escape.as_str();
+    }
+    said.push_str(rest);
+    Cow::Owned(said)
+}
+
+fn escaped_unit(escape: &mut Chars<'_>) -> u16 {
+    let digits = escape.by_ref().take(4).filter_map(|digit| digit.to_digit(16));
+    digits.fold(0, |sum, digit| (sum << 4) | u16::try_from(digit).unwrap_or_default())
+}
+
+/// What follows `\u`: four digits, or twice four for a pair of surrogates. The reader has checked that they are there.
+fn escaped_char(escape: &mut Chars<'_>) -> char {
+    let first = escaped_unit(escape);
+    let mut units = vec![first];
+    if (0xd800..0xdc00).contains(&first) {
+        escape.nth(1);
+        units.push(escaped_unit(escape));
+    }
+    let mut chars = char::decode_utf16(units);
+    chars.next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 #[cfg(test)]

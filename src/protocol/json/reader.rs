@@ -4,9 +4,13 @@ use super::{JsonError, JsonLimits, Kind, Node, content};
 
 /// The places of all values in `text`, each before what is in it.
 pub(super) fn read(text: &str, limits: JsonLimits) -> Result<Vec<Node>, JsonError> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, nodes: Vec::with_capacity(32), limits };
-    reader.document()?;
-    Ok(reader.nodes)
+    Reader::new(text, limits, usize::MAX).document()
+}
+
+/// The places of the value that `text` is, and of what is right in it. The limits do not hold here, nor does what makes a text
+/// good for more than this: deeper values are not kept, and take a byte for each level.
+pub(super) fn outline(text: &str) -> Result<Vec<Node>, JsonError> {
+    Reader::new(text, JsonLimits { depth: usize::MAX, values: usize::MAX }, 1).document()
 }
 
 /// What the reader expects next.
@@ -25,12 +29,29 @@ struct Reader<'a> {
     at: usize,
     nodes: Vec<Node>,
     limits: JsonLimits,
+    /// The kinds of the arrays and objects that are open.
+    open: Vec<Kind>,
+    /// Values within more of them are not kept.
+    kept: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, limits: JsonLimits, kept: usize) -> Self {
+        let (nodes, open) = (Vec::with_capacity(32), Vec::with_capacity(8));
+        Self { text, bytes: text.as_bytes(), at: 0, nodes, limits, open, kept }
+    }
+
+    fn is_outline(&self) -> bool {
+        self.kept != usize::MAX
+    }
+
+    fn is_kept(&self) -> bool {
+        self.open.len() <= self.kept
+    }
+
     /// Reads the whole text. Open arrays and objects are on a list of their own, not on the call stack: no input can
     /// exhaust it.
-    fn document(&mut self) -> Result<(), JsonError> {
+    fn document(mut self) -> Result<Vec<Node>, JsonError> {
         let mut open: Vec<usize> = Vec::with_capacity(8);
         let mut expect = Expect::Value;
         loop {
@@ -51,16 +72,13 @@ impl Reader<'_> {
                     self.literal(b":")?;
                     Expect::Value
                 }
-                (Expect::AfterValue, None) if open.is_empty() => return Ok(()),
-                (Expect::AfterValue, Some(byte)) => {
-                    let container = open.last().and_then(|&index| self.nodes.get(index)).map(|node| node.kind);
-                    match (container, byte) {
-                        (Some(Kind::Array), b',') => self.advance(Expect::Value),
-                        (Some(Kind::Object), b',') => self.advance(Expect::Key),
-                        (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open)?,
-                        _ => return Err(self.syntax()),
-                    }
-                }
+                (Expect::AfterValue, None) if self.open.is_empty() => return Ok(self.nodes),
+                (Expect::AfterValue, Some(byte)) => match (self.open.last(), byte) {
+                    (Some(Kind::Array), b',') => self.advance(Expect::Value),
+                    (Some(Kind::Object), b',') => self.advance(Expect::Key),
+                    (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open)?,
+                    _ => return Err(self.syntax()),
+                },
                 _ => return Err(self.syntax()),
             };
         }
@@ -72,22 +90,29 @@ impl Reader<'_> {
     }
 
     fn open(&mut self, kind: Kind, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
-        if open.len() >= self.limits.depth {
+        if self.open.len() >= self.limits.depth {
             return Err(JsonError::TooDeep { limit: self.limits.depth });
         }
-        open.push(self.nodes.len());
+        if self.is_kept() {
+            open.push(self.nodes.len());
+        }
         self.push(self.at, kind, false)?;
+        self.open.push(kind);
         Ok(self.advance(if kind == Kind::Object { Expect::FirstKey } else { Expect::FirstItem }))
     }
 
     fn close(&mut self, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
         let next = self.advance(Expect::AfterValue);
+        self.open.pop();
+        if !self.is_kept() {
+            return Ok(next);
+        }
         let (end, after) = (position(self.at), position(self.nodes.len()));
         let index = open.pop().unwrap_or_default();
         if let Some(node) = self.nodes.get_mut(index) {
             node.end = end;
             node.after = after;
-            if node.kind == Kind::Object {
+            if node.kind == Kind::Object && !self.is_outline() {
                 self.refuse_duplicates(index)?;
             }
         }
@@ -151,6 +176,7 @@ impl Reader<'_> {
 
     fn unicode_escape(&mut self) -> Result<(), JsonError> {
         match self.hex4()? {
+            _ if self.is_outline() => Ok(()),
             0xd800..=0xdbff => {
                 self.literal(b"\\u")?;
                 match self.hex4()? {
@@ -197,6 +223,9 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, start: usize, kind: Kind, escaped: bool) -> Result<(), JsonError> {
+        if !self.is_kept() {
+            return Ok(());
+        }
         if self.nodes.len() >= self.limits.values {
             return Err(JsonError::TooManyValues { limit: self.limits.values });
         }

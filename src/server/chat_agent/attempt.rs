@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::failure::Failure;
 use super::model::ChatModel;
-use super::wire::{Said, read};
+use super::wire::{Said, json, read};
 use crate::host::{FetchError, FetchLimits, Fetched, Host};
 use crate::server::context::Context;
 use crate::server::tool_result::ToolError;
@@ -75,7 +73,7 @@ fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Said
 
 /// The code that an endpoint gives for its refusal, such as `model_not_found`; only what looks like one.
 fn code(body: &[u8]) -> Option<String> {
-    let refusal: Value = serde_json::from_str(std::str::from_utf8(body).ok()?).ok()?;
+    let refusal = json(body)?;
     let code = refusal.pointer("/error/code")?.as_str()?;
     let is_code = code.len() <= 40 && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     is_code.then(|| code.to_owned())

@@ -46,7 +46,7 @@ impl Conversation {
 
     /// The one that this was kept of.
     pub(super) fn read(kept: &str) -> Option<Self> {
-        let mut kept: Value = serde_json::from_str(kept).ok()?;
+        let mut kept = wire::json(kept.as_bytes())?;
         let Value::Array(messages) = kept.get_mut("messages")?.take() else { return None };
         let number = |member: &str| kept.get(member)?.as_u64();
         let (done, rounds) = (usize::try_from(number("done")?).ok()?, u8::try_from(number("rounds")?).ok()?);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::model::ChatModel;
+use crate::protocol::json::{Document, JsonLimits};
 use crate::server::agent::Usage;
 
 /// The id of a call that the model has not made itself. Some endpoints take ids of nine letters and digits alone.
@@ -63,10 +64,15 @@ fn read_call(call: &Value) -> ToolCall {
     let arguments = match call.pointer("/function/arguments") {
         None | Some(Value::Null) => Some(json!({})),
         Some(Value::String(text)) if text.trim().is_empty() => Some(json!({})),
-        Some(Value::String(text)) => serde_json::from_str(text).ok(),
+        Some(Value::String(text)) => json(text.as_bytes()),
         Some(value) => Some(value.clone()),
     };
     ToolCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
+}
+
+/// What another server has sent, if it is JSON.
+pub(super) fn json(text: &[u8]) -> Option<Value> {
+    Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
 }
 
 /// What the model has said.
@@ -81,8 +87,7 @@ pub(super) struct Said {
 
 /// Reads what came with a 200.
 pub(super) fn read(body: &[u8]) -> Result<Said, Failure> {
-    let text = std::str::from_utf8(body).map_err(|_| Failure::Broken("it is no JSON"))?;
-    let mut answer: Value = serde_json::from_str(text).map_err(|_| Failure::Broken("it is no JSON"))?;
+    let mut answer = json(body).ok_or(Failure::Broken("it is no JSON"))?;
     let message = answer.pointer_mut("/choices/0/message").map(Value::take);
     let message = message.filter(Value::is_object).ok_or(Failure::Broken("it has no choice with a message"))?;
     let finish_reason = answer.pointer("/choices/0/finish_reason").and_then(Value::as_str).unwrap_or_default();

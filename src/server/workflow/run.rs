@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::protocol::description::Text;
+use crate::protocol::json::deserialize::read_text;
 use crate::server::context::Context;
 use crate::server::tool_result::ToolError;
 
@@ -59,7 +60,7 @@ impl Run {
 
     pub(super) fn finished<O: DeserializeOwned>(&self, step: &str) -> Option<O> {
         let steps = self.cx.exchange().steps();
-        let result = serde_json::from_str(steps.get(&self.place(step))?.get()).ok()?;
+        let result = read_text(steps.get(&self.place(step))?.get().as_bytes())?;
         drop(steps);
         let record = Record { step: step.to_owned().into(), status: Status::Success, started_at: None, ended_at: None };
         self.records.borrow_mut().push(record);

@@ -1,0 +1,372 @@
+//! A value into a type, by serde.
+//!
+//! The text has been read already, so that nothing is parsed again but numbers. What a type does not take is told with its
+//! place; nothing that is said here quotes a value.
+
+use std::borrow::Cow;
+use std::iter::once;
+
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::misfit::{Misfit, Step};
+use super::{Children, Document, JsonLimits, Kind, Value};
+use crate::protocol::decimal::Decimal;
+
+/// What serde_json asks for where a type keeps a value as it was written.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// Reads a value into a `T`, as serde_json would.
+///
+/// JSON Schema takes `7.0` for an integer and serde does not. A type of integers takes it here; where the type is not known
+/// before the value (a tag comes first, members are flattened), what was refused is read once more with such numbers as the
+/// integers that they are.
+///
+/// # Errors
+/// What the type does not take.
+pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, Misfit> {
+    let mut numbers = Numbers::AsWritten;
+    loop {
+        match T::deserialize(Reader { value, numbers }) {
+            Err(_) if numbers == Numbers::AsWritten => numbers = Numbers::Whole,
+            result => return result,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    AsWritten,
+    /// `7.0` is `7` also where no integer is asked for.
+    Whole,
+    /// In the names of members.
+    InStrings,
+}
+
+/// Reads what the server, or another one, has written; `None`, where it is no JSON or nothing that the type takes.
+pub(crate) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
+    read(Document::parse(text, JsonLimits::MOST).ok()?.root()).ok()
+}
+
+/// A number as serde knows them.
+pub(crate) enum Number {
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// Of a number of JSON; `None`, if it is none or beyond a float.
+    #[inline(never)]
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let number: serde_json::Number = text.parse().ok()?;
+        let integer = number.as_u64().map(Self::Unsigned).or_else(|| number.as_i64().map(Self::Signed));
+        integer.or_else(|| number.as_f64().map(Self::Float))
+    }
+
+    /// Of a number of JSON that is an integer, in whatever spelling.
+    fn of_integer(text: &str) -> Option<Self> {
+        let decimal = Decimal::of(text).filter(Decimal::is_integer)?;
+        Self::of(&decimal.shown())
+    }
+
+    pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self {
+            Self::Unsigned(number) => visitor.visit_u64(number),
+            Self::Signed(number) => visitor.visit_i64(number),
+            Self::Float(number) => visitor.visit_f64(number),
+        }
+    }
+}
+
+/// A value that is being read.
+#[derive(Clone, Copy)]
+struct Reader<'d> {
+    value: Value<'d>,
+    numbers: Numbers,
+}
+
+impl<'d> Reader<'d> {
+    fn with(self, value: Value<'d>) -> Self {
+        Self { value, ..self }
+    }
+
+    /// The number; `None`, where there is another value.
+    #[inline(never)]
+    fn number(self, is_whole: bool) -> Option<Result<Number, Misfit>> {
+        let text = match (self.value.kind(), self.numbers) {
+            (Kind::String, Numbers::InStrings) => self.value.as_str()?,
+            (Kind::Number, _) => Cow::Borrowed(self.value.text()),
+            _ => return None,
+        };
+        match Number::of(&text) {
+            Some(Number::Float(float)) if is_whole && self.numbers != Numbers::InStrings => {
+                Some(Ok(Number::of_integer(&text).unwrap_or(Number::Float(float))))
+            }
+            Some(number) => Some(Ok(number)),
+            None if self.numbers == Numbers::InStrings => None,
+            None => Some(Err(Misfit::of("the number is out of range".to_owned()))),
+        }
+    }
+
+    fn visit_number<V: Visitor<'d>>(self, is_whole: bool, visitor: V) -> Result<V::Value, Misfit> {
+        match self.number(is_whole) {
+            Some(number) => number?.visit(visitor),
+            None => Err(Misfit::expected(&visitor)),
+        }
+    }
+
+    fn visit_string<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.value.as_str() {
+            Some(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Some(Cow::Owned(text)) => visitor.visit_string(text),
+            None => Err(Misfit::expected(&visitor)),
+        }
+    }
+
+    fn visit_items<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let mut items = Items { children: self.value.children(Kind::Array), outer: self, next: 0 };
+        let read = visitor.visit_seq(&mut items)?;
+        if items.children.next().is_some() { Err(Misfit::of("there are too many items".to_owned())) } else { Ok(read) }
+    }
+
+    fn visit_members<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let mut members = Members { children: self.value.children(Kind::Object), outer: self, entered: None };
+        let read = visitor.visit_map(&mut members)?;
+        if members.children.next().is_some() {
+            Err(Misfit::of("there are too many members".to_owned()))
+        } else {
+            Ok(read)
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident $is_whole:literal),*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            self.visit_number($is_whole, visitor)
+        }
+    )*};
+}
+
+macro_rules! strings {
+    ($($method:ident),*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            self.visit_string(visitor)
+        }
+    )*};
+}
+
+/// What is of one kind, by that kind.
+macro_rules! kinds {
+    ($($method:ident ($($ignored:ty),*) $($kind:ident => $visit:ident),*;)*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value, Misfit> {
+            match self.value.kind() {
+                $(Kind::$kind => self.$visit(visitor),)*
+                _ => Err(Misfit::expected(&visitor)),
+            }
+        }
+    )*};
+}
+
+/// Integers that are longer than any but these types hold.
+macro_rules! long_integers {
+    ($($method:ident $visit:ident),*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            let text = if self.numbers == Numbers::InStrings { self.value.as_str() } else { None };
+            match text.as_deref().unwrap_or(self.value.text()).parse() {
+                Ok(number) => visitor.$visit(number),
+                Err(_) => self.visit_number(true, visitor),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Reader<'de> {
+    type Error = Misfit;
+
+    numbers! {
+        deserialize_i8 true, deserialize_i16 true, deserialize_i32 true, deserialize_i64 true, deserialize_u8 true,
+        deserialize_u16 true, deserialize_u32 true, deserialize_u64 true, deserialize_f32 false, deserialize_f64 false
+    }
+
+    long_integers! { deserialize_i128 visit_i128, deserialize_u128 visit_u128 }
+
+    strings! { deserialize_char, deserialize_str, deserialize_string, deserialize_identifier }
+
+    kinds! {
+        deserialize_seq() Array => visit_items;
+        deserialize_tuple(usize) Array => visit_items;
+        deserialize_tuple_struct(&'static str, usize) Array => visit_items;
+        deserialize_map() Object => visit_members;
+        deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members, Array => visit_items;
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.value.kind() {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Boolean => self.deserialize_bool(visitor),
+            Kind::Number => self.visit_number(self.numbers == Numbers::Whole, visitor),
+            Kind::String => self.visit_string(visitor),
+            Kind::Array => self.visit_items(visitor),
+            Kind::Object => self.visit_members(visitor),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match (self.value.text(), self.numbers) {
+            ("true", _) | ("\"true\"", Numbers::InStrings) => visitor.visit_bool(true),
+            ("false", _) | ("\"false\"", Numbers::InStrings) => visitor.visit_bool(false),
+            _ => Err(Misfit::expected(&visitor)),
+        }
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.value.as_str() {
+            Some(Cow::Borrowed(text)) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Some(Cow::Owned(text)) => visitor.visit_byte_buf(text.into_bytes()),
+            None => self.deserialize_seq(visitor),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        if self.value.kind() == Kind::Null { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        if self.value.kind() == Kind::Null { visitor.visit_unit() } else { Err(Misfit::expected(&visitor)) }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+        if name == RAW {
+            let text = BorrowedStrDeserializer::new(self.value.text());
+            return visitor.visit_map(MapDeserializer::new(once((BorrowedStrDeserializer::new(RAW), text))));
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let mut members = self.value.children(Kind::Object);
+        match (self.value.kind(), members.next(), members.next(), members.next()) {
+            (Kind::String, ..) => visitor.visit_enum(Variant { name: self, content: None }),
+            (_, Some(name), content, None) => {
+                let name = Self { value: name, numbers: self.numbers };
+                visitor.visit_enum(Variant { name, content })
+            }
+            _ => Err(Misfit::of("expected a string, or an object with one member".to_owned())),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_unit()
+    }
+}
+
+struct Items<'d> {
+    children: Children<'d>,
+    outer: Reader<'d>,
+    next: usize,
+}
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Misfit;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Misfit> {
+        let Some(item) = self.children.next() else { return Ok(None) };
+        let at = self.next;
+        self.next = at.saturating_add(1);
+        seed.deserialize(self.outer.with(item)).map(Some).map_err(|misfit| misfit.at(Step::Item(at)))
+    }
+}
+
+struct Members<'d> {
+    children: Children<'d>,
+    outer: Reader<'d>,
+    /// The name of the member whose value is next.
+    entered: Option<Value<'d>>,
+}
+
+impl<'de> MapAccess<'de> for Members<'de> {
+    type Error = Misfit;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Misfit> {
+        let Some(name) = self.children.next() else { return Ok(None) };
+        self.entered = Some(name);
+        let read = seed.deserialize(Reader { value: name, numbers: Numbers::InStrings });
+        read.map(Some).map_err(|misfit| misfit.at(member(name)))
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        let (Some(name), Some(value)) = (self.entered.take(), self.children.next()) else {
+            return Err(Misfit::of("a value was asked for before its name".to_owned()));
+        };
+        seed.deserialize(self.outer.with(value)).map_err(|misfit| misfit.at(member(name)))
+    }
+}
+
+/// A variant of an enum: a string, or the one member of an object.
+struct Variant<'d> {
+    name: Reader<'d>,
+    content: Option<Value<'d>>,
+}
+
+#[inline(never)]
+fn member(name: Value<'_>) -> Step {
+    Step::Member(name.as_str().unwrap_or_default().into_owned())
+}
+
+impl<'d> Variant<'d> {
+    /// Reads what the variant holds, or refuses one that holds nothing.
+    fn content<T>(self, read: impl FnOnce(Reader<'d>) -> Result<T, Misfit>) -> Result<T, Misfit> {
+        match self.content {
+            Some(content) => read(self.name.with(content)).map_err(|misfit| misfit.at(member(self.name.value))),
+            None => Err(Misfit::of("expected a variant that holds something, as an object with one member".to_owned())),
+        }
+    }
+}
+
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Misfit;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Misfit> {
+        Ok((seed.deserialize(self.name)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'de> {
+    type Error = Misfit;
+
+    fn unit_variant(self) -> Result<(), Misfit> {
+        if self.content.is_none() { Ok(()) } else { self.content(<()>::deserialize) }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Misfit> {
+        self.content(|content| seed.deserialize(content))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit> {
+        self.content(|content| content.deserialize_seq(visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Misfit> {
+        self.content(|content| content.deserialize_struct("", fields, visitor))
+    }
+}
+
+#[cfg(test)]
+mod tests;
