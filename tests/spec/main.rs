@@ -33,6 +33,7 @@ mod native;
 mod older_revisions;
 mod one_request;
 mod pages;
+mod panics;
 mod prompts;
 mod resources;
 mod schemas;
