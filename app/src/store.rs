@@ -81,7 +81,7 @@ pub(crate) trait Store: 'static {
 
 #[cfg(test)]
 pub(crate) mod memory {
-    //! Documents in memory, and a switch that makes the store fail.
+    //! Documents in memory, and switches that make the store fail.
 
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
@@ -92,6 +92,8 @@ pub(crate) mod memory {
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
         pub(crate) outage: Cell<Option<Outage>>,
+        /// How often it is asked before it fails, and goes on to.
+        pub(crate) lasts: Cell<Option<usize>>,
     }
 
     impl MemoryStore {
@@ -100,7 +102,9 @@ pub(crate) mod memory {
         }
 
         fn check(&self) -> Result<(), StoreError> {
-            match self.outage.get() {
+            let outage = self.outage.get().or((self.lasts.get() == Some(0)).then_some(Outage::Unavailable));
+            self.lasts.set(self.lasts.get().map(|times| times.saturating_sub(1)));
+            match outage {
                 Some(outage) => Err(StoreError { outage, cause: "the test says so".into() }),
                 None => Ok(()),
             }

@@ -191,6 +191,42 @@ fn prompts_bring_what_they_need() {
     assert_eq!(get("answer-from-documents", json!({ "question": "x" }))["error"]["code"], -32603);
 }
 
+/// Wherever in a call the store fails, the caller is told so and nothing of its cause, nothing is half written, and the next call is
+/// whole.
+#[test]
+fn a_store_may_fail_at_any_point() {
+    let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "Run it." });
+    let call = |name: &str, arguments: Value| ("tools/call", json!({ "name": name, "arguments": arguments }));
+    let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
+    for ((method, params), asks) in [
+        (call("search-documents", json!({ "query": "run" })), 1),
+        (call("read-document", json!({ "slug": "testing" })), 1),
+        (call("save-document", document("testing")), 1),
+        (call("run_ingest", json!({ "documents": [document("a"), document("testing")] })), 1),
+        (("resources/list", json!({})), 1),
+        (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
+        (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
+        // It searches, and reads the two documents that it finds.
+        (("prompts/get", json!({ "name": "answer-from-documents", "arguments": { "question": "run" } })), 3),
+    ] {
+        for lasts in 0..=asks {
+            let base = KnowledgeBase::new();
+            base.store.lasts.set(Some(lasts));
+            let answer = base.request(method, params.clone());
+            let has_failed = answer["error"]["code"] == -32603 || answer["result"]["isError"] == true;
+            assert_eq!(has_failed, lasts < asks, "{method} after {lasts}: {answer}");
+            assert!(!answer.to_string().contains("the test says so"), "{answer}");
+            base.store.lasts.set(None);
+            if has_failed {
+                let testing = base.text("read-document", json!({ "slug": "testing" })).0;
+                assert_eq!((base.store.count(), &*testing), (2, "Run scripts/test, then deploy."), "{method}");
+            }
+            let again = base.request(method, params.clone());
+            assert!(again["error"].is_null() && again["result"]["isError"] != true, "{method}: {again}");
+        }
+    }
+}
+
 /// An outage says what to do, and nothing of its cause.
 #[test]
 fn an_outage_is_told() {

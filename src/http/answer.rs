@@ -3,10 +3,11 @@
 //! Path, origin, method, media types, announced length; who calls; the body; JSON; what the message is and in which
 //! revision; the server; the scopes of what is used; the method. Nothing is read before the check that could make it needless.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::rc::Rc;
 
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
@@ -274,7 +275,9 @@ pub(super) struct Answered {
 }
 
 pub(super) async fn answer_one(call: &Call<'_>) -> Answered {
-    match rpc::dispatch(call).await {
+    // A program that is built to unwind loses no more by a panic than this answer; any other ends with it.
+    let answer = AssertUnwindSafe(rpc::dispatch(call)).catch_unwind().await;
+    match answer.unwrap_or_else(|_| Err(RpcError::internal())) {
         Ok(message) => Answered { status: StatusCode::OK, message, error: None },
         Err(error) => Answered {
             status: status_of(call.cx.revision().era(), error.code),

@@ -13,7 +13,8 @@ const open = new Map()
 /** The bodies that were read for calls that wait. */
 const bodies = new Map()
 
-/** The call that the module last broke at. */
+/** How often the module has broken, and at which call it last did. */
+let breaks = 0
 let broken
 
 /**
@@ -23,10 +24,11 @@ let broken
  */
 export async function receive(request, env, context, answer) {
   const call = ++calls
+  const before = breaks
   let body
   try {
     // Without a length to rely on, and where there is much, it is for the module to say whether a body is wanted.
-    if (announced(request) <= SMALL) body = new Uint8Array(await request.arrayBuffer())
+    if (announced(request) <= SMALL) body = await whole(request)
     const answered = answer(request, env, context, body, call)
     if (answered instanceof Response) return answered
     const settled = await settling(call, answered)
@@ -34,11 +36,21 @@ export async function receive(request, env, context, answer) {
     if (!(settled instanceof Response)) return told(settled, sent)
     return settled.headers.get('content-type') === 'text/event-stream' ? relayed(call, settled, sent) : settled
   } catch (error) {
-    // The module has broken: now, or before it was called, and the next one knows nothing of this call.
-    if (call === broken) console.error('Critical', error)
-    return told(call === broken ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
+    // If the module has broken meanwhile, at another call, the next one knows nothing of this one.
+    const isOwn = call === broken || breaks === before
+    if (isOwn) console.error('Critical', error)
+    return told(isOwn ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
   } finally {
     if (bodies.size > 0) bodies.delete(call)
+  }
+}
+
+/** The body, if it comes whole: if not, the module finds that out for itself. */
+async function whole(request) {
+  try {
+    return new Uint8Array(await request.arrayBuffer())
+  } catch {
+    return undefined
   }
 }
 
@@ -97,10 +109,11 @@ const INTERRUPTED = {
   message: 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.',
   headers: { 'retry-after': '1' },
 }
-const BROKEN = { status: 200, message: 'The server failed for a reason that is not yours. Its log says why.' }
+const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.' }
 
 /** The module has broken while it worked on `call`. Everybody else is told so at once. */
 export function broke(call) {
+  breaks++
   broken = call
   // The next request gets a new instance; nothing else may, since what this one has left behind, such as a timer, would call into it.
   globalThis.__worker_init_state.criticalError = true

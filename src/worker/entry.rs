@@ -10,8 +10,10 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use worker::js_sys::Uint8Array;
 use worker::wasm_bindgen::closure::Closure;
+#[cfg(not(panic = "unwind"))]
+use worker::wasm_bindgen::handler;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
-use worker::wasm_bindgen::{self, JsValue, handler};
+use worker::wasm_bindgen::{self, JsValue};
 use worker::worker_sys::Context;
 use worker::{Env, web_sys};
 
@@ -25,6 +27,7 @@ use crate::http::Endpoint;
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     fn receive(request: &web_sys::Request, env: &Env, context: &Context, answer: &JsValue) -> JsValue;
+    #[cfg(not(panic = "unwind"))]
     fn broke(call: u32);
 }
 
@@ -45,6 +48,9 @@ pub(super) fn work_on(call: u32) {
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     ANSWER.with(|kept| {
         let answer = kept.get_or_init(|| {
+            // A module that unwinds breaks only where its memory or its stack ends. Its start is made by another program then, which
+            // knows only of the worker crate's own handler.
+            #[cfg(not(panic = "unwind"))]
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
             Closure::<dyn Fn(web_sys::Request, Env, Context, Option<Uint8Array>, u32) -> JsValue>::new(answer)
@@ -73,6 +79,7 @@ fn answer(
 }
 
 /// The module has broken. It can still call out once: nothing comes back into it.
+#[cfg(not(panic = "unwind"))]
 fn on_abort() {
     broke(CALL.get());
 }

@@ -1,5 +1,6 @@
 //! Starting a future: most are done at once, and need no promise.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -27,7 +28,8 @@ pub(super) fn start(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue,
         // What has woken it before the task was there is not lost: a task is polled when it begins.
         work.as_mut().poll(&mut Context::from_waker(&waker))
     });
-    future_to_promise(task).into()
+    // After a panic it is not polled again.
+    future_to_promise(AssertUnwindSafe(task)).into()
 }
 
 /// Wakes another.

@@ -51,6 +51,31 @@ describe('documents', () => {
     assert.equal((await search('otters')).length, 3)
   })
 
+  test('are ingested wholly or not at all, whichever statement fails', async () => {
+    // A document names in its title the statement that it fails at: of it, or of the triggers that index it.
+    const statements = ['BEFORE INSERT', 'AFTER INSERT', 'BEFORE UPDATE', 'AFTER UPDATE']
+    const trigger = (when) => when.toLowerCase().replace(' ', '_')
+    await worker.sql(statements.map((when) =>
+      `CREATE TRIGGER ${trigger(when)} ${when} ON documents WHEN new.title = '${when}' BEGIN SELECT RAISE(ABORT, 'no'); END;`).join(' '))
+    const documents = (kind, title) => [1, 2, 3].map((n) => ({ slug: `${kind}-${n}`, title: title(n), text: `Text of ${title(n)}.` }))
+    const before = documents('update', (n) => `old ${n}`)
+    await call(worker, 'run_ingest', { documents: before })
+    for (const when of statements) {
+      for (const which of [1, 2, 3]) {
+        const kind = when.split(' ')[1].toLowerCase()
+        const failed = await call(worker, 'run_ingest', { documents: documents(kind, (n) => (n === which ? when : `new ${n}`)) })
+        assert.ok(failed.isError && /^Step `store` failed: .*Try again later/s.test(failed.content[0].text), JSON.stringify(failed))
+        assert.doesNotMatch(failed.content[0].text, /RAISE|SQLITE|D1/)
+        for (const { slug, text } of before) assert.equal((await call(worker, 'read-document', { slug })).content[0].text, text, when)
+        assert.equal((await call(worker, 'read-document', { slug: 'insert-1' })).isError, true)
+      }
+    }
+    assert.deepEqual((await search('old')).map(({ slug }) => slug), before.map(({ slug }) => slug), 'the index is as it was')
+    await worker.sql(statements.map((when) => `DROP TRIGGER ${trigger(when)};`).join(' '))
+    const done = await call(worker, 'run_ingest', { documents: documents('insert', (n) => `new ${n}`) })
+    assert.equal(done.structuredContent.documents.length, 3)
+  })
+
   test('are resources', async () => {
     await save('notes', 'Notes', '# Notes\nÜber “quotes” & <tags>')
     const { body: { result: { resources } } } = await modern(worker, 'resources/list')

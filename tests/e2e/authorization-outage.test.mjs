@@ -79,6 +79,8 @@ describe('an authorization server that answers', () => {
   const packed = { 'Content-Encoding': 'gzip' }
   const says = (body, status = 200, headers = {}) => (response) => response.writeHead(status, headers).end(body)
   const begins = (body, then) => (response) => response.writeHead(200).write(body, () => then?.(response))
+  const announces = (length, then) => (response) =>
+    response.writeHead(200, { 'Content-Length': length }).write(active(), () => then(response))
   const goesOn = (response) => {
     response.writeHead(200)
     const more = () => { while (!response.destroyed && response.write(' '.repeat(LIMIT / 4))); }
@@ -95,6 +97,9 @@ describe('an authorization server that answers', () => {
     { what: 'a byte too much', answer: says(active(LIMIT + 1)), cause: TOO_LARGE },
     { what: 'a byte too much, packed', answer: says(gzipSync(active(LIMIT + 1)), 200, packed), cause: TOO_LARGE },
     { what: 'and hangs up', answer: begins('{"active":', (response) => response.destroy()), cause: 'it cannot be reached: ' },
+    { what: 'by a reset', answer: (response) => response.socket.resetAndDestroy(), cause: 'it cannot be reached: ' },
+    { what: 'less than it announced', answer: announces(1000, (response) => response.socket.end()), cause: 'it cannot be reached: ' },
+    { what: 'more than it announced', answer: announces(10, (response) => response.end()), cause: 'its answer is no JSON object' },
     { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'its status is 302' },
     { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'its status is 307' },
     { what: 'that it does not know the server', answer: says(active(), 401), cause: 'its status is 401' },

@@ -44,6 +44,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  *
  * @param {object} [options]
  * @param {string} [options.name] `app` (default), `faults` or the name of an example
+ * @param {boolean} [options.unwind] whether it is built so that it survives a panic
  * @param {Record<string, string>} [options.vars] over those of wrangler.toml
  * @param {Record<string, string | undefined>} [options.secrets] over the default, which is one
  *   MCP_STATIC_TOKENS entry for `worker.token` with kb:read and kb:write; undefined removes one
@@ -62,8 +63,8 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * @property {(statement: string) => Promise<object[]>} sql runs SQL on the Worker's database, gives the rows
  * @property {() => Promise<void>} stop ends every process of it and removes its files
  */
-export async function startWorker({ name = 'app', vars = {}, secrets = {}, migrate = true, config = (toml) => toml } = {}) {
-  await built(name)
+export async function startWorker({ name = 'app', unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml } = {}) {
+  await built(name, unwind)
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   folders.add(folder)
   const state = join(folder, 'state')
@@ -164,8 +165,9 @@ async function writeSecrets(folder, secrets) {
 }
 
 const builds = new Map()
-function built(name) {
-  if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), [name], { maxBuffer: 1e8 }))
+function built(name, unwind) {
+  const how = unwind ? [name, '--unwind'] : [name]
+  if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)
 }
 

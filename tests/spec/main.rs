@@ -41,6 +41,7 @@ mod older_revisions;
 mod one_request;
 mod page;
 mod pages;
+mod panics;
 mod prompts;
 mod resources;
 mod schemas;

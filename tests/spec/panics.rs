@@ -1,0 +1,75 @@
+//! Handlers that panic, in a program that unwinds: the answer is lost, and nothing else.
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::{Context, McpServer, Prompt, Resource, Tool};
+use futures::future::LocalBoxFuture;
+use serde_json::json;
+
+use crate::support::{Answer, Lines, legacy, modern_as, post};
+
+const BOTH: &str = "application/json, text/event-stream";
+
+fn breaks(why: &str) -> LocalBoxFuture<'static, String> {
+    let why = why.to_owned();
+    Box::pin(async move { panic!("{why}") })
+}
+
+fn endpoint() -> Endpoint {
+    Endpoint::new(|_| {
+        let tells = |cx: Context| {
+            cx.progress(1.0, None, "begun");
+            breaks("a tool that tells")
+        };
+        McpServer::builder("s", "1")
+            .tool(Tool::new("whole", || async { "whole" }).description("Is whole."))
+            .tool(Tool::new("breaks", || breaks("a tool")).description("Breaks."))
+            .tool(Tool::new("tells", tells).description("Tells, and breaks."))
+            .resource(Resource::new("test://breaks", || breaks("a resource")))
+            .prompt(Prompt::new("breaks", || breaks("a prompt")))
+            .build()
+    })
+    .without_auth()
+    .without_rate_limit()
+}
+
+fn is_internal(answer: &Answer) {
+    assert_eq!((answer.status, answer.error()["code"].as_i64()), (200, Some(-32603)), "{answer:?}");
+    assert_eq!(answer.message(), "The server failed to answer this request. Its log says why.");
+}
+
+#[test]
+fn the_caller_is_told_and_the_log() {
+    for (method, params) in [
+        ("tools/call", json!({ "name": "breaks" })),
+        ("resources/read", json!({ "uri": "test://breaks" })),
+        ("prompts/get", json!({ "name": "breaks" })),
+    ] {
+        let lines = Lines::at(0);
+        let answer = modern_as(&json!("b"), method, params.clone()).ask_logging(&endpoint(), &lines);
+        is_internal(&answer);
+        assert_eq!(answer.body.as_ref().map(|body| body["id"].clone()), Some(json!("b")), "{method}");
+        assert_eq!((lines.read().len(), lines.read()[0]["error"].clone()), (1, json!(-32603)), "{method}");
+        is_internal(&legacy(method, params).ask_at(&endpoint()));
+    }
+}
+
+#[test]
+fn the_others_of_a_batch_are_answered() {
+    let call =
+        |id: u8, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
+    let batch = json!([call(1, "whole"), call(2, "breaks"), call(3, "whole")]);
+    let answer = post(batch.to_string()).ask_at(&endpoint());
+    let answers = answer.body.expect("a body");
+    for (n, id) in [(0, 1), (2, 3)] {
+        assert_eq!((&answers[n]["id"], &answers[n]["result"]["content"][0]["text"]), (&json!(id), &json!("whole")));
+    }
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&json!(2), &json!(-32603)));
+}
+
+#[test]
+fn a_stream_ends_with_an_error() {
+    let params = json!({ "name": "tells", "_meta": { "progressToken": "p" } });
+    let answer = legacy("tools/call", params).header("Accept", BOTH).ask_at(&endpoint());
+    assert_eq!(answer.notifications.len(), 1, "{answer:?}");
+    is_internal(&answer);
+}
