@@ -19,6 +19,7 @@ mod start;
 #[doc(hidden)]
 pub use ::worker as runtime;
 
+#[doc(inline)]
 pub use crate::__worker_entry as entry;
 #[doc(hidden)]
 pub use entry::fetch;
