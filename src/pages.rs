@@ -34,3 +34,6 @@ struct Workflows;
 
 #[doc = include_str!("../docs/hooks.md")]
 struct Hooks;
+
+#[doc = include_str!("../docs/limits.md")]
+struct Limits;
