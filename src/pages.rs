@@ -40,3 +40,6 @@ struct Hooks;
 
 #[doc = include_str!("../docs/page.md")]
 struct Page;
+
+#[doc = include_str!("../docs/limits.md")]
+struct Limits;
