@@ -198,13 +198,7 @@ fn a_store_may_fail_at_any_point() {
         (call("run_ingest", json!({ "documents": [document("a"), document("testing")] })), 1),
         (("resources/list", json!({})), 1),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
-        (
-            (
-                "completion/complete",
-                json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } }),
-            ),
-            1,
-        ),
+        (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
         // It searches, and reads the two documents that it finds.
         (("prompts/get", json!({ "name": "answer-from-documents", "arguments": { "question": "run" } })), 3),
     ] {

@@ -10,9 +10,9 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use worker::js_sys::Uint8Array;
 use worker::wasm_bindgen::closure::Closure;
-use worker::wasm_bindgen::prelude::wasm_bindgen;
 #[cfg(not(panic = "unwind"))]
 use worker::wasm_bindgen::handler;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 use worker::worker_sys::Context;
 use worker::{Env, web_sys};

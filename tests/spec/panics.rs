@@ -55,7 +55,8 @@ fn the_caller_is_told_and_the_log() {
 
 #[test]
 fn the_others_of_a_batch_are_answered() {
-    let call = |id: u8, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
+    let call =
+        |id: u8, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
     let batch = json!([call(1, "whole"), call(2, "breaks"), call(3, "whole")]);
     let answer = post(batch.to_string()).ask_at(&endpoint());
     let answers = answer.body.expect("a body");
