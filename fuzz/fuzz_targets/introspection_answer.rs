@@ -22,7 +22,7 @@ struct Answering(Vec<u8>);
 impl Fetch for Answering {
     fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         let body = self.0.clone();
-        async { Ok(Fetched { status: 200, body }) }.boxed_local()
+        async { Ok(Fetched::new(200, body)) }.boxed_local()
     }
 }
 
