@@ -1,7 +1,7 @@
 // Where everything is measured: one core for the subject, one for the load, and how a subject is put there.
 
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundle } from './bundle.mjs'
 import { cores } from './proc.mjs'
@@ -31,8 +31,9 @@ export async function bed(root, say) {
  */
 export async function modulesOf({ root }, { peer, crate }) {
   if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
-  const module = async (name) => ({ name, bytes: await readFile(join(root, crate, 'build', name)) })
-  return Promise.all([module('index.js'), module('index_bg.wasm')])
+  const folder = join(root, crate, 'build')
+  const names = (await readdir(folder)).filter((name) => /^(index|module)\.js$|\.wasm$/.test(name)).sort()
+  return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
 }
 
 /** As it is called among others. */

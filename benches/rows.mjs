@@ -77,6 +77,6 @@ export async function rightly({ subject, process }, work) {
   try {
     await check(process.url, work, process.token)
   } catch (error) {
-    throw new Error(`${labelOf(subject)}: ${error.message}\n${process.logs()}`.trimEnd())
+    throw new Error(`${labelOf(subject)}: ${error.message}\n${await process.logs()}`.trimEnd())
   }
 }

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const running = new Set()
@@ -22,7 +22,7 @@ process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
  * @property {number} pid
  * @property {string} url
  * @property {number} spawned milliseconds, as of performance.now()
- * @property {() => string} logs what it has printed so far, its end
+ * @property {() => Promise<string>} logs the end of what it has printed
  * @property {() => Promise<void>} stop
  */
 export async function start({ workerd, folder, modules, bindings, core, flags = [] }) {
@@ -31,21 +31,24 @@ export async function start({ workerd, folder, modules, bindings, core, flags = 
   const config = join(folder, 'config.capnp')
   await writeFile(config, configuration(modules, bindings, flags))
 
+  // Into a file: who read them from a pipe would take their share of the two cores.
+  const log = join(folder, 'log')
+  const printed = await open(log, 'w')
   const spawned = performance.now()
   // It says on the third descriptor which port it has been given.
   const child = spawn('taskset', ['-c', String(core), workerd, 'serve', '--experimental', '--control-fd=3', config],
-    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+    { stdio: ['ignore', printed.fd, printed.fd, 'pipe'] })
   running.add(child)
+  const logs = async () => (await readFile(log, 'utf8')).slice(-4000)
   const ended = once(child, 'exit').then(() => running.delete(child))
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => { output = (output + text).slice(-4000) })
+  await printed.close()
   const stop = async () => {
     child.kill('SIGKILL')
     await ended
   }
   const port = await Promise.race([listening(child.stdio[3]), ended.then(() => undefined)])
-  if (port === undefined) throw new Error(`workerd ended:\n${output}`)
-  return { pid: child.pid, url: `http://127.0.0.1:${port}/mcp`, spawned, logs: () => output, stop }
+  if (port === undefined) throw new Error(`workerd ended:\n${await logs()}`)
+  return { pid: child.pid, url: `http://127.0.0.1:${port}/mcp`, spawned, logs, stop }
 }
 
 async function listening(stream) {

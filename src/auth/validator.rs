@@ -54,19 +54,20 @@ impl TokenRefusal {
     }
 }
 
-/// Counts a request against the address that it comes from.
-pub(crate) trait CountAddress {
-    /// Whether the address is still within its limit.
-    fn count(&self) -> LocalBoxFuture<'_, bool>;
+/// What is learned of a request only if it is asked for.
+pub(crate) trait Arrival {
+    /// The URL of this server.
+    fn resource(&self) -> Option<&SecureUrl>;
+    /// Counts the request against the address that it comes from, once: whether that is still within its limit.
+    fn count_address(&self) -> LocalBoxFuture<'_, bool>;
 }
 
 /// A token as it was sent, and what a validator may need to judge it.
 #[derive(Clone, Copy)]
 pub struct Presented<'a> {
     pub(crate) token: &'a str,
-    pub(crate) resource: Option<&'a SecureUrl>,
     pub(crate) host: &'a Host,
-    pub(crate) address: &'a dyn CountAddress,
+    pub(crate) arrival: &'a dyn Arrival,
 }
 
 impl<'a> Presented<'a> {
@@ -78,7 +79,7 @@ impl<'a> Presented<'a> {
     /// The URL of this server, which an audience has to name. On an endpoint that has none, it is the request's own on localhost,
     /// and nothing elsewhere.
     pub fn resource(&self) -> Option<&'a SecureUrl> {
-        self.resource
+        self.arrival.resource()
     }
 
     /// Seconds since 1970-01-01T00:00:00Z.
@@ -97,7 +98,7 @@ impl<'a> Presented<'a> {
     /// # Errors
     /// [`TokenRefusal::TooManyRequests`]
     pub async fn may_ask_elsewhere(&self) -> Result<(), TokenRefusal> {
-        if self.address.count().await { Ok(()) } else { Err(TokenRefusal::TooManyRequests) }
+        if self.arrival.count_address().await { Ok(()) } else { Err(TokenRefusal::TooManyRequests) }
     }
 }
 

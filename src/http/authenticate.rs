@@ -6,7 +6,7 @@
 //! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -17,7 +17,7 @@ use super::refusal::Refusal;
 use super::turned_away::{TurnedAway, misconfigured};
 use crate::auth::claims::has_ended;
 use crate::auth::scopes::ScopeHierarchy;
-use crate::auth::validator::CountAddress;
+use crate::auth::validator::Arrival;
 use crate::auth::{
     BoxValidator, ConfigError, Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, TokenValidator, bearer,
 };
@@ -129,16 +129,16 @@ impl Gate {
         host: &Host,
         line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<Refusal>> {
-        let address = Address { limit: &self.limit, head, host, is_within: Cell::new(None) };
+        let arrival =
+            Arrived { gate: self, head, url, path, host, is_within: Cell::new(None), resource: OnceCell::new() };
         let validator = match self.door(url, path, host)? {
-            Door::Open if address.count().await => return Ok(None),
+            Door::Open if arrival.count_address().await => return Ok(None),
             Door::Open => return Err(self.too_many()),
             Door::Token(validator) => validator,
         };
-        let resource = self.resource_url(url, path);
         let judged = match token(head, url) {
             Ok(token) => {
-                let presented = Presented { token: &token, resource: resource.as_deref(), host, address: &address };
+                let presented = Presented { token: &token, host, arrival: &arrival };
                 judge(validator, presented).await.map_err(TurnedAway::Refused)
             }
             Err(turned_away) => Err(turned_away),
@@ -156,10 +156,10 @@ impl Gate {
                 line.refused(&turned_away);
                 // An outage is not the caller's doing.
                 let counts = !matches!(turned_away, TurnedAway::Refused(TokenRefusal::Unavailable(_)));
-                if counts && !address.count().await {
+                if counts && !arrival.count_address().await {
                     return Err(self.too_many());
                 }
-                Err(turned_away.refusal(&self.resource, resource.as_deref(), self.limit.period()))
+                Err(turned_away.refusal(&self.resource, arrival.resource(), self.limit.period()))
             }
         }
     }
@@ -214,21 +214,28 @@ async fn judge(validator: &BoxValidator, presented: Presented<'_>) -> Result<Pri
     Ok(principal)
 }
 
-/// The address of a request, which is counted once.
-struct Address<'a> {
-    limit: &'a RateLimiting,
+/// A request at the gate.
+struct Arrived<'a> {
+    gate: &'a Gate,
     head: &'a dyn RequestHead,
+    url: &'a str,
+    path: &'a str,
     host: &'a Host,
     is_within: Cell<Option<bool>>,
+    resource: OnceCell<Option<Cow<'a, SecureUrl>>>,
 }
 
-impl CountAddress for Address<'_> {
-    fn count(&self) -> LocalBoxFuture<'_, bool> {
+impl Arrival for Arrived<'_> {
+    fn resource(&self) -> Option<&SecureUrl> {
+        self.resource.get_or_init(|| self.gate.resource_url(self.url, self.path)).as_deref()
+    }
+
+    fn count_address(&self) -> LocalBoxFuture<'_, bool> {
         async {
             if let Some(is_within) = self.is_within.get() {
                 return is_within;
             }
-            let is_within = self.limit.admits(|| rate::key_of_address(self.head), self.host).await;
+            let is_within = self.gate.limit.admits(|| rate::key_of_address(self.head), self.host).await;
             self.is_within.set(Some(is_within));
             is_within
         }

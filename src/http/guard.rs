@@ -58,6 +58,9 @@ pub(super) fn too_large(body_limit: usize) -> Box<Refusal> {
 
 /// `application/json`, whose only parameter, if there is one, is `charset=utf-8`.
 fn is_json(content_type: &str) -> bool {
+    if content_type == "application/json" {
+        return true;
+    }
     let mut parts = content_type.split(';').map(|part| part.trim_matches([' ', '\t']));
     let is_type = parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json"));
     is_type
@@ -74,7 +77,10 @@ fn is_json(content_type: &str) -> bool {
 ///
 /// Clients are to name `text/event-stream` too, and many do not; it is no reason to turn them away.
 fn accepts_json(accept: &str) -> bool {
-    accept.trim_matches([' ', '\t']).is_empty() || covers(accept, ["*/*", "application/*", "application/json"])
+    // What the protocol asks clients to send.
+    accept == "application/json, text/event-stream"
+        || accept.trim_matches([' ', '\t']).is_empty()
+        || covers(accept, ["*/*", "application/*", "application/json"])
 }
 
 /// Whether `accept` names this media type. Who takes anything is not asking for it.

@@ -50,6 +50,8 @@ pub mod origin;
 mod page;
 mod rate;
 mod refusal;
+#[cfg(feature = "worker")]
+pub(crate) mod rehearsal;
 mod server_json;
 mod settings;
 pub mod stream;

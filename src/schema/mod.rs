@@ -53,6 +53,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
@@ -72,10 +73,11 @@ pub struct Schema {
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
     program: Program,
+    is_of_objects: bool,
 }
 
 thread_local! {
-    static BY_TYPE: RefCell<HashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
+    static BY_TYPE: RefCell<FxHashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
     static BY_TEXT: RefCell<HashMap<String, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
 }
 
@@ -134,7 +136,8 @@ impl Schema {
         let program = compile::compile(&value)?;
         let json = serde_json::value::to_raw_value(&value).map_err(|error| SchemaError::unreadable(&error))?;
         let header_params = header_params::collect(&value)?;
-        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program })
+        let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
+        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_of_objects })
     }
 
     /// The schema as JSON.
@@ -177,7 +180,7 @@ impl Schema {
 
     /// Whether only objects fit it.
     pub(crate) fn is_of_objects(&self) -> bool {
-        self.value.get("type").and_then(serde_json::Value::as_str) == Some("object")
+        self.is_of_objects
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is refused when a server is built: a definition that would not hold, by kind and name.
 
-use std::collections::HashSet;
 use std::fmt;
+
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
 use super::builder::McpServer;
@@ -53,7 +54,7 @@ impl McpServer {
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
             refuse("extension", name, unless(fits && settings.is_object(), problem))?;
         }
-        let mut seen = HashSet::with_capacity(self.tools.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
             let name = &*tool.face.name;
             if let Origin::Agent { key, problem, tools } = &tool.origin {
@@ -70,18 +71,18 @@ impl McpServer {
             }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
-        let mut seen = HashSet::with_capacity(self.resources.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         for resource in &self.resources {
             let uri = &*resource.description.uri;
             refuse("resource", uri, resource_problem(resource).or_else(|| unless(seen.insert(uri), TWICE)))?;
         }
-        let mut seen = HashSet::with_capacity(self.templates.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
             let name = &*template.description.uri_template;
             let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
             refuse("resource template", name, problem)?;
         }
-        let mut seen = HashSet::with_capacity(self.prompts.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for prompt in &self.prompts {
             let new = seen.insert((&*prompt.face.name, prompt.version.as_deref()));
             let problem = prompt_problem(prompt)

@@ -1,9 +1,28 @@
 // A request's way into the module, and what its caller is told when the module breaks.
 
+import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
 /** A body that is announced to be this long at most has come with its head: it is read before the module is called. */
 const SMALL = 64 * 1024
+
+let hasRehearsed = false
+
+/** Has the module answer a call of its own, once it has started: after a break, there are others to answer. */
+export function rehearse(work, headers, body) {
+  if (hasRehearsed) return
+  hasRehearsed = true
+  // Whatever goes wrong here must not keep the module from starting, and a Request cannot be made yet.
+  const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
+  const bytes = body.slice()
+  queueMicrotask(() => {
+    try {
+      work(env, request, bytes)
+    } catch (error) {
+      console.error('Critical', error)
+    }
+  })
+}
 
 let calls = 0
 

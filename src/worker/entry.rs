@@ -8,7 +8,8 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use worker::js_sys::Uint8Array;
+use http::Response;
+use worker::js_sys::{Array, Uint8Array};
 use worker::wasm_bindgen::closure::Closure;
 #[cfg(not(panic = "unwind"))]
 use worker::wasm_bindgen::handler;
@@ -20,13 +21,16 @@ use worker::{Env, web_sys};
 use super::body::WorkerBody;
 use super::head::WorkerHead;
 use super::machine::host;
-use super::respond::respond;
+use super::respond::{pairs, respond};
 use super::start::start;
-use crate::http::Endpoint;
+use crate::host::Host;
+use crate::http::stream::Body;
+use crate::http::{Endpoint, rehearsal};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     fn receive(request: &web_sys::Request, env: &Env, context: &Context, answer: &JsValue) -> JsValue;
+    fn rehearse(work: &JsValue, headers: &Array, body: &[u8]);
     #[cfg(not(panic = "unwind"))]
     fn broke(call: u32);
 }
@@ -41,6 +45,25 @@ thread_local! {
 /// Makes what follows part of `call`.
 pub(super) fn work_on(call: u32) {
     CALL.set(call);
+}
+
+/// The start of a module, behind [`entry!`](crate::worker::entry).
+#[doc(hidden)]
+pub fn begin(endpoint: fn(&Env) -> Endpoint) {
+    let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
+        let host = host(worker::Context::new(JsValue::UNDEFINED.into()), 0);
+        // It is not kept: at this time the environment may lack something, and the clock stands at 0.
+        let endpoint = endpoint(&env);
+        let head = Rc::new(WorkerHead::new(&request));
+        let rehearsal = async move {
+            let answer = |stage, host| handle(Rc::new(stage), request, Some(body), 0, host);
+            endpoint.rehearse(head, &host, answer).await;
+            Ok(JsValue::UNDEFINED)
+        };
+        start(0, Box::pin(rehearsal));
+    };
+    let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
+    rehearse(&work, &pairs(&rehearsal::headers()), rehearsal::CALL);
 }
 
 /// The function behind [`entry!`](crate::worker::entry).
@@ -70,12 +93,21 @@ fn answer(
 ) -> JsValue {
     let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
     let host = host(worker::Context::new(context), call);
-    let answer: LocalBoxFuture<'static, Result<JsValue, JsValue>> = Box::pin(async move {
-        let head = Rc::new(WorkerHead::new(&request));
-        let body = WorkerBody { request, read: body, call };
-        respond(endpoint.handle(head, body, &host).await).map(JsValue::from)
-    });
-    start(call, answer)
+    let answer = handle(endpoint, request, body, call, host);
+    start(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
+}
+
+/// What `endpoint` answers. In a box, so that the rehearsal and a call run the same code.
+fn handle(
+    endpoint: Rc<Endpoint>,
+    request: web_sys::Request,
+    body: Option<Uint8Array>,
+    call: u32,
+    host: Host,
+) -> LocalBoxFuture<'static, Response<Body>> {
+    let head = Rc::new(WorkerHead::new(&request));
+    let body = WorkerBody { request, read: body, call };
+    Box::pin(async move { endpoint.handle(head, body, &host).await })
 }
 
 /// The module has broken. It can still call out once: nothing comes back into it.
@@ -111,6 +143,11 @@ macro_rules! __worker_entry {
         const _: () = {
             use worker::wasm_bindgen;
             use $crate::worker::runtime as worker;
+
+            #[wasm_bindgen::prelude::wasm_bindgen(start)]
+            pub fn begin() {
+                $crate::worker::begin($endpoint);
+            }
 
             #[wasm_bindgen::prelude::wasm_bindgen]
             pub fn fetch(

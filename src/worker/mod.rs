@@ -22,5 +22,5 @@ pub use ::worker as runtime;
 #[doc(inline)]
 pub use crate::__worker_entry as entry;
 #[doc(hidden)]
-pub use entry::fetch;
+pub use entry::{begin, fetch};
 pub use serve::serve;

@@ -178,3 +178,14 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
   assert.ok(outcomes.broken > 0 && outcomes.right > 500, JSON.stringify(outcomes))
   await isServed(worker)
 })
+
+test('the rehearsal is answered, and not logged', () => {
+  assert.doesNotMatch(worker.logs(), /"event":"rehearsal"|"target":"repeat"/)
+})
+
+test('a server that breaks before its first request, in the rehearsal, is served', async (t) => {
+  const own = await startWorker({ name: 'faults', vars: { FRAGILE: 'yes' } })
+  t.after(() => own.stop())
+  assert.match(own.logs(), /panicked at/)
+  isRight(await ask(own, tool('echo', { text: 'alive' }), 1), 1, 'alive')
+})

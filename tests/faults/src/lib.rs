@@ -13,7 +13,14 @@ use worker::{Delay, Env};
 
 edge_mcp::worker::entry!(endpoint);
 
-fn endpoint(_: &Env) -> Endpoint {
+fn endpoint(env: &Env) -> Endpoint {
+    let is_fragile = env.var("FRAGILE").is_ok();
+    let server = move |request: &RequestInfo| {
+        if is_fragile && request.header("user-agent").is_none() {
+            Break::Panic.happen();
+        }
+        server(request)
+    };
     Endpoint::new(server).without_auth().without_rate_limit()
 }
 

@@ -1,0 +1,76 @@
+//! The call that an endpoint answers before any other.
+//!
+//! The engine compiles each function of a module when it is first called, which makes the first answer ten times as slow as the next.
+//! An endpoint that has rehearsed has called most of what an answer needs, at a time when nobody waits.
+
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Response, StatusCode};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::endpoint::Endpoint;
+use super::stream::Body;
+use super::warning;
+use crate::auth::StaticTokens;
+use crate::host::{Host, Level, Log, RequestHead};
+use crate::server::{BuildError, McpServer, RequestInfo, Tool};
+
+/// The body of the call.
+pub(crate) const CALL: &[u8] =
+    br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"repeat","arguments":{"line":"Hello","times":2}}}"#;
+
+/// The headers of the call.
+pub(crate) fn headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer rehearsal"));
+    headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-06-18"));
+    headers
+}
+
+impl Endpoint {
+    /// Builds the server, as nobody in particular finds it, and has the call answered, for which `head` is the head: from a server
+    /// that is there for this alone, since the tools of the program may do anything. The log is told only if it fails.
+    pub(crate) async fn rehearse(
+        &self,
+        head: Rc<dyn RequestHead>,
+        host: &Host,
+        answer: impl FnOnce(Self, Host) -> LocalBoxFuture<'static, Response<Body>>,
+    ) {
+        let silent = Host { log: Rc::new(Nowhere), ..host.clone() };
+        let info = RequestInfo::new(head, None);
+        // What is wrong with the server is told to those who call it.
+        drop((self.server)(&info).map(|server| server.for_caller(&info)));
+        let status = answer(stage(), silent).await.status();
+        if status != StatusCode::OK {
+            warning::once(host, "rehearsal", &format!("was answered with {status}: the first answer is slow"));
+        }
+    }
+}
+
+/// The token lets a caller in who is nobody else, to where there is nothing else.
+fn stage() -> Endpoint {
+    let tokens = r#"[{"token":"rehearsal","subject":"nobody","scopes":[]}]"#;
+    Endpoint::new(server).auth(StaticTokens::from_json("", Some(tokens))).without_rate_limit()
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    let repeat = Tool::new("repeat", async |Repeat { line, times }| line.repeat(times)).description("Says it again.");
+    McpServer::builder("rehearsal", "1.0.0").tool(repeat).build()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Repeat {
+    line: String,
+    times: usize,
+}
+
+struct Nowhere;
+
+impl Log for Nowhere {
+    fn write(&self, _: Level, _: &str) {}
+}
