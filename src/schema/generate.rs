@@ -1,19 +1,25 @@
 //! From a Rust type to a schema.
 
-use schemars::generate::SchemaSettings;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The schema of `T`: what schemars makes of it, without what only Rust knows.
 pub(super) fn from_type<T: JsonSchema>() -> Value {
+    finished(generator().into_root_schema_for::<T>())
+}
+
+fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         // 2020-12 is the dialect of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    let generator = settings.with_transform(RecursiveTransform(replace_number_format)).into_generator();
-    let mut schema = generator.into_root_schema_for::<T>();
+    settings.with_transform(RecursiveTransform(replace_number_format)).into_generator()
+}
+
+fn finished(mut schema: Schema) -> Value {
     // The name of the Rust type is nobody's business.
     schema.remove("title");
     let mut schema = schema.to_value();

@@ -93,10 +93,15 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`], if `T` uses a keyword that is not enforced here.
     pub fn of<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
-        let known = BY_TYPE.with_borrow(|schemas| schemas.get(&TypeId::of::<T>()).cloned());
+        Self::of_type(TypeId::of::<T>(), generate::from_type::<T>)
+    }
+
+    /// What does not depend on the type, so that a module has it once.
+    fn of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
+        let known = BY_TYPE.with_borrow(|schemas| schemas.get(&id).cloned());
         known.unwrap_or_else(|| {
-            let made = Self::compile(generate::from_type::<T>()).map(Rc::new);
-            BY_TYPE.with_borrow_mut(|schemas| schemas.insert(TypeId::of::<T>(), made.clone()));
+            let made = Self::compile(value()).map(Rc::new);
+            BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, made.clone()));
             made
         })
     }

@@ -21,7 +21,7 @@ use worker::{Env, web_sys};
 use super::body::WorkerBody;
 use super::head::WorkerHead;
 use super::machine::host;
-use super::respond::{pairs, respond};
+use super::respond::{pair, respond};
 use super::start::start;
 use crate::host::Host;
 use crate::http::stream::Body;
@@ -63,7 +63,8 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
         start(0, Box::pin(rehearsal));
     };
     let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
-    rehearse(&work, &pairs(&rehearsal::headers()), rehearsal::CALL);
+    let headers: Array = rehearsal::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
+    rehearse(&work, &headers, rehearsal::CALL);
 }
 
 /// The function behind [`entry!`](crate::worker::entry).

@@ -45,6 +45,9 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
 
 /// The headers as pairs. Every value is made of ASCII by the code that sets it; one that is not is left out rather than sent mangled.
 pub(super) fn pairs(headers: &HeaderMap) -> Array {
-    let pair = |name: &str, value: &str| Array::of2(&JsString::from(name), &JsString::from(value));
     headers.iter().filter_map(|(name, value)| Some(pair(name.as_str(), value.to_str().ok()?))).collect()
+}
+
+pub(super) fn pair(name: &str, value: &str) -> Array {
+    Array::of2(&JsString::from(name), &JsString::from(value))
 }

@@ -47,14 +47,22 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
 }
 
 /// Writes members of an object, in the order of their names: no two have the same.
-pub(crate) fn write_members(mut members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut String) {
-    members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    for (name, value) in members {
+pub(crate) fn write_members(members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut String) {
+    let (names, values): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+    for (name, nth) in in_order(names) {
+        let Some(&value) = values.get(nth) else { continue };
         write_string(&name, text);
         text.push(':');
         write(value, text);
         text.push(',');
     }
+}
+
+/// Names in their order, each with the place that it had.
+pub(super) fn in_order(names: Vec<Cow<'_, str>>) -> Vec<(Cow<'_, str>, usize)> {
+    let mut names: Vec<_> = names.into_iter().zip(0..).collect();
+    names.sort_unstable();
+    names
 }
 
 fn write_string(string: &str, text: &mut String) {

@@ -1,5 +1,6 @@
 //! The one pass over the bytes: what is JSON, and where each value stands.
 
+use super::canonical::in_order;
 use super::{JsonError, JsonLimits, Kind, Node, content};
 
 /// The places of all values in `text`, each before what is in it.
@@ -133,9 +134,12 @@ impl<'a> Reader<'a> {
                 None => break,
             }
         }
-        keys.sort_unstable();
-        match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
-            Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
+        if keys.len() < 2 {
+            return Ok(());
+        }
+        let keys = in_order(keys);
+        match keys.iter().zip(keys.iter().skip(1)).find(|((one, _), (other, _))| one == other) {
+            Some(((key, _), _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
             None => Ok(()),
         }
     }
