@@ -264,16 +264,15 @@ impl<F> Step<F> {
         F: Fn(I, Context) -> Fut,
         Fut: Future<Output = Result<O, ToolError>>,
     {
-        let Retry { attempts, wait } = self.retry.get();
-        let mut wait = wait;
-        for _ in 1..attempts {
+        let Retry { attempts: mut left, mut wait } = self.retry.get();
+        loop {
+            left = left.saturating_sub(1);
             match (self.work)(value.clone(), run.cx.clone()).await {
-                Err(error) if error.input.is_none() => run.cx.host().timer.sleep(wait).await,
+                Err(error) if left > 0 && error.input.is_none() => run.cx.host().timer.sleep(wait).await,
                 outcome => return outcome,
             }
             wait = wait.saturating_mul(2);
         }
-        (self.work)(value, run.cx.clone()).await
     }
 }
 
