@@ -99,11 +99,16 @@ impl Schema {
     /// What does not depend on the type, so that a module has it once.
     fn of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let known = BY_TYPE.with_borrow(|schemas| schemas.get(&id).cloned());
-        known.unwrap_or_else(|| {
-            let made = Self::compile(value()).map(Rc::new);
-            BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, made.clone()));
-            made
-        })
+        known.unwrap_or_else(|| Self::made_of_type(id, value))
+    }
+
+    /// On its own, since an engine compiles what is often called anew, and this is much that is called once.
+    #[cold]
+    #[inline(never)]
+    fn made_of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
+        let made = Self::compile(value()).map(Rc::new);
+        BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, made.clone()));
+        made
     }
 
     /// The schema that is given as data. It is published as it is.
