@@ -164,7 +164,8 @@ function idOf(request) {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+// Once made, they are copied faster than read from an object.
+const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
 
 /** A response of these bytes; as JSON, if no headers are said. */
 export function respond(status, bytes, headers = JSON_HEADERS) {
