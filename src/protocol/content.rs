@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
+use super::json::write;
 use super::revision::{Feature, Revision};
 
 /// A block of content.
@@ -37,16 +38,22 @@ pub struct Content {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
-    Text { text: String },
+    Text {
+        #[serde(serialize_with = "write::long")]
+        text: String,
+    },
     Image(Media),
     Audio(Media),
-    Resource { resource: ResourceContents },
+    Resource {
+        resource: ResourceContents,
+    },
     ResourceLink(Box<ResourceDescription>),
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Media {
+    #[serde(serialize_with = "write::long")]
     data: String,
     mime_type: Text,
 }
@@ -161,8 +168,8 @@ pub struct ResourceContents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Body {
-    Text(String),
-    Blob(String),
+    Text(#[serde(serialize_with = "write::long")] String),
+    Blob(#[serde(serialize_with = "write::long")] String),
 }
 
 /// A text was given as base64 and is none: wrong alphabet, padding or stray bits.

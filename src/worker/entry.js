@@ -6,24 +6,6 @@ import { limited } from './fetch.js'
 /** A body that is announced to be this long at most has come with its head: it is read before the module is called. */
 const SMALL = 64 * 1024
 
-let hasRehearsed = false
-
-/** Has the module answer a call of its own, once it has started: after a break, there are others to answer. */
-export function rehearse(work, headers, body) {
-  if (hasRehearsed) return
-  hasRehearsed = true
-  // Whatever goes wrong here must not keep the module from starting, and a Request cannot be made yet.
-  const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
-  const bytes = body.slice()
-  queueMicrotask(() => {
-    try {
-      work(env, request, bytes)
-    } catch (error) {
-      console.error('Critical', error)
-    }
-  })
-}
-
 let calls = 0
 
 /** The calls that wait within the module, and the streams that it writes to: how each is ended. */
@@ -62,6 +44,24 @@ export async function receive(request, env, context, answer) {
   } finally {
     if (bodies.size > 0) bodies.delete(call)
   }
+}
+
+let hasRehearsed = false
+
+/** Has the module answer a call of its own, once it has started: after a break, there are others to answer. */
+export function rehearse(work, headers, body) {
+  if (hasRehearsed) return
+  hasRehearsed = true
+  // Whatever goes wrong here must not keep the module from starting, and a Request cannot be made yet.
+  const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
+  const bytes = body.slice()
+  queueMicrotask(() => {
+    try {
+      work(env, request, bytes)
+    } catch (error) {
+      console.error('Critical', error)
+    }
+  })
 }
 
 /** The body, if it comes whole: if not, the module finds that out for itself. */

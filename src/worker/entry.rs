@@ -120,7 +120,9 @@ fn on_abort() {
 /// Makes `endpoint`, a function of the environment, what the Worker serves.
 ///
 /// The function is called once in the life of an isolate, since the environment stays the same as long; its
-/// [server function](crate::http::Endpoint::new) is called for each request.
+/// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, for a
+/// rehearsal: the engine compiles what is called for the first time, and so does it while nobody waits. A panic there is written to
+/// the log and has no other effect.
 ///
 /// ```no_run
 /// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};

@@ -12,6 +12,8 @@ pub(crate) mod canonical;
 pub(crate) mod deserialize;
 pub(crate) mod misfit;
 mod reader;
+mod special;
+pub(crate) mod write;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! The one pass over the bytes: what is JSON, and where each value stands.
 
 use super::canonical::in_order;
+use super::special::next_special;
 use super::{JsonError, JsonLimits, Kind, Node, content};
 
 /// The places of all values in `text`, each before what is in it.
@@ -162,6 +163,7 @@ impl<'a> Reader<'a> {
         let mut escaped = false;
         self.literal(b"\"")?;
         loop {
+            self.skip_plain();
             match self.next() {
                 Some(b'"') => return self.push(start, Kind::String, escaped),
                 Some(b'\\') => {
@@ -172,10 +174,15 @@ impl<'a> Reader<'a> {
                         _ => return Err(self.syntax()),
                     }
                 }
-                Some(0..=0x1f) | None => return Err(self.syntax()),
-                Some(_) => {}
+                _ => return Err(self.syntax()),
             }
         }
+    }
+
+    /// What stands for itself within a string.
+    fn skip_plain(&mut self) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        self.at = self.at.saturating_add(next_special(rest).unwrap_or(rest.len()));
     }
 
     fn unicode_escape(&mut self) -> Result<(), JsonError> {
