@@ -20,6 +20,7 @@ use std::fmt;
 use std::str::Chars;
 
 use serde_json::value::RawValue;
+use special::at_next_special;
 
 /// How much a text may hold. What exceeds it is refused before anything is done with it.
 #[derive(Clone, Copy, Debug)]
@@ -290,7 +291,8 @@ fn content(literal: &str, escaped: bool) -> Cow<'_, str> {
     }
     let mut said = String::with_capacity(inner.len());
     let mut rest = inner;
-    while let Some((plain, escape)) = rest.split_once('\\') {
+    // The only special byte within a literal is the one that an escape begins with.
+    while let Some((plain, _, escape)) = at_next_special(rest) {
         said.push_str(plain);
         let mut escape = escape.chars();
         said.push(match escape.next() {

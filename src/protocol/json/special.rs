@@ -4,19 +4,29 @@
 
 /// Where the first of them is.
 pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let is_special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
     let (words, last) = bytes.as_chunks::<8>();
-    let word = words.iter().position(|word| has_special(u64::from_le_bytes(*word)));
-    let from = word.unwrap_or(words.len()).saturating_mul(8);
-    let rest = if word.is_some() { bytes.get(from..)? } else { last };
-    from.checked_add(rest.iter().position(is_special)?)
+    let in_words =
+        words.iter().zip((0_usize..).step_by(8)).find_map(|(word, at)| at.checked_add(first_special(*word)?));
+    let is_special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
+    in_words.or_else(|| words.as_flattened().len().checked_add(last.iter().position(is_special)?))
 }
 
-/// Whether one of eight bytes is special: each is subtracted from in its own place, and borrows from the next only where it is.
-fn has_special(word: u64) -> bool {
+/// What is before the first of them, that byte, and what is after it.
+pub(super) fn at_next_special(text: &str) -> Option<(&str, u8, &str)> {
+    let (plain, rest) = text.split_at_checked(next_special(text.as_bytes())?)?;
+    // Those are all ASCII.
+    let (special, after) = rest.split_at_checked(1)?;
+    Some((plain, *special.as_bytes().first()?, after))
+}
+
+/// Where the first special one of eight bytes is. Each is subtracted from in its own place, and borrows from the next only where it
+/// is special itself: what is marked first is rightly marked.
+fn first_special(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(word);
     let below = |limit: u64, word: u64| word.wrapping_sub(ONES.wrapping_mul(limit)) & !word;
-    let is = |byte: u8, word: u64| below(1, word ^ ONES.wrapping_mul(byte.into()));
-    (below(0x20, word) | is(b'"', word) | is(b'\\', word)) & HIGH != 0
+    let is = |byte: u8| below(1, word ^ ONES.wrapping_mul(byte.into()));
+    let marked = (below(0x20, word) | is(b'"') | is(b'\\')) & HIGH;
+    (marked != 0).then_some(marked.trailing_zeros() as usize / 8)
 }
