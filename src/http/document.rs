@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::refusal::Refusal;
 use super::stream::Body;
+use crate::protocol::json::write;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
@@ -45,7 +46,7 @@ pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static st
     );
     if method != "HEAD" {
         // Texts, numbers and lists of them, which cannot fail to be JSON.
-        *response.body_mut() = Body::Bytes(serde_json::to_vec(document).unwrap_or_default());
+        *response.body_mut() = Body::Bytes(write::to_vec(document).unwrap_or_default());
     }
     response
 }

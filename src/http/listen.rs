@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::stream::{self, Body};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
-use crate::protocol::json::{Document, JsonLimits, Kind, Value, deserialize};
+use crate::protocol::json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use crate::protocol::message::{Request, result_response};
 use crate::server::McpServer;
 
@@ -67,7 +67,7 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
         method: "notifications/subscriptions/acknowledged",
         params: AcknowledgedParams { meta: subscription, notifications: Map::new() },
     };
-    let acknowledged = serde_json::to_vec(&acknowledged).map_err(|_| RpcError::internal())?;
+    let acknowledged = write::to_vec(&acknowledged).map_err(|_| RpcError::internal())?;
     let meta = Meta { server_info: Some(&server.info), ..subscription };
     let result = ListenResult { result_type: "complete", meta };
     let result = result_response(&request.id, &result).map_err(|_| RpcError::internal())?;

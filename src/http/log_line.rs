@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::turned_away::TurnedAway;
 use crate::host::{Host, Level};
 use crate::protocol::error::{ErrorCode, shortened};
-use crate::protocol::json::Value;
+use crate::protocol::json::{Value, write};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 
@@ -82,6 +82,6 @@ impl LogLine {
         self.ms = host.clock.now_ms().saturating_sub(started);
         let level = if status < 500 { Level::Info } else { Level::Error };
         // Strings and numbers: a line that cannot fail to be JSON.
-        host.log.write(level, &serde_json::to_string(&self).unwrap_or_default());
+        host.log.write(level, &write::to_string(&self).unwrap_or_default());
     }
 }

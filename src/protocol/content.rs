@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
-use super::json::write;
+use super::json::long;
 use super::revision::{Feature, Revision};
 
 /// A block of content.
@@ -39,7 +39,7 @@ pub struct Content {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
     Text {
-        #[serde(serialize_with = "write::long")]
+        #[serde(serialize_with = "long::serialize")]
         text: String,
     },
     Image(Media),
@@ -53,7 +53,7 @@ enum Block {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Media {
-    #[serde(serialize_with = "write::long")]
+    #[serde(serialize_with = "long::serialize")]
     data: String,
     mime_type: Text,
 }
@@ -168,8 +168,8 @@ pub struct ResourceContents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Body {
-    Text(#[serde(serialize_with = "write::long")] String),
-    Blob(#[serde(serialize_with = "write::long")] String),
+    Text(#[serde(serialize_with = "long::serialize")] String),
+    Blob(#[serde(serialize_with = "long::serialize")] String),
 }
 
 /// A text was given as base64 and is none: wrong alphabet, padding or stray bits.

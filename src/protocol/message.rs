@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::error::RpcError;
-use super::json::{Document, JsonLimits, Kind, Value};
+use super::json::{Document, JsonLimits, Kind, Value, write};
 use super::meta;
 
 /// The id of a request, kept as the text that it was sent as, and given back as that.
@@ -143,7 +143,7 @@ pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     body.extend_from_slice(id.as_json().as_bytes());
     body.extend_from_slice(b",\"result\":");
-    serde_json::to_writer(&mut body, result)?;
+    write::append(&mut body, result)?;
     body.push(b'}');
     Ok(body)
 }
@@ -161,7 +161,7 @@ pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     }
     body.extend_from_slice(b"\"error\":");
     // An error holds an integer, a string and a JSON value: there is nothing in it that could fail.
-    body.extend(serde_json::to_vec(error).unwrap_or_default());
+    body.extend(write::to_vec(error).unwrap_or_default());
     body.push(b'}');
     body
 }

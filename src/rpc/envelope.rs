@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Call, Outcome};
 use crate::protocol::description::Implementation;
+use crate::protocol::json::write;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::{CacheHint, fault};
@@ -83,7 +84,7 @@ fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>
     // The ends of the response and of its result.
     response.truncate(response.len().saturating_sub(2));
     let is_empty = response.ends_with(b"{");
-    let members = serde_json::to_vec(members)?;
+    let members = write::to_vec(members)?;
     response.extend_from_slice(if is_empty { b"" } else { b"," });
     response.extend_from_slice(members.get(1..).unwrap_or_default());
     response.push(b'}');

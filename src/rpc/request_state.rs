@@ -17,7 +17,7 @@ use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
 use crate::protocol::json::deserialize::read_text;
-use crate::protocol::json::{Value, canonical};
+use crate::protocol::json::{Value, canonical, write};
 use crate::server::exchange::Answers;
 use crate::server::workflow::FinishedSteps;
 
@@ -49,7 +49,7 @@ pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn 
         kept: exchange.state().clone(),
         steps: exchange.steps().clone(),
     };
-    let state = serde_json::to_vec(&state)?;
+    let state = write::to_vec(&state)?;
     if exchange.is_private() {
         let mut nonce = [0; NONCE];
         call.cx.host().randomness.fill(&mut nonce)?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::context::Context;
 use crate::host::{Host, Level};
 use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::json::write;
 
 /// A log line about one failure.
 #[derive(Serialize)]
@@ -20,7 +21,7 @@ struct Fault<'a> {
 pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
     let fault = Fault { event: "failure", subject: &shortened(subject), cause };
     // A line of three strings cannot fail to be JSON.
-    let line = serde_json::to_string(&fault).unwrap_or_default();
+    let line = write::to_string(&fault).unwrap_or_default();
     host.log.write(Level::Error, &line);
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::description::Text;
+use crate::protocol::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::Wishes;
 
@@ -70,7 +71,7 @@ impl Outbox {
 
     fn send(&self, method: &'static str, params: &impl Serialize) {
         // What cannot be written as JSON, and a client that has gone away, are no reason to stop the handler.
-        if let Ok(line) = serde_json::to_vec(&Notification { jsonrpc: "2.0", method, params }) {
+        if let Ok(line) = write::to_vec(&Notification { jsonrpc: "2.0", method, params }) {
             let _gone = self.sender.unbounded_send(line);
         }
     }

@@ -10,6 +10,7 @@
 
 pub(crate) mod canonical;
 pub(crate) mod deserialize;
+pub(crate) mod long;
 pub(crate) mod misfit;
 mod reader;
 mod special;
