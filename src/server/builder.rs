@@ -52,7 +52,7 @@ impl McpServer {
     /// Begins a server of that name and version.
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpServerBuilder {
         McpServerBuilder {
-            server: Self {
+            server: Box::new(Self {
                 info: Implementation::new(name, version),
                 about: None,
                 instructions: None,
@@ -67,7 +67,7 @@ impl McpServer {
                 warnings: Vec::new(),
                 cache: CacheHint::NONE,
                 caches: Vec::new(),
-            },
+            }),
         }
     }
 
@@ -134,7 +134,8 @@ impl McpServer {
 /// A server that is being put together. Lists show things in the order in which they were added.
 #[must_use]
 pub struct McpServerBuilder {
-    pub(super) server: McpServer,
+    /// In a box, since a builder is moved each time something is added.
+    pub(super) server: Box<McpServer>,
 }
 
 impl McpServerBuilder {
@@ -260,6 +261,6 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.server.prefer_explicit_tools();
         self.server.check_definitions()?;
-        Ok(self.server)
+        Ok(*self.server)
     }
 }
