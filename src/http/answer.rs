@@ -80,7 +80,7 @@ impl Endpoint {
                 return answer.map(Answer::Whole);
             }
             if path == server_json::PATH {
-                return self.server_json(head, &url, host).await.map(Answer::Whole);
+                return self.server_json(head, &url, host).boxed_local().await.map(Answer::Whole);
             }
             return Err(Refusal::http(
                 StatusCode::NOT_FOUND,
@@ -94,7 +94,7 @@ impl Endpoint {
             ));
         }
         if is_page {
-            return self.page(head, &url, host).await.map(Answer::Whole);
+            return self.page(head, &url, host).boxed_local().await.map(Answer::Whole);
         }
         let method = head.method();
         if method == "OPTIONS" {
@@ -115,7 +115,7 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
-                self.answer_batch(&requests, revision, info, &url, host, line).await.map(Answer::Whole)
+                self.answer_batch(&requests, revision, info, &url, host, line).boxed_local().await.map(Answer::Whole)
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
@@ -154,7 +154,7 @@ impl Endpoint {
                 drop(document);
                 let line = std::mem::take(line);
                 let job = Job { server, body, limits: self.limits, cx, keys: self.state_keys.clone(), line, started };
-                Ok(Answer::Live(live::answer(job, wishes, host).await))
+                Ok(Answer::Live(live::answer(job, wishes, host).boxed_local().await))
             }
         }
     }

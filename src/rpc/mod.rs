@@ -87,6 +87,8 @@ fn too_long(call: &Call<'_>, length: usize) -> Outcome {
     Err(RpcError::new(ErrorCode::Internal, message))
 }
 
+/// Each method is a function of its own, that of a future too: an engine compiles a function when it is first called, and a new isolate
+/// is called by one method first.
 async fn answer(call: &Call<'_>) -> Outcome {
     let method = Method::named(&call.request.method, call.cx.revision());
     match method.filter(|method| is_offered(*method, call.server)) {
@@ -95,12 +97,12 @@ async fn answer(call: &Call<'_>) -> Outcome {
         Some(Method::Discover) => discover::discover(call),
         Some(Method::ListTools) => tools::list(call),
         Some(Method::CallTool) => tools::call(call).await,
-        Some(Method::ListResources) => resources::list(call).await,
+        Some(Method::ListResources) => resources::list(call).boxed_local().await,
         Some(Method::ListResourceTemplates) => resources::list_templates(call),
-        Some(Method::ReadResource) => resources::read(call).await,
+        Some(Method::ReadResource) => resources::read(call).boxed_local().await,
         Some(Method::ListPrompts) => prompts::list(call),
-        Some(Method::GetPrompt) => prompts::get(call).await,
-        Some(Method::Complete) => completion::complete(call).await,
+        Some(Method::GetPrompt) => prompts::get(call).boxed_local().await,
+        Some(Method::Complete) => completion::complete(call).boxed_local().await,
         Some(Method::SetLogLevel) => lifecycle::set_log_level(call),
         None => Err(not_found(&call.request.method)),
     }
