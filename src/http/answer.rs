@@ -2,6 +2,8 @@
 //!
 //! Path, origin, method, media types, announced length; who calls; the body; JSON; what the message is and in which
 //! revision; the server; the scopes of what is used; the method. Nothing is read before the check that could make it needless.
+//!
+//! What few requests need is in a box: an engine compiles a function when it is first called, and this one is called by all.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;

@@ -20,7 +20,6 @@ struct DiscoverResult<'a> {
 
 /// `server/discover`. Only modern revisions are named: a client that chose an older one would send it in `_meta`, where
 /// older revisions do not look.
-#[inline(never)]
 pub(super) fn discover(call: &Call<'_>) -> Outcome {
     envelope::complete_cacheable(
         call,

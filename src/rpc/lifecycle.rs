@@ -26,7 +26,6 @@ struct InitializeResult<'a> {
 }
 
 /// `initialize`: the revision that was asked for if it is a legacy one, else the newest of these.
-#[inline(never)]
 pub(super) fn initialize(call: &Call<'_>) -> Outcome {
     let requested = params::string(call.request, "protocolVersion")?;
     params::optional_object(call.request, "capabilities")?;
@@ -50,14 +49,12 @@ pub(super) fn initialize(call: &Call<'_>) -> Outcome {
 struct Empty {}
 
 /// `ping`: `{}`.
-#[inline(never)]
 pub(super) fn ping(call: &Call<'_>) -> Outcome {
     envelope::complete(call, Empty {})
 }
 
 /// `logging/setLevel`, where log messages are declared: clients call it as soon as they are. It is checked and not kept; the
 /// level is the server's own.
-#[inline(never)]
 pub(super) fn set_log_level(call: &Call<'_>) -> Outcome {
     let level = params::string(call.request, "level")?;
     if LogLevel::named(&level).is_none() {

@@ -87,25 +87,31 @@ fn too_long(call: &Call<'_>, length: usize) -> Outcome {
     Err(RpcError::new(ErrorCode::Internal, message))
 }
 
-/// Each method is a function of its own, that of a future too: an engine compiles a function when it is first called, and a new isolate
-/// is called by one method first.
+/// Each method stays a function of its own, those that wait by a box: an engine compiles a function when it is first called, and a new
+/// isolate is called by one method first.
 async fn answer(call: &Call<'_>) -> Outcome {
     let method = Method::named(&call.request.method, call.cx.revision());
     match method.filter(|method| is_offered(*method, call.server)) {
-        Some(Method::Initialize) => lifecycle::initialize(call),
-        Some(Method::Ping) => lifecycle::ping(call),
-        Some(Method::Discover) => discover::discover(call),
-        Some(Method::ListTools) => tools::list(call),
+        Some(Method::Initialize) => apart(call, lifecycle::initialize),
+        Some(Method::Ping) => apart(call, lifecycle::ping),
+        Some(Method::Discover) => apart(call, discover::discover),
+        Some(Method::ListTools) => apart(call, tools::list),
         Some(Method::CallTool) => tools::call(call).await,
         Some(Method::ListResources) => resources::list(call).boxed_local().await,
-        Some(Method::ListResourceTemplates) => resources::list_templates(call),
+        Some(Method::ListResourceTemplates) => apart(call, resources::list_templates),
         Some(Method::ReadResource) => resources::read(call).boxed_local().await,
-        Some(Method::ListPrompts) => prompts::list(call),
+        Some(Method::ListPrompts) => apart(call, prompts::list),
         Some(Method::GetPrompt) => prompts::get(call).boxed_local().await,
         Some(Method::Complete) => completion::complete(call).boxed_local().await,
-        Some(Method::SetLogLevel) => lifecycle::set_log_level(call),
+        Some(Method::SetLogLevel) => apart(call, lifecycle::set_log_level),
         None => Err(not_found(&call.request.method)),
     }
+}
+
+/// Calls `method` by its address, so that it does not become part of its caller.
+#[inline(never)]
+fn apart(call: &Call<'_>, method: fn(&Call<'_>) -> Outcome) -> Outcome {
+    method(call)
 }
 
 /// A method that is not served: where it needs a session, it says so.

@@ -38,7 +38,6 @@ struct GetPromptResult<'a> {
 }
 
 /// `prompts/list`: each name once, where it was first added, as its last version describes it.
-#[inline(never)]
 pub(super) fn list(call: &Call<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
     for prompt in call.server.prompts.iter().filter(|prompt| call.lists(&prompt.access)) {

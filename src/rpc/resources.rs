@@ -59,7 +59,6 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
 }
 
 /// `resources/templates/list`.
-#[inline(never)]
 pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
     let templates = call.server.templates.iter().filter(|template| call.lists(&template.access));
     let templates = templates.map(|template| &template.description).collect();

@@ -29,7 +29,6 @@ struct ListToolsResult<'a> {
 }
 
 /// `tools/list`: in the order of registration.
-#[inline(never)]
 pub(super) fn list(call: &Call<'_>) -> Outcome {
     let (tools, next_cursor) = page(call, call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect())?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));

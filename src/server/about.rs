@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
-use super::definition::BuildError;
+use super::definition::{BuildError, is_blank};
 use super::distribution::{Package, Remote, Repository, is_one_version};
 use super::tool::{Origin, Tool};
 use crate::protocol::description::Text;
@@ -261,16 +261,15 @@ impl McpServer {
     /// What is said of the server, and would not hold in a registry.
     pub(super) fn check_about(&self) -> Result<(), BuildError> {
         let Some(about) = &self.about else { return Ok(()) };
-        let is_blank = |text: &Option<Text>| text.as_ref().is_some_and(|text| text.trim().is_empty());
         let problem = if about.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
             Some("has an id with none of a-z and 0-9 in it".into())
         } else if about.registry_name.as_ref().is_some_and(|name| !is_registry_name(name)) {
             Some("has a registry name that is not one such as `io.github.ada/weather`".into())
         } else if about.registry_name.is_some() && !is_one_version(&self.info.version) {
             Some("has a registry name, and must have one version, such as `1.0.2`, and no range".into())
-        } else if is_blank(&about.release_date) {
+        } else if about.release_date.as_deref().is_some_and(is_blank) {
             Some("has an empty release date".into())
-        } else if is_blank(&about.canonical_package) {
+        } else if about.canonical_package.as_deref().is_some_and(is_blank) {
             Some("has an empty canonical package".into())
         } else {
             (about.repository.iter().find_map(Repository::problem))

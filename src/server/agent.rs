@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
+use super::definition::is_blank;
 use super::tool::{DEADLINE, Origin, Tool};
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
 use crate::protocol::content::Content;
@@ -156,7 +157,7 @@ pub(super) fn tool(agent: impl Agent) -> Tool {
     let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
     let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
     let blank = || format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
-    let problem = description.trim().is_empty().then(blank).or_else(|| agent.problem());
+    let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
     let ask = move |Question { message }: Question, cx: Context| {
         let agent = agent.clone();
         async move { agent.generate(message, cx).await }

@@ -44,7 +44,7 @@ impl McpServer {
     pub(super) fn check_definitions(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
-            refuse("server", &info.name, value.trim_start().is_empty().then(|| format!("has an empty {field}")))?;
+            refuse("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;
         }
         refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         refuse("server", &info.name, icon_problem(&info.icons))?;
@@ -132,11 +132,17 @@ fn unless(holds: bool, problem: &str) -> Option<String> {
     (!holds).then(|| problem.to_owned())
 }
 
+/// Whether there is nothing to read in `text`.
+pub(super) fn is_blank(text: &str) -> bool {
+    // From one side: what is not blank mostly shows it by its first character.
+    text.trim_start().is_empty()
+}
+
 fn tool_problem(tool: &Tool) -> Option<String> {
     if let Some(problem) = name_problem(&tool.face.name) {
         return Some(problem);
     }
-    if tool.face.description.as_deref().is_none_or(|text| text.trim_start().is_empty()) {
+    if tool.face.description.as_deref().is_none_or(is_blank) {
         return Some("has an empty description; a model chooses tools by it".into());
     }
     if let Some(problem) = icon_problem(&tool.face.icons).or_else(|| scope_problem(&tool.access)) {
@@ -195,8 +201,8 @@ fn name_problem(name: &str) -> Option<String> {
 }
 
 fn face_problem(face: &Face) -> Option<String> {
-    let blank = face.description.as_deref().is_some_and(|text| text.trim_start().is_empty());
-    unless(!face.name.trim_start().is_empty(), "has an empty name")
+    let blank = face.description.as_deref().is_some_and(is_blank);
+    unless(!is_blank(&face.name), "has an empty name")
         .or_else(|| unless(!blank, "has an empty description"))
         .or_else(|| icon_problem(&face.icons))
 }

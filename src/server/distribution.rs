@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::command::{Command, Input, is_word};
+use super::definition::is_blank;
 use crate::auth::SecureUrl;
 use crate::protocol::description::Text;
 
@@ -50,7 +51,7 @@ impl Repository {
         if let Err(problem) = SecureUrl::parse(&self.url) {
             return Some(format!("has a repository whose URL {problem}"));
         }
-        if self.source.trim().is_empty() {
+        if is_blank(&self.source) {
             return Some("has a repository without a source, such as `github`".into());
         }
         let is_step = |step: &str| !matches!(step, "" | "." | "..") && !step.contains(['\\', ' ']);
@@ -207,6 +208,9 @@ impl Remote {
 pub(super) fn is_one_version(version: &str) -> bool {
     let is_range = version.starts_with(['^', '~', '<', '>', '=']) || version.contains("||") || version.contains(" - ");
     let is_wildcard = |part: &str| matches!(part, "x" | "X" | "*");
-    let is_empty = version.trim().is_empty();
-    !is_empty && version.len() <= 255 && version != "latest" && !is_range && !version.split('.').any(is_wildcard)
+    !is_blank(version)
+        && version.len() <= 255
+        && version != "latest"
+        && !is_range
+        && !version.split('.').any(is_wildcard)
 }

@@ -4,11 +4,12 @@
 
 /// Where the first of them is.
 pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let (words, last) = bytes.as_chunks::<8>();
-    let in_words =
-        words.iter().zip((0_usize..).step_by(8)).find_map(|(word, at)| at.checked_add(first_special(*word)?));
-    let is_special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
-    in_words.or_else(|| words.as_flattened().len().checked_add(last.iter().position(is_special)?))
+    let (words, rest) = bytes.as_chunks();
+    // Made whole by what is not special.
+    let mut last = [b' '; 8];
+    last.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    let mut words = words.iter().chain([&last]).zip((0_usize..).step_by(8));
+    words.find_map(|(word, at)| at.checked_add(first_special(*word)?))
 }
 
 /// What is before the first of them, that byte, and what is after it.

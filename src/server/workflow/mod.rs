@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::Context;
+use super::definition::is_blank;
 use super::tool::{Origin, Tool};
 use super::tool_result::{IntoToolResult, Json, ToolError, ToolResult};
 use crate::protocol::description::Text;
@@ -301,7 +302,7 @@ where
     O: StepValue + JsonSchema,
 {
     let Workflow { key, title, description, is_read_only, steps, count, .. } = workflow;
-    let is_blank = description.trim().is_empty();
+    let is_blank = is_blank(&description);
     let about = format!("Run workflow '{key}'. Workflow description: {description}");
     let name = format!("run_{key}");
     let (title, total, own_key) = (title.unwrap_or_else(|| key.clone()), count.get(), key.clone());
