@@ -24,3 +24,4 @@ pub mod message;
 pub mod meta;
 pub mod method;
 pub mod revision;
+pub(crate) mod short_decimal;

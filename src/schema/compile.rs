@@ -12,11 +12,14 @@ use serde_json::{Map, Value};
 
 use super::format::Format;
 use super::pattern::Pattern;
-use super::program::{Bound, Keyword, Measure, Program, Rule, Type};
+use super::program::{
+    Alternatives, Bound, Enum, Keyword, Measure, Names, Number, ObjectRule, PatternId, Program, Rule, RuleId, Type,
+    Types,
+};
 use super::progress;
 use super::references::References;
 use crate::protocol::decimal::Decimal;
-use crate::protocol::json::canonical;
+use crate::protocol::short_decimal::ShortDecimal;
 
 /// The one dialect: that of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -26,6 +29,17 @@ const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data"
 
 /// How deeply schemas may be nested in one another.
 const DEPTH: usize = 128;
+
+/// Keywords about the members of an object: together they are one keyword of a rule, made where the first of them is met.
+const OBJECT: [&str; 7] = [
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "required",
+    "dependentRequired",
+    "dependentSchemas",
+];
 
 /// Keywords about the side of a number.
 const BOUNDS: [(&str, Bound); 4] = [
@@ -99,11 +113,13 @@ pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
     let mut next = 0;
     while let Some(place) = compiler.places.get(next).cloned() {
         let schema = compiler.schema.pointer(&place).unwrap_or(&Value::Bool(true));
-        let keywords = compiler.schema(schema, &place)?;
-        compiler.program.rules.push(keywords);
+        let rule = compiler.schema(schema, &place)?;
+        compiler.program.rules.push(rule);
         next = next.saturating_add(1);
     }
     progress::check(&compiler.program, &compiler.places)?;
+    compiler.program.follow_references();
+    compiler.program.find_tags();
     Ok(compiler.program)
 }
 
@@ -120,7 +136,7 @@ struct Compiler<'s> {
 impl Compiler<'_> {
     /// The rule of the schema at `place`, which is compiled later if it has not been yet.
     #[inline(never)]
-    fn rule_at(&mut self, place: String) -> Rule {
+    fn rule_at(&mut self, place: String) -> RuleId {
         if let Some(rule) = self.places.iter().position(|known| *known == place) {
             return rule;
         }
@@ -128,37 +144,43 @@ impl Compiler<'_> {
         self.places.len().saturating_sub(1)
     }
 
-    fn schema(&mut self, schema: &Value, place: &str) -> Result<Vec<Keyword>, SchemaError> {
+    fn schema(&mut self, schema: &Value, place: &str) -> Result<Rule, SchemaError> {
         match schema {
-            Value::Bool(true) => Ok(Vec::new()),
-            Value::Bool(false) => Ok(vec![Keyword::Never]),
+            Value::Bool(true) => Ok(Rule { types: Types::ALL, keywords: Vec::new() }),
+            Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
             Value::Object(_) if place.bytes().filter(|byte| *byte == b'/').count() > DEPTH => {
                 Err(SchemaError::at(place, "schemas are nested too deeply"))
             }
-            Value::Object(object) => self.keywords(object, place),
+            Value::Object(object) => {
+                let types = match object.get("type") {
+                    Some(names) => types(names, &format!("{place}/type"))?,
+                    None => Types::ALL,
+                };
+                Ok(Rule { types, keywords: self.keywords(object, place)? })
+            }
             _ => Err(SchemaError::at(place, "a schema is an object or a boolean")),
         }
     }
 
     fn keywords(&mut self, object: &Map<String, Value>, place: &str) -> Result<Vec<Keyword>, SchemaError> {
         let mut keywords = Vec::new();
+        let mut has_object = false;
         for (name, value) in object {
             let at = format!("{place}/{name}");
-            keywords.push(match name.as_str() {
+            let keyword = match name.as_str() {
                 "$schema" if value.as_str().is_some_and(|dialect| dialect.trim_end_matches('#') == DIALECT) => continue,
                 "$schema" => return Err(SchemaError::at(&at, format!("only the dialect {DIALECT} is spoken here"))),
                 "$vocabulary" if only_known_vocabularies(value) => continue,
                 "$ref" => Keyword::Reference(self.reference(value, place, &at)?),
-                "type" => Keyword::Type(types(value, &at)?),
-                "enum" => Keyword::Enum(array(value, &at)?.iter().map(shown_and_canonical).collect()),
-                "const" => Keyword::Enum(vec![shown_and_canonical(value)]),
+                "type" => continue,
+                "enum" => Keyword::Enum(Enum::of(array(value, &at)?)),
+                "const" => Keyword::Enum(Enum::of([value])),
                 "multipleOf" => Keyword::MultipleOf(positive(value, &at)?),
-                "pattern" => Keyword::Pattern(pattern(string(value, &at)?, &at)?),
+                "pattern" => Keyword::Pattern(self.pattern(string(value, &at)?, &at)?),
                 "format" => match Format::named(string(value, &at)?) {
                     Some(format) => Keyword::Format(format),
                     None => continue,
                 },
-                // Each of these groups is one keyword here, made where the first of it is met.
                 "items" if object.contains_key("prefixItems") => continue,
                 "items" | "prefixItems" => self.items(object, place)?,
                 "contains" => self.contains(object, place)?,
@@ -167,44 +189,43 @@ impl Compiler<'_> {
                     Value::Bool(false) => continue,
                     _ => return Err(expected("true or false", &at)),
                 },
-                "patternProperties" if object.contains_key("properties") => continue,
-                "additionalProperties"
-                    if ["properties", "patternProperties"].iter().any(|name| object.contains_key(*name)) =>
-                {
-                    continue;
+                name if OBJECT.contains(&name) => {
+                    if std::mem::replace(&mut has_object, true) {
+                        continue;
+                    }
+                    Keyword::Object(Box::new(self.object(object, place)?))
                 }
-                "properties" | "patternProperties" | "additionalProperties" => self.properties(object, place)?,
-                "propertyNames" => Keyword::PropertyNames(self.rule_at(at)),
-                "required" => Keyword::Required(strings(value, &at)?),
-                "dependentRequired" => {
-                    let each = members(value, &at)?.iter();
-                    let each = each.map(|(name, names)| Ok((name.clone(), strings(names, &at)?)));
-                    Keyword::DependentRequired(each.collect::<Result<_, _>>()?)
-                }
-                "dependentSchemas" => Keyword::DependentSchemas(self.rules_by_name(value, &at)?),
                 "if" => Keyword::If {
                     condition: self.rule_at(at),
                     then: self.rule_beside(object, place, "then"),
                     otherwise: self.rule_beside(object, place, "else"),
                 },
                 "allOf" => Keyword::AllOf(self.rules(value, &at)?),
-                "anyOf" => Keyword::AnyOf(self.rules(value, &at)?),
-                "oneOf" => Keyword::OneOf(self.rules(value, &at)?),
+                "anyOf" => Keyword::AnyOf(Alternatives { rules: self.rules(value, &at)?, tag: None }),
+                "oneOf" => Keyword::OneOf(Alternatives { rules: self.rules(value, &at)?, tag: None }),
                 "not" => Keyword::Not(self.rule_at(at)),
                 name => match by_table(name, value, &at)? {
+                    Some(Keyword::Size(measure, least, most)) => match size_of(&mut keywords, measure) {
+                        Some((known_least, known_most)) => {
+                            (*known_least, *known_most) = (least.max(*known_least), most.min(*known_most));
+                            continue;
+                        }
+                        None => Keyword::Size(measure, least, most),
+                    },
                     Some(keyword) => keyword,
                     None => continue,
                 },
-            });
+            };
+            keywords.push(keyword);
         }
         Ok(keywords)
     }
 
-    fn rule_beside(&mut self, object: &Map<String, Value>, place: &str, name: &str) -> Option<Rule> {
+    fn rule_beside(&mut self, object: &Map<String, Value>, place: &str, name: &str) -> Option<RuleId> {
         object.contains_key(name).then(|| self.rule_at(format!("{place}/{name}")))
     }
 
-    fn rules(&mut self, value: &Value, place: &str) -> Result<Vec<Rule>, SchemaError> {
+    fn rules(&mut self, value: &Value, place: &str) -> Result<Vec<RuleId>, SchemaError> {
         let schemas = array(value, place)?;
         if schemas.is_empty() {
             return Err(expected("a schema or more", place));
@@ -212,7 +233,7 @@ impl Compiler<'_> {
         Ok((0..schemas.len()).map(|nth| self.rule_at(format!("{place}/{nth}"))).collect())
     }
 
-    fn rules_by_name(&mut self, value: &Value, place: &str) -> Result<Vec<(String, Rule)>, SchemaError> {
+    fn rules_by_name(&mut self, value: &Value, place: &str) -> Result<Vec<(String, RuleId)>, SchemaError> {
         let names = members(value, place)?.keys();
         Ok(names.map(|name| (name.clone(), self.rule_at(format!("{place}/{}", escaped(name))))).collect())
     }
@@ -235,22 +256,65 @@ impl Compiler<'_> {
         Ok(Keyword::Contains { rule: self.rule_at(format!("{place}/contains")), least, most })
     }
 
-    fn properties(&mut self, object: &Map<String, Value>, place: &str) -> Result<Keyword, SchemaError> {
-        let named = object.get("properties").map(|value| self.rules_by_name(value, &format!("{place}/properties")));
-        let at = format!("{place}/patternProperties");
-        let patterns = match object.get("patternProperties") {
-            Some(value) => self.rules_by_name(value, &at)?,
+    /// All keywords about the members of an object.
+    fn object(&mut self, object: &Map<String, Value>, place: &str) -> Result<ObjectRule, SchemaError> {
+        let at = |name: &str| format!("{place}/{name}");
+        let mut by_name = |name: &str| match object.get(name) {
+            Some(value) => self.rules_by_name(value, &at(name)),
+            None => Ok(Vec::new()),
+        };
+        let properties = by_name("properties")?;
+        let patterns = by_name("patternProperties")?;
+        let dependent_schemas = by_name("dependentSchemas")?;
+        let required = object.get("required").map_or(Ok(Vec::new()), |names| strings(names, &at("required")))?;
+        let dependent_required: Vec<_> = match object.get("dependentRequired") {
+            Some(value) => {
+                let each = members(value, &at("dependentRequired"))?.iter();
+                let each = each.map(|(name, names)| Ok((name, strings(names, &at("dependentRequired"))?)));
+                each.collect::<Result<_, SchemaError>>()?
+            }
             None => Vec::new(),
         };
-        let patterns = patterns.into_iter().map(|(text, rule)| Ok((pattern(&text, &at)?, rule)));
-        Ok(Keyword::Properties {
-            named: named.transpose()?.unwrap_or_default(),
-            patterns: patterns.collect::<Result<_, SchemaError>>()?,
+        let of_dependents = dependent_required.iter().flat_map(|(name, names)| names.iter().chain([*name]));
+        let names = properties.iter().chain(&dependent_schemas).map(|(name, _)| name);
+        let names = Names::of(names.chain(&required).chain(of_dependents).cloned().collect());
+        let ids = |wanted: &[String]| wanted.iter().filter_map(|name| names.find(name)).collect();
+        let mut by_id = vec![None; names.len()];
+        for (name, rule) in properties {
+            if let Some(place) = names.find(&name).and_then(|id| by_id.get_mut(id)) {
+                *place = Some(rule);
+            }
+        }
+        let patterns = patterns.iter().map(|(text, rule)| Ok((self.pattern(text, &at("patternProperties"))?, *rule)));
+        let patterns = patterns.collect::<Result<_, SchemaError>>()?;
+        let find = |name: &str| names.find(name);
+        Ok(ObjectRule {
+            properties: by_id,
+            patterns,
             others: self.rule_beside(object, place, "additionalProperties"),
+            property_names: self.rule_beside(object, place, "propertyNames"),
+            required: ids(&required),
+            dependent_required: dependent_required
+                .iter()
+                .filter_map(|(name, others)| Some((find(name)?, ids(others))))
+                .collect(),
+            dependent_schemas: dependent_schemas.iter().filter_map(|(name, rule)| Some((find(name)?, *rule))).collect(),
+            names,
         })
     }
 
-    fn reference(&mut self, value: &Value, place: &str, at: &str) -> Result<Rule, SchemaError> {
+    /// The pattern, which is compiled once however often it occurs.
+    fn pattern(&mut self, text: &str, place: &str) -> Result<PatternId, SchemaError> {
+        let patterns = &mut self.program.patterns;
+        if let Some(known) = patterns.iter().position(|known| known.source() == text) {
+            return Ok(known);
+        }
+        let made = Pattern::new(text);
+        patterns.push(made.map_err(|problem| SchemaError::at(place, format!("the pattern `{text}` {problem}")))?);
+        Ok(patterns.len().saturating_sub(1))
+    }
+
+    fn reference(&mut self, value: &Value, place: &str, at: &str) -> Result<RuleId, SchemaError> {
         let target = self.references.resolve(string(value, at)?, place);
         let target = target.map_err(|problem| SchemaError::at(at, problem))?;
         if self.schema.pointer(&target).is_none() {
@@ -261,6 +325,14 @@ impl Compiler<'_> {
         }
         Ok(self.rule_at(target))
     }
+}
+
+/// The bounds of a size that is already checked: the other side of it belongs there, so that it is counted once.
+fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut u64)> {
+    keywords.iter_mut().find_map(|keyword| match keyword {
+        Keyword::Size(known, least, most) if *known == measure => Some((least, most)),
+        _ => None,
+    })
 }
 
 /// A keyword of the tables above; `None` for one that is a remark.
@@ -297,19 +369,15 @@ fn expected(what: &str, place: &str) -> SchemaError {
     SchemaError::at(place, format!("{what} is expected"))
 }
 
-fn shown_and_canonical(value: &Value) -> (String, String) {
-    let text = value.to_string();
-    let canonical = canonical::of_text(&text);
-    (text, canonical)
-}
-
-fn types(value: &Value, place: &str) -> Result<Vec<Type>, SchemaError> {
+fn types(value: &Value, place: &str) -> Result<Types, SchemaError> {
     let names = match value {
         Value::String(name) => vec![name.clone()],
         _ => strings(value, place)?,
     };
-    let known = |name: &String| Type::named(name).ok_or_else(|| SchemaError::at(place, format!("no type `{name}`")));
-    names.iter().map(known).collect()
+    names.iter().try_fold(Types::NONE, |types, name| match Type::named(name) {
+        Some(known) => Ok(types.and(known)),
+        None => Err(SchemaError::at(place, format!("no type `{name}`"))),
+    })
 }
 
 fn array<'v>(value: &'v Value, place: &str) -> Result<&'v Vec<Value>, SchemaError> {
@@ -329,14 +397,15 @@ fn strings(value: &Value, place: &str) -> Result<Vec<String>, SchemaError> {
     strings.collect::<Option<_>>().ok_or_else(|| expected("an array of strings", place))
 }
 
-fn number(value: &Value, place: &str) -> Result<Decimal, SchemaError> {
-    let text = value.is_number().then(|| value.to_string());
-    text.and_then(|text| Decimal::of(&text)).ok_or_else(|| expected("a number", place))
+fn number(value: &Value, place: &str) -> Result<Number, SchemaError> {
+    let text = value.is_number().then(|| value.to_string()).unwrap_or_default();
+    let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| expected("a number", place))?;
+    Ok(Number { exact, short: ShortDecimal::of(&text) })
 }
 
-fn positive(value: &Value, place: &str) -> Result<Decimal, SchemaError> {
+fn positive(value: &Value, place: &str) -> Result<Number, SchemaError> {
     let number = number(value, place)?;
-    if number > Decimal::ZERO { Ok(number) } else { Err(expected("a number above 0", place)) }
+    if number.exact > Decimal::ZERO { Ok(number) } else { Err(expected("a number above 0", place)) }
 }
 
 /// A whole number, which may be written with a fraction of zeros.
@@ -346,8 +415,4 @@ fn count(value: &Value, place: &str) -> Result<u64, SchemaError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let number = value.as_u64().or_else(|| whole().map(|number| number as u64));
     number.ok_or_else(|| expected("a whole number from 0 on", place))
-}
-
-fn pattern(text: &str, place: &str) -> Result<Pattern, SchemaError> {
-    Pattern::new(text).map_err(|problem| SchemaError::at(place, format!("the pattern `{text}` {problem}")))
 }

@@ -1,126 +1,57 @@
-//! What is said of a value that does not fit.
+//! The words for what a check has found.
 
-use super::mistake::did_you_mean;
-use super::pattern::LONGEST_TEXT;
-use super::program::{Bound, Keyword, Measure, Rule};
-use super::validate::{Check, is_other, measured, missing_dependents};
+use super::check::{Check, MOST_MISTAKES};
+use super::mistake::{Place, did_you_mean};
+use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, RuleId, Types};
+use super::steps::{LINE, Steps};
 use crate::protocol::error::shortened;
 use crate::protocol::json::Value;
 
-/// More would not help whoever has to mend them.
-const MOST_MISTAKES: usize = 10;
+/// Values of an `enum` that a mistake lists.
+const MOST_VALUES: usize = 50;
 
-impl Check<'_> {
-    /// Whether there is nothing more to say, or no more that can be found out.
-    fn is_done(&self) -> bool {
-        self.mistakes.len() >= MOST_MISTAKES || self.is_exhausted
+impl<'d> Check<'_, 'd> {
+    /// Adds the line about a mistake in the value that is looked at.
+    pub(super) fn note(&mut self, problem: &str) {
+        self.take_line();
+        let line = Place::of(&self.path, self.root, self.manner.hides_values).line(problem);
+        self.mistakes.push(line);
     }
 
-    /// Says why `value` does not fit a rule, if it does not.
-    pub(super) fn explain(&mut self, rule: Rule, value: Value<'_>) {
-        if self.is_done() || self.fits(rule, value) {
-            return;
+    /// Notes a mistake in a property of the object that is looked at, which is not there.
+    pub(super) fn fail_at(&mut self, property: &str, problem: &str) -> bool {
+        if !self.is_done() {
+            self.take_line();
+            let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
+            place.enter_property(property);
+            self.mistakes.push(place.line(problem));
         }
-        self.within(|check| {
-            let program = check.program;
-            for keyword in program.rule(rule) {
-                if check.is_done() || !check.step(1) {
-                    break;
-                }
-                check.explain_keyword(keyword, value);
-            }
-            true
-        });
+        false
     }
 
-    fn explain_keyword(&mut self, keyword: &Keyword, value: Value<'_>) {
-        match keyword {
-            Keyword::Items { prefix, rest } => {
-                for (nth, item) in value.items().enumerate() {
-                    if let Some(rule) = prefix.get(nth).copied().or(*rest) {
-                        self.inside(&format!("[{nth}]"), |check| check.explain(rule, item));
-                    }
-                }
-            }
-            Keyword::Required(names) => {
-                for name in names.iter().filter(|name| !is_other(value) && value.get(name).is_none()) {
-                    self.at_property(name, |check| check.mistake("is required"));
-                }
-            }
-            Keyword::DependentRequired(dependents) => {
-                for (given, name) in missing_dependents(dependents, value) {
-                    self.at_property(name, |check| check.mistake(format!("is required where `{given}` is given")));
-                }
-            }
-            Keyword::DependentSchemas(rules) => {
-                for (_, rule) in rules.iter().filter(|(name, _)| value.get(name).is_some()) {
-                    self.explain(*rule, value);
-                }
-            }
-            Keyword::PropertyNames(rule) => {
-                for name in value.names() {
-                    self.inside(&format!(" (the name {})", shortened(name.text())), |check| check.explain(*rule, name));
-                }
-            }
-            Keyword::Properties { named, patterns, others } => {
-                for (name, member) in value.members() {
-                    if self.is_done() {
-                        return;
-                    }
-                    for rule in self.rules_of(&name, named, patterns, *others) {
-                        let is_unknown = Some(rule) == *others && matches!(self.program.rule(rule), [Keyword::Never]);
-                        if is_unknown {
-                            let known = named.iter().map(|(known, _)| known.as_str());
-                            self.mistake(format!(
-                                "unknown property {:?}{}",
-                                shortened(&name),
-                                did_you_mean(&name, known)
-                            ));
-                        } else {
-                            self.at_property(&name, |check| check.explain(rule, member));
-                        }
-                    }
-                }
-            }
-            Keyword::If { condition, then, otherwise } => {
-                let rule = if self.fits(*condition, value) { then } else { otherwise };
-                if let Some(rule) = rule {
-                    self.explain(*rule, value);
-                }
-            }
-            Keyword::AllOf(rules) => rules.iter().for_each(|rule| self.explain(*rule, value)),
-            Keyword::Reference(rule) => self.explain(*rule, value),
-            Keyword::AnyOf(rules) => {
-                if !self.keyword_fits(keyword, value) {
-                    self.none_fits(rules, value);
-                }
-            }
-            Keyword::OneOf(rules) => match rules.iter().filter(|rule| self.fits(**rule, value)).count() {
-                0 => self.none_fits(rules, value),
-                1 => {}
-                _ => self.mistake("fits several of the alternatives, of which only one may hold"),
-            },
-            keyword => {
-                if !self.keyword_fits(keyword, value) {
-                    let problem = self.problem(keyword, value);
-                    self.mistake(problem);
-                }
-            }
+    /// Takes the steps for a line.
+    fn take_line(&mut self) {
+        self.steps.take(LINE);
+        self.steps.take_for(self.path.len().saturating_mul(LINE as usize), 4);
+    }
+
+    fn shown(&self, value: Value<'d>) -> String {
+        Place::of(&self.path, self.root, self.manner.hides_values).shown(value)
+    }
+
+    /// What is wrong with a value that is of none of these types.
+    pub(super) fn wrong_type(&self, types: Types, value: Value<'d>) -> String {
+        if types == Types::NONE {
+            return "nothing is allowed here".to_owned();
         }
+        expected(types.names(), &self.shown(value))
     }
 
-    /// What is wrong with a value that does not fit a keyword which looks at it alone.
-    fn problem(&mut self, keyword: &Keyword, value: Value<'_>) -> String {
-        let shown = self.place.shown(value);
+    /// What is wrong with a value that does not fit a keyword.
+    pub(super) fn problem(&mut self, keyword: &Keyword, value: Value<'d>) -> String {
+        let shown = self.shown(value);
         match keyword {
-            Keyword::Type(types) => {
-                let names: Vec<_> = types.iter().map(|kind| kind.with_article()).collect();
-                format!("expected {}, got {shown}", names.join(" or "))
-            }
-            Keyword::Enum(allowed) => {
-                let allowed: Vec<_> = allowed.iter().map(|(shown, _)| shown.as_str()).collect();
-                format!("expected {}, got {shown}", allowed.join(" or "))
-            }
+            Keyword::Enum(allowed) => expected(allowed.shown.iter().map(String::as_str), &shown),
             Keyword::Bound(bound, limit) => {
                 let side = match bound {
                     Bound::Minimum => "below the minimum",
@@ -128,21 +59,21 @@ impl Check<'_> {
                     Bound::ExclusiveMinimum => "not above",
                     Bound::ExclusiveMaximum => "not below",
                 };
-                format!("{shown} is {side} {}", limit.shown())
+                format!("{shown} is {side} {}", limit.exact.shown())
             }
-            Keyword::MultipleOf(step) => format!("{shown} is no multiple of {}", step.shown()),
+            Keyword::MultipleOf(step) => format!("{shown} is no multiple of {}", step.exact.shown()),
             Keyword::Size(measure, least, most) => {
-                let (size, unit) = (measured(*measure, value).unwrap_or_default(), measure.unit());
+                let (size, unit) = (self.measured(*measure, value).unwrap_or_default(), measure.unit());
                 if size < *least {
                     format!("has {size} {unit}, at least {least} are required")
                 } else {
                     format!("has {size} {unit}, at most {most} are allowed")
                 }
             }
-            Keyword::Pattern(pattern) if value.text().len() > LONGEST_TEXT => {
-                format!("is too long to be compared with the pattern {}", pattern.source())
+            Keyword::Pattern(pattern) => {
+                let source = self.program.patterns.get(*pattern).map_or("", |pattern| pattern.source());
+                format!("{shown} does not match the pattern {source}")
             }
-            Keyword::Pattern(pattern) => format!("{shown} does not match the pattern {}", pattern.source()),
             Keyword::Format(format) => format!("expected {}, got {shown}", format.describe()),
             Keyword::Contains { rule, least, most } => {
                 let count = self.count_fitting(*rule, value);
@@ -154,63 +85,119 @@ impl Check<'_> {
             }
             Keyword::UniqueItems => {
                 let (one, other) = self.repeated(value).unwrap_or_default();
-                format!("has the same item twice: [{one}] and [{other}]")
+                let index = |position| value.items().take_while(|item| item.position() < position).count();
+                format!("has the same item twice: [{}] and [{}]", index(one), index(other))
             }
             Keyword::Not(_) => format!("{shown} is what is excluded here"),
-            _ => "nothing is allowed here".to_owned(),
+            _ => "fits several of the alternatives, of which only one may hold".to_owned(),
         }
     }
 
-    /// No alternative holds: the one that came closest tells what is missing.
-    fn none_fits(&mut self, rules: &[Rule], value: Value<'_>) {
+    /// What is wrong with a property that the schema does not know.
+    pub(super) fn unknown(&mut self, object: &ObjectRule, name: &str) -> String {
+        let own = object.properties.iter().enumerate().filter(|(_, rule)| rule.is_some());
+        let known = own.map(|(id, _)| object.names.get(id));
+        let meant = did_you_mean(name, known, &mut self.steps);
+        format!("unknown property {:?}{meant}", shortened(name))
+    }
+
+    /// Notes why no alternative holds: what the one that came closest misses. It is `false`, as the value does not fit.
+    pub(super) fn none_fits(&mut self, alternatives: &Alternatives, value: Value<'d>) -> bool {
+        if self.is_done() {
+            return false;
+        }
+        // This has steps of its own: a check must not fail for want of steps because its mistakes are hard to explain.
+        let outside = self.explanation.take().map(|left| std::mem::replace(&mut self.steps, Steps::of(left)));
         let before = std::mem::take(&mut self.mistakes);
-        // One of another type, or that is not the value which was wanted, is farther than one with several faults inside.
-        let mut closest: Option<((bool, usize), Vec<String>)> = None;
-        for rule in rules {
-            self.explain(*rule, value);
-            let mistakes = std::mem::take(&mut self.mistakes);
-            let distance = (self.is_of_another_kind(*rule, value), mistakes.len());
-            if !mistakes.is_empty() && closest.as_ref().is_none_or(|(least, _)| distance < *least) {
-                closest = Some((distance, mistakes));
-            }
-        }
-        let closest = closest.map(|(_, mistakes)| mistakes);
+        let closest = self.closest(alternatives, value);
         self.mistakes = before;
-        self.mistakes.extend(closest.unwrap_or_default());
-        self.mistakes.truncate(MOST_MISTAKES);
-    }
-
-    /// Whether a rule is about values of another type, or about another value.
-    fn is_of_another_kind(&mut self, rule: Rule, value: Value<'_>) -> bool {
-        let program = self.program;
-        program.rule(rule).iter().any(|keyword| match keyword {
-            Keyword::Type(_) | Keyword::Enum(_) => !self.keyword_fits(keyword, value),
-            Keyword::Reference(rule) => {
-                let direct =
-                    program.rule(*rule).iter().filter(|keyword| matches!(keyword, Keyword::Type(_) | Keyword::Enum(_)));
-                direct.into_iter().any(|keyword| !self.keyword_fits(keyword, value))
-            }
-            _ => false,
-        })
-    }
-
-    fn inside(&mut self, step: &str, check: impl FnOnce(&mut Self)) {
-        let outside = self.place.enter(step);
-        check(self);
-        self.place.leave(outside);
-    }
-
-    fn at_property(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
-        let outside = self.place.enter_property(name);
-        check(self);
-        self.place.leave(outside);
-    }
-
-    fn mistake(&mut self, what: impl AsRef<str>) {
-        if self.mistakes.len() < MOST_MISTAKES {
-            self.mistakes.push(self.place.line(what.as_ref()));
+        if let Some(steps) = outside {
+            self.explanation = Some(self.steps.left());
+            self.steps = steps;
         }
+        if closest.is_empty() {
+            return self.fail(|_| format!("fits none of the {} alternatives", alternatives.rules.len()));
+        }
+        let room = MOST_MISTAKES.saturating_sub(self.mistakes.len());
+        self.mistakes.extend(closest.into_iter().take(room));
+        false
     }
+
+    /// The mistakes of the alternative that has the fewest; none, if the steps do not suffice.
+    fn closest(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Vec<String> {
+        let tag = self.tag(alternatives, value);
+        let mut candidates = Vec::new();
+        for (nth, rule) in alternatives.rules.iter().enumerate() {
+            if !self.is_excluded(alternatives, nth, tag.as_ref()) && !self.is_of_another_kind(*rule, value) {
+                candidates.push(*rule);
+            }
+        }
+        if candidates.is_empty() {
+            match tag.zip(alternatives.tag.as_ref()) {
+                Some((tag, of)) => {
+                    let allowed = of.allowed.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str);
+                    let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
+                    place.enter_property(&of.name);
+                    let problem = expected(allowed, &place.shown(tag));
+                    self.mistakes.push(place.line(&problem));
+                }
+                None => self.none_is_of_this_kind(alternatives, value),
+            }
+            return std::mem::take(&mut self.mistakes);
+        }
+        let mut closest: Vec<String> = Vec::new();
+        for rule in candidates {
+            self.fits(rule, value);
+            let mistakes = std::mem::take(&mut self.mistakes);
+            if !mistakes.is_empty() && (closest.is_empty() || mistakes.len() < closest.len()) {
+                closest = mistakes;
+            }
+        }
+        closest
+    }
+
+    /// Whether a rule is about values of another type, or about other values.
+    fn is_of_another_kind(&mut self, rule: RuleId, value: Value<'d>) -> bool {
+        let (program, was_trying) = (self.program, std::mem::replace(&mut self.is_trying, true));
+        let rule = program.rule(rule);
+        let is_of_another =
+            !self.is_a(rule.types, value) || enums(&rule.keywords).any(|allowed| !self.is_one_of(allowed, value));
+        self.is_trying = was_trying;
+        is_of_another
+    }
+
+    /// Notes which types and values the alternatives are for.
+    fn none_is_of_this_kind(&mut self, alternatives: &Alternatives, value: Value<'d>) {
+        let program = self.program;
+        let mut wanted: Vec<&str> = Vec::new();
+        for rule in alternatives.rules.iter().map(|rule| program.rule(*rule)) {
+            let mut values = enums(&rule.keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).peekable();
+            let of_rule: Vec<_> = if values.peek().is_some() { values.collect() } else { rule.types.names().collect() };
+            for one in of_rule {
+                if wanted.len() <= MOST_VALUES && !wanted.contains(&one) {
+                    wanted.push(one);
+                }
+            }
+        }
+        let problem = expected(wanted.into_iter(), &self.shown(value));
+        self.note(&problem);
+    }
+}
+
+fn enums(keywords: &[Keyword]) -> impl Iterator<Item = &Enum> {
+    keywords.iter().filter_map(|keyword| match keyword {
+        Keyword::Enum(allowed) => Some(allowed),
+        _ => None,
+    })
+}
+
+fn expected<'v>(wanted: impl Iterator<Item = &'v str>, got: &str) -> String {
+    let mut wanted: Vec<_> = wanted.take(MOST_VALUES.saturating_add(1)).collect();
+    if wanted.len() > MOST_VALUES {
+        wanted.truncate(MOST_VALUES);
+        wanted.push("another of the values in the schema");
+    }
+    format!("expected {}, got {got}", wanted.join(" or "))
 }
 
 impl Measure {

@@ -1,11 +1,26 @@
 //! How a mistake is told: where it is, without what is nobody's business.
 
+use super::steps::Steps;
 use crate::protocol::error::shortened;
-use crate::protocol::json::misfit::{Misfit, Step};
+use crate::protocol::json::misfit::{self, Misfit};
 use crate::protocol::json::{Kind, Value};
+
+/// Bytes of a name that may have been meant.
+const LONGEST_MEANT: usize = 64;
+/// Bytes of a name in which such a word is looked for; a longer one is taken for that of a secret.
+const LONGEST_NAME: usize = 512;
 
 /// Words in the names of properties whose values are never shown.
 const SECRETS: [&str; 7] = ["secret", "token", "password", "passwd", "key", "credential", "auth"];
+
+/// A step from a value to one that is in it. Names are positions in the document.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Item(u32),
+    Member(u32),
+    /// To the name of a member itself.
+    Name(u32),
+}
 
 /// Where a value is: `items[2].qty`.
 #[derive(Debug)]
@@ -15,46 +30,43 @@ pub(super) struct Place {
     hides: bool,
 }
 
-/// The place outside of one that was entered.
-pub(super) struct Outside {
-    length: usize,
-    hides: bool,
-}
-
 impl Place {
-    /// The whole value.
-    pub(super) fn at_the_root(hides: bool) -> Self {
-        Self { path: String::new(), hides }
+    /// The place to which `path` leads from `root`.
+    pub(super) fn of(path: &[Step], root: Value<'_>, hides: bool) -> Self {
+        let mut place = Self { path: String::new(), hides };
+        for step in path {
+            match *step {
+                Step::Item(nth) => place.enter_item(nth as usize),
+                Step::Member(name) => place.enter_property(&root.at(name).as_str().unwrap_or_default()),
+                Step::Name(name) => {
+                    place.path.push_str(&format!(" (the name {})", shortened(root.at(name).text())));
+                }
+            }
+        }
+        place
     }
 
-    /// Goes one step further.
-    pub(super) fn enter(&mut self, step: &str) -> Outside {
-        let outside = Outside { length: self.path.len(), hides: self.hides };
-        self.path.push_str(step);
-        outside
+    fn enter_item(&mut self, nth: usize) {
+        self.path.push_str(&format!("[{nth}]"));
     }
 
     /// Goes to a property. A name that is no plain word is quoted.
-    pub(super) fn enter_property(&mut self, name: &str) -> Outside {
-        let plain = !name.is_empty() && !name.contains(|c: char| c <= ' ' || "\"'.:()[]{}\\`".contains(c));
-        let outside =
-            self.enter(&if plain { format!(".{}", shortened(name)) } else { format!("[{:?}]", shortened(name)) });
+    pub(super) fn enter_property(&mut self, name: &str) {
+        let shown = shortened(name);
+        let is_plain = !shown.is_empty() && !shown.contains(|c: char| c <= ' ' || "\"'.:()[]{}\\`".contains(c));
+        self.path.push_str(&if is_plain { format!(".{shown}") } else { format!("[{shown:?}]") });
         self.hides |= is_named_like_a_secret(name);
-        outside
-    }
-
-    /// Goes back.
-    pub(super) fn leave(&mut self, Outside { length, hides }: Outside) {
-        self.path.truncate(length);
-        self.hides = hides;
     }
 
     /// A value as it may be shown: shortened, and of a secret, or of what may hold one, its kind alone.
     pub(super) fn shown(&self, value: Value<'_>) -> String {
-        if !self.hides && !may_hold_a_secret(value) {
-            return shortened(value.text()).into_owned();
+        let shown = shortened(value.text());
+        // A name comes before its value, so that a value which is shown has a name which is shown, too.
+        let has_parts = matches!(value.kind(), Kind::Object | Kind::Array);
+        if self.hides || (has_parts && is_named_like_a_secret(&shown)) {
+            return value.kind().with_article().to_owned();
         }
-        value.kind().with_article().to_owned()
+        shown.into_owned()
     }
 
     /// The line about a mistake here.
@@ -68,38 +80,45 @@ impl Place {
 
 /// The line about what a type does not take. What is said of it may quote the value.
 pub(crate) fn told(misfit: &Misfit) -> String {
-    let mut place = Place::at_the_root(false);
+    let mut place = Place { path: String::new(), hides: false };
     for step in misfit.way() {
         match step {
-            Step::Member(name) => place.enter_property(name),
-            Step::Item(at) => place.enter(&format!("[{at}]")),
-        };
+            misfit::Step::Member(name) => place.enter_property(name),
+            misfit::Step::Item(at) => place.enter_item(*at),
+        }
     }
     place.line(if place.hides { "is not what is expected there" } else { misfit.what() })
 }
 
-/// Whether a value has parts, of which one may be named like a secret.
-fn may_hold_a_secret(value: Value<'_>) -> bool {
-    matches!(value.kind(), Kind::Object | Kind::Array) && is_named_like_a_secret(value.text())
-}
-
-/// Whether a name, or a path of names, has a word in it by which secrets are called.
+/// Whether a name, or the beginning of a text with names in it, has a word in it by which secrets are called.
 fn is_named_like_a_secret(name: &str) -> bool {
+    // Nobody names a property like this, and a long one is not searched.
+    if name.len() > LONGEST_NAME {
+        return true;
+    }
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
 }
 
-/// What may have been meant by a name that is not known.
-pub(super) fn did_you_mean<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
-    let near = |known: &&str| {
-        let most = if name.chars().count() < 4 { 1 } else { 2 };
-        name.len() <= 64 && known.len() <= 64 && distance(name, known) <= most
-    };
-    let meant = known.filter(near).min_by_key(|known| distance(name, known));
-    meant.map_or(String::new(), |meant| format!("; did you mean {meant:?}?"))
+/// What may have been meant by a name that is not known, as the end of a sentence about it.
+pub(super) fn did_you_mean<'k>(name: &str, known: impl Iterator<Item = &'k str>, steps: &mut Steps) -> String {
+    let most = if name.chars().nth(3).is_none() { 1 } else { 2 };
+    let mut meant: Option<(usize, &str)> = None;
+    // A character may have two bytes or more in one name, and one in the other.
+    for known in known.filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_MEANT) {
+        // Each character is compared with each.
+        if !steps.take_for(known.len().saturating_mul(name.len()), 1) {
+            break;
+        }
+        let distance = distance(name, known);
+        if distance <= most && meant.is_none_or(|(least, _)| distance < least) {
+            meant = Some((distance, known));
+        }
+    }
+    meant.map_or(String::new(), |(_, meant)| format!("; did you mean {meant:?}?"))
 }
 
-/// How many characters have to be added, left out, changed or swapped with the next.
+/// How many characters have to be added, left out, changed or swapped with the next to make one name the other.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) =
         (one.to_ascii_lowercase().chars().collect(), other.to_ascii_lowercase().chars().collect());
@@ -124,7 +143,7 @@ fn distance(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::did_you_mean;
+    use super::*;
 
     #[test]
     fn near_names_are_suggested() {
@@ -139,8 +158,8 @@ mod tests {
             ("place", ""),
             ("", ""),
         ] {
-            assert_eq!(did_you_mean(name, known.into_iter()), meant, "{name}");
+            assert_eq!(did_you_mean(name, known.into_iter(), &mut Steps::of(10_000)), meant, "{name}");
         }
-        assert_eq!(did_you_mean(&"x".repeat(10_000), known.into_iter()), "");
+        assert_eq!(did_you_mean(&"x".repeat(10_000), known.into_iter(), &mut Steps::of(10_000)), "");
     }
 }

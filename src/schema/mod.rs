@@ -33,19 +33,21 @@
 //! A check is slower than that crate's, and a schema is compiled once. In a Worker this module and regex-lite are 61 025 bytes with
 //! gzip: what examples/weather is larger by than without them.
 
+mod check;
 mod compile;
 mod explain;
 mod form;
 mod format;
 mod generate;
 mod header_params;
+mod memo;
 mod mistake;
 mod pattern;
 mod program;
 mod progress;
 mod references;
+mod steps;
 mod strings;
-mod validate;
 mod wrap;
 
 use std::any::TypeId;
@@ -57,12 +59,12 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
+use check::Manner;
 pub use compile::SchemaError;
 pub(crate) use header_params::HeaderParam;
 pub(crate) use mistake::told;
 use program::Program;
 pub(crate) use program::Type;
-use validate::Manner;
 
 use crate::protocol::json::Value;
 
@@ -88,6 +90,9 @@ const MOST_KEPT: usize = 256;
 const SCALARS: [&str; 4] = ["string", "number", "integer", "boolean"];
 
 impl Schema {
+    /// The steps that a check takes at most, its explanation included: about 50 ms of WebAssembly.
+    pub const MOST_STEPS: u32 = steps::CHECK + steps::EXPLANATION;
+
     /// The schema of `T`.
     ///
     /// # Errors
@@ -165,17 +170,23 @@ impl Schema {
     ///
     /// It takes a bounded number of steps. A value that takes more is refused, in one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value, Manner::default())
+        check::check(&self.program, value, Manner::default()).mistakes
     }
 
     /// The same, with `format` enforced where it is one that a form can have: `email`, `uri`, `date` and `date-time`.
     pub fn validate_with_formats(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value, Manner { formats: true, ..Manner::default() })
+        check::check(&self.program, value, Manner { formats: true, ..Manner::default() }).mistakes
+    }
+
+    /// The number of steps that [`validate`](Self::validate) takes for `value`: at most [`MOST_STEPS`](Self::MOST_STEPS). A step is
+    /// about 10 ns of WebAssembly.
+    pub fn steps(&self, value: Value<'_>) -> u32 {
+        check::check(&self.program, value, Manner::default()).steps
     }
 
     /// The same as [`validate`](Self::validate) for the log: no value is shown.
     pub(crate) fn validate_for_log(&self, value: Value<'_>) -> Vec<String> {
-        validate::mistakes(&self.program, value, Manner { hides_values: true, ..Manner::default() })
+        check::check(&self.program, value, Manner { hides_values: true, ..Manner::default() }).mistakes
     }
 
     /// The arguments that a client repeats in headers.

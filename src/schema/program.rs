@@ -1,7 +1,8 @@
 //! A compiled schema.
 
 use crate::protocol::decimal::Decimal;
-use crate::protocol::json::Kind;
+use crate::protocol::json::{Kind, canonical};
+use crate::protocol::short_decimal::ShortDecimal;
 
 use super::format::Format;
 use super::pattern::Pattern;
@@ -9,55 +10,160 @@ use super::pattern::Pattern;
 /// Rules that refer to one another by index. The first is the whole schema.
 #[derive(Debug, Default)]
 pub(super) struct Program {
-    pub rules: Vec<Vec<Keyword>>,
+    pub rules: Vec<Rule>,
+    /// For each rule: itself, or the one to which it does nothing but refer.
+    targets: Vec<RuleId>,
+    pub patterns: Vec<Pattern>,
 }
 
 /// The index of a rule.
-pub(super) type Rule = usize;
+pub(super) type RuleId = usize;
+/// The index of a pattern.
+pub(super) type PatternId = usize;
+
+/// A schema: the types that pass, and what else is checked, in the order in which the schema has it.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub types: Types,
+    pub keywords: Vec<Keyword>,
+}
 
 /// One thing to check.
 #[derive(Debug)]
 pub(super) enum Keyword {
-    /// `false`: nothing passes.
-    Never,
-    Type(Vec<Type>),
-    /// Values, each as it is shown and in its canonical form.
-    Enum(Vec<(String, String)>),
-    Bound(Bound, Decimal),
-    MultipleOf(Decimal),
+    Enum(Enum),
+    Bound(Bound, Number),
+    MultipleOf(Number),
     /// How many there may be, from the least to the most.
     Size(Measure, u64, u64),
-    Pattern(Pattern),
+    Pattern(PatternId),
     Format(Format),
     Items {
-        prefix: Vec<Rule>,
-        rest: Option<Rule>,
+        prefix: Vec<RuleId>,
+        rest: Option<RuleId>,
     },
     Contains {
-        rule: Rule,
+        rule: RuleId,
         least: u64,
         most: u64,
     },
     UniqueItems,
-    Required(Vec<String>),
-    DependentRequired(Vec<(String, Vec<String>)>),
-    DependentSchemas(Vec<(String, Rule)>),
-    PropertyNames(Rule),
-    Properties {
-        named: Vec<(String, Rule)>,
-        patterns: Vec<(Pattern, Rule)>,
-        others: Option<Rule>,
-    },
+    Object(Box<ObjectRule>),
     If {
-        condition: Rule,
-        then: Option<Rule>,
-        otherwise: Option<Rule>,
+        condition: RuleId,
+        then: Option<RuleId>,
+        otherwise: Option<RuleId>,
     },
-    AllOf(Vec<Rule>),
-    AnyOf(Vec<Rule>),
-    OneOf(Vec<Rule>),
-    Not(Rule),
-    Reference(Rule),
+    AllOf(Vec<RuleId>),
+    AnyOf(Alternatives),
+    OneOf(Alternatives),
+    Not(RuleId),
+    Reference(RuleId),
+}
+
+/// All that is said of an object's members: it is checked in one pass over them.
+#[derive(Debug, Default)]
+pub(super) struct ObjectRule {
+    pub names: Names,
+    /// By name: the rule of the property.
+    pub properties: Vec<Option<RuleId>>,
+    pub patterns: Vec<(PatternId, RuleId)>,
+    /// The rule of properties that neither `properties` nor `patterns` have.
+    pub others: Option<RuleId>,
+    pub property_names: Option<RuleId>,
+    pub required: Vec<NameId>,
+    pub dependent_required: Vec<(NameId, Vec<NameId>)>,
+    pub dependent_schemas: Vec<(NameId, RuleId)>,
+}
+
+/// The index of a name.
+pub(super) type NameId = usize;
+
+/// Names of properties, in an order in which one is found quickly: by length, then by bytes.
+#[derive(Debug, Default)]
+pub(super) struct Names(Vec<String>);
+
+impl Names {
+    pub(super) fn of(mut names: Vec<String>) -> Self {
+        names.sort_unstable_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        names.dedup();
+        Self(names)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<NameId> {
+        self.0.binary_search_by(|known| (known.len(), known.as_str()).cmp(&(name.len(), name))).ok()
+    }
+
+    pub(super) fn get(&self, id: NameId) -> &str {
+        self.0.get(id).map_or("", String::as_str)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Alternatives, and by which property's value they can be told apart.
+#[derive(Debug)]
+pub(super) struct Alternatives {
+    pub rules: Vec<RuleId>,
+    pub tag: Option<Tag>,
+}
+
+/// A property whose value excludes alternatives: that of a tagged enum. `None` is an alternative that takes any value there.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub name: String,
+    pub allowed: Vec<Option<Enum>>,
+}
+
+/// Values that pass.
+#[derive(Clone, Debug)]
+pub(super) struct Enum {
+    /// As the schema has them.
+    pub shown: Vec<String>,
+    /// Their canonical forms, in order.
+    canonical: Vec<String>,
+    kinds: Types,
+}
+
+impl Enum {
+    pub(super) fn of<'v>(values: impl IntoIterator<Item = &'v serde_json::Value>) -> Self {
+        let mut of = Self { shown: Vec::new(), canonical: Vec::new(), kinds: Types::NONE };
+        for value in values {
+            let text = value.to_string();
+            of.canonical.push(canonical::of_text(&text));
+            of.shown.push(text);
+            of.kinds = of.kinds.and(match value {
+                serde_json::Value::Null => Type::Null,
+                serde_json::Value::Bool(_) => Type::Boolean,
+                serde_json::Value::Number(_) => Type::Number,
+                serde_json::Value::String(_) => Type::String,
+                serde_json::Value::Array(_) => Type::Array,
+                serde_json::Value::Object(_) => Type::Object,
+            });
+        }
+        of.canonical.sort_unstable();
+        of
+    }
+
+    /// Whether one of the values is of that kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.kinds.have(kind)
+    }
+
+    /// Whether the value with that canonical form passes.
+    pub(super) fn allows(&self, canonical: &str) -> bool {
+        self.canonical.binary_search_by(|known| known.as_str().cmp(canonical)).is_ok()
+    }
+}
+
+/// A number of a schema.
+#[derive(Debug)]
+pub(super) struct Number {
+    pub exact: Decimal,
+    /// The same, if it is short.
+    pub short: Option<ShortDecimal>,
 }
 
 /// On which side of a number a value must be.
@@ -77,31 +183,31 @@ pub(super) enum Measure {
     Properties,
 }
 
-/// The types of JSON Schema.
+/// The types of JSON Schema, each a bit of [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    String,
-    Array,
-    Object,
+    Boolean = 1,
+    Integer = 2,
+    Number = 4,
+    String = 8,
+    Array = 16,
+    Object = 32,
+    Null = 64,
 }
 
 impl Type {
     const NAMES: [(&'static str, Self); 7] = [
-        ("null", Self::Null),
         ("boolean", Self::Boolean),
         ("integer", Self::Integer),
         ("number", Self::Number),
         ("string", Self::String),
         ("array", Self::Array),
         ("object", Self::Object),
+        ("null", Self::Null),
     ];
 
     /// As it is called in a sentence.
-    pub(super) fn with_article(self) -> &'static str {
+    fn with_article(self) -> &'static str {
         match self {
             Self::Null => Kind::Null,
             Self::Boolean => Kind::Boolean,
@@ -119,26 +225,134 @@ impl Type {
     }
 }
 
+/// A set of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Types {
+    pub(super) const ALL: Self = Self(127);
+    /// Those of `false`: nothing passes.
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) const fn and(self, other: Type) -> Self {
+        Self(self.0 | other as u8)
+    }
+
+    /// Whether values of that kind pass; of numbers, all of them.
+    pub(super) const fn have(self, kind: Kind) -> bool {
+        let kind = match kind {
+            Kind::Null => Type::Null,
+            Kind::Boolean => Type::Boolean,
+            Kind::Number => Type::Number,
+            Kind::String => Type::String,
+            Kind::Array => Type::Array,
+            Kind::Object => Type::Object,
+        };
+        self.0 & kind as u8 != 0
+    }
+
+    /// Whether integers pass, though not all numbers need to.
+    pub(super) const fn have_integers(self) -> bool {
+        self.0 & (Type::Integer as u8 | Type::Number as u8) != 0
+    }
+
+    /// Their names, for a sentence.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        let is_in = move |kind: Type| self.0 & kind as u8 != 0;
+        Type::NAMES.into_iter().filter(move |(_, kind)| is_in(*kind)).map(|(_, kind)| kind.with_article())
+    }
+}
+
 impl Program {
-    pub(super) fn rule(&self, index: Rule) -> &[Keyword] {
-        self.rules.get(index).map_or(&[], Vec::as_slice)
+    /// The rule with that index, or the one to which it does nothing but refer.
+    pub(super) fn rule(&self, id: RuleId) -> &Rule {
+        static EMPTY: Rule = Rule { types: Types::ALL, keywords: Vec::new() };
+        // Every index was given out by the compiler.
+        self.rules.get(self.targets.get(id).copied().unwrap_or(id)).unwrap_or(&EMPTY)
+    }
+
+    /// Finds the rules to which others do nothing but refer. References must be known not to form cycles.
+    pub(super) fn follow_references(&mut self) {
+        let target = |mut id: RuleId| {
+            while let Some(Rule { types: Types::ALL, keywords }) = self.rules.get(id)
+                && let [Keyword::Reference(next)] = keywords.as_slice()
+            {
+                id = *next;
+            }
+            id
+        };
+        self.targets = (0..self.rules.len()).map(target).collect();
     }
 
     /// The rules that are about the same value as `rule` is.
-    pub(super) fn beside(&self, rule: Rule) -> Vec<Rule> {
+    pub(super) fn beside(&self, id: RuleId) -> Vec<RuleId> {
         let mut beside = Vec::new();
-        for keyword in self.rule(rule) {
+        for keyword in &self.rule(id).keywords {
             match keyword {
-                Keyword::AllOf(rules) | Keyword::AnyOf(rules) | Keyword::OneOf(rules) => beside.extend(rules),
+                Keyword::AllOf(rules) => beside.extend(rules),
+                Keyword::AnyOf(alternatives) | Keyword::OneOf(alternatives) => beside.extend(&alternatives.rules),
                 Keyword::Not(rule) | Keyword::Reference(rule) => beside.push(*rule),
                 Keyword::If { condition, then, otherwise } => {
                     beside.push(*condition);
                     beside.extend(then.iter().chain(otherwise));
                 }
-                Keyword::DependentSchemas(rules) => beside.extend(rules.iter().map(|(_, rule)| rule)),
+                Keyword::Object(object) => beside.extend(object.dependent_schemas.iter().map(|(_, rule)| rule)),
                 _ => {}
             }
         }
         beside
+    }
+
+    /// Finds out for each list of alternatives which property tells them apart.
+    pub(super) fn find_tags(&mut self) {
+        let mut tags = Vec::new();
+        for (rule, Rule { keywords, .. }) in self.rules.iter().enumerate() {
+            for (keyword, of_rule) in keywords.iter().enumerate() {
+                if let Keyword::AnyOf(alternatives) | Keyword::OneOf(alternatives) = of_rule
+                    && let Some(tag) = self.tag_of(&alternatives.rules)
+                {
+                    tags.push((rule, keyword, tag));
+                }
+            }
+        }
+        for (rule, keyword, found) in tags {
+            let keyword = self.rules.get_mut(rule).and_then(|rule| rule.keywords.get_mut(keyword));
+            if let Some(Keyword::AnyOf(alternatives) | Keyword::OneOf(alternatives)) = keyword {
+                alternatives.tag = Some(found);
+            }
+        }
+    }
+
+    /// The property that has an `enum` or a `const` in the most alternatives, if that is in two of them at least.
+    fn tag_of(&self, rules: &[RuleId]) -> Option<Tag> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for (name, _) in rules.iter().flat_map(|rule| self.enums_of(*rule)) {
+            match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count = count.saturating_add(1),
+                None => counts.push((name, 1)),
+            }
+        }
+        let (name, _) = counts.into_iter().filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)?;
+        let allowed =
+            |rule: &RuleId| self.enums_of(*rule).find(|(known, _)| *known == name).map(|(_, allowed)| allowed.clone());
+        Some(Tag { name: name.to_owned(), allowed: rules.iter().map(allowed).collect() })
+    }
+
+    /// The properties of a rule's objects that must be one of some values.
+    fn enums_of(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
+        let objects = self.rule(rule).keywords.iter().filter_map(|keyword| match keyword {
+            Keyword::Object(object) => Some(object),
+            _ => None,
+        });
+        objects.flat_map(move |object| {
+            object.properties.iter().enumerate().filter_map(move |(name, property)| {
+                let keywords = &self.rule((*property)?).keywords;
+                let of_property = keywords.iter().find_map(|keyword| match keyword {
+                    Keyword::Enum(values) => Some(values),
+                    _ => None,
+                });
+                Some((object.names.get(name), of_property?))
+            })
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a schema comes to an end: rules about one value must not lead back to themselves, nor to one another without end.
 
 use super::compile::SchemaError;
-use super::program::{Program, Rule};
+use super::program::{Program, RuleId};
 
 /// How many rules may lead to one another about one value.
 const LONGEST: usize = 64;
@@ -24,7 +24,7 @@ pub(super) fn check(program: &Program, places: &[String]) -> Result<(), SchemaEr
     Ok(())
 }
 
-fn follow(program: &Program, rule: Rule, level: usize, seen: &mut [Seen]) -> Result<usize, (Rule, &'static str)> {
+fn follow(program: &Program, rule: RuleId, level: usize, seen: &mut [Seen]) -> Result<usize, (RuleId, &'static str)> {
     const TOO_LONG: &str = "too many schemas lead to one another here";
     match seen.get(rule) {
         Some(Seen::Done(length)) => return Ok(*length),

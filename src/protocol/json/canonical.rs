@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::long::quoted;
 use super::{Document, JsonLimits, Kind, Value};
 use crate::protocol::decimal::Decimal;
 
@@ -20,6 +21,22 @@ pub(crate) fn of_text(json: &str) -> String {
     }
 }
 
+/// Whether a value that is no array and no object is written in its canonical form already, as far as that is known at once.
+pub(crate) fn is_canonical(value: Value<'_>) -> bool {
+    match value.kind() {
+        Kind::Object | Kind::Array => false,
+        // Nothing in it needs an escape, so there is no other way to write it without one.
+        Kind::String => !value.is_escaped(),
+        Kind::Number => is_plain(value.text()),
+        Kind::Boolean | Kind::Null => true,
+    }
+}
+
+/// Whether a number is written as [`Decimal::shown`] writes it: as an integer of few digits.
+fn is_plain(number: &str) -> bool {
+    number.len() <= 20 && number != "-0" && !number.contains(['.', 'e', 'E'])
+}
+
 /// Writes the canonical form of a value.
 pub(crate) fn write(value: Value<'_>, text: &mut String) {
     match value.kind() {
@@ -36,10 +53,11 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
             }
             text.push(']');
         }
-        Kind::String => write_string(&value.as_str().unwrap_or_default(), text),
+        _ if is_canonical(value) => text.push_str(value.text()),
+        Kind::String => text.push_str(&quoted(&value.as_str().unwrap_or_default())),
         // 1, 1.0 and 1e0 are one number.
         Kind::Number => match Decimal::of(value.text()) {
-            Some(number) => text.push_str(&number.to_string()),
+            Some(number) => text.push_str(&number.shown()),
             None => text.push_str(value.text()),
         },
         Kind::Boolean | Kind::Null => text.push_str(value.text()),
@@ -51,7 +69,7 @@ pub(crate) fn write_members(members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut 
     let (names, values): (Vec<_>, Vec<_>) = members.into_iter().unzip();
     for (name, nth) in in_order(names) {
         let Some(&value) = values.get(nth) else { continue };
-        write_string(&name, text);
+        text.push_str(&quoted(&name));
         text.push(':');
         write(value, text);
         text.push(',');
@@ -63,10 +81,4 @@ pub(super) fn in_order(names: Vec<Cow<'_, str>>) -> Vec<(Cow<'_, str>, usize)> {
     let mut names: Vec<_> = names.into_iter().zip(0..).collect();
     names.sort_unstable();
     names
-}
-
-fn write_string(string: &str, text: &mut String) {
-    text.push('"');
-    text.extend(string.escape_default());
-    text.push('"');
 }

@@ -40,7 +40,7 @@ impl Serialize for Written<'_> {
 }
 
 /// `text` as a string of JSON, as serde_json writes it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut json = String::with_capacity(text.len().saturating_add(text.len() / 8));
     json.push('"');
     let mut rest = text;

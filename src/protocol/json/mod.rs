@@ -178,6 +178,7 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl<'d> Value<'d> {
+    #[inline(always)]
     fn node(self) -> Node {
         // The index comes from the reader; a value that is not there reads as an empty null.
         const NOTHING: Node = Node { start: 0, end: 0, after: 0, kind: Kind::Null, escaped: false };
@@ -185,16 +186,29 @@ impl<'d> Value<'d> {
     }
 
     /// Which of the values of its document it is.
+    #[inline(always)]
     pub(crate) fn position(self) -> u32 {
         self.index
     }
 
+    /// The value at that position in the same document.
+    pub(crate) fn at(self, position: u32) -> Self {
+        Self { index: position, ..self }
+    }
+
+    /// How many values it is made of, itself and names of members among them.
+    pub(crate) fn count(self) -> u32 {
+        self.node().after.saturating_sub(self.index)
+    }
+
     /// What the value is.
+    #[inline(always)]
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
     /// The value as it was written: what serde reads it from.
+    #[inline(always)]
     pub fn text(self) -> &'d str {
         let Node { start, end, .. } = self.node();
         self.document.text.get(start as usize..end as usize).unwrap_or_default()
@@ -233,18 +247,43 @@ impl<'d> Value<'d> {
 
     /// The content of a string; `None` for what is no string.
     pub fn as_str(self) -> Option<Cow<'d, str>> {
-        (self.kind() == Kind::String).then(|| content(self.text(), self.node().escaped))
+        match (self.kind(), self.is_escaped()) {
+            (Kind::String, false) => Some(Cow::Borrowed(self.unescaped())),
+            (Kind::String, true) => Some(content(self.text(), true)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a string with escapes: its text is not its content.
+    #[inline(always)]
+    pub(crate) fn is_escaped(self) -> bool {
+        self.node().escaped
+    }
+
+    /// The content of a string without escapes.
+    #[inline(always)]
+    pub(crate) fn unescaped(self) -> &'d str {
+        let text = self.text();
+        text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// Whether it is the string `text`.
+    pub(crate) fn is_str(self, text: &str) -> bool {
+        if self.is_escaped() {
+            return self.as_str().is_some_and(|content| content == text);
+        }
+        self.kind() == Kind::String && self.unescaped() == text
+    }
+
+    /// The members of an object in their order, or nothing: the name of each, as a value, and what it has.
+    #[inline(always)]
+    pub(crate) fn pairs(self) -> Pairs<'d> {
+        Pairs(self.children(Kind::Object))
     }
 
     /// The members of an object in their order, or nothing.
     pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
-        let mut children = self.children(Kind::Object);
-        std::iter::from_fn(move || Some((children.next()?.as_str()?, children.next()?)))
-    }
-
-    /// The names of an object's members in their order, each as a value, or nothing.
-    pub(crate) fn names(self) -> impl Iterator<Item = Self> {
-        self.children(Kind::Object).step_by(2)
+        self.pairs().filter_map(|(name, member)| Some((name.as_str()?, member)))
     }
 
     /// The items of an array in their order, or nothing.
@@ -258,6 +297,7 @@ impl<'d> Value<'d> {
     }
 
     /// The values right in it, names of members among them, if it is of that kind.
+    #[inline(always)]
     fn children(self, kind: Kind) -> Children<'d> {
         let node = self.node();
         let end = if node.kind == kind { node.after } else { 0 };
@@ -275,12 +315,25 @@ struct Children<'d> {
 impl<'d> Iterator for Children<'d> {
     type Item = Value<'d>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Value<'d>> {
         (self.next < self.end).then(|| {
             let child = Value { document: self.document, index: self.next };
             self.next = child.node().after.max(self.next.saturating_add(1));
             child
         })
+    }
+}
+
+/// The names and values of an object's members.
+pub(crate) struct Pairs<'d>(Children<'d>);
+
+impl<'d> Iterator for Pairs<'d> {
+    type Item = (Value<'d>, Value<'d>);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        Some((self.0.next()?, self.0.next()?))
     }
 }
 

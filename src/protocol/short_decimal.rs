@@ -1,0 +1,127 @@
+//! Numbers of few digits, as most are: compared without an allocation. `decimal` has all others.
+
+use std::cmp::Ordering;
+
+/// The digits that fit: no product of two such numbers overflows 128 bits.
+const MOST_DIGITS: usize = 18;
+
+/// A number of at most 18 digits, written without an exponent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortDecimal {
+    digits: i64,
+    /// How many of the digits are behind the point.
+    places: u32,
+}
+
+impl ShortDecimal {
+    /// Reads a number of JSON; `None` if it is longer or has an exponent.
+    pub(crate) fn of(number: &str) -> Option<Self> {
+        let (sign, digits) = match number.as_bytes() {
+            [b'-', digits @ ..] => (-1, digits),
+            digits => (1, digits),
+        };
+        if digits.len() > MOST_DIGITS.saturating_add(1) {
+            return None;
+        }
+        let (mut sum, mut count, mut places) = (0_i64, 0_usize, None);
+        for byte in digits {
+            match byte {
+                b'0'..=b'9' => {
+                    sum = sum.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0')));
+                    count = count.saturating_add(1);
+                    places = places.map(|places: u32| places.saturating_add(1));
+                }
+                b'.' => places = Some(0),
+                _ => return None,
+            }
+        }
+        (count <= MOST_DIGITS).then(|| Self { digits: sum.wrapping_mul(sign), places: places.unwrap_or(0) })
+    }
+
+    /// Whether the number is `step` so many times. `step` is not zero.
+    pub(crate) fn is_multiple_of(self, step: Self) -> bool {
+        let (number, step) = self.aligned(step);
+        number.checked_rem(step).is_some_and(|rest| rest == 0)
+    }
+
+    /// Both numbers in units of the last place that either has.
+    fn aligned(self, other: Self) -> (i128, i128) {
+        let scaled = |number: Self, places: u32| {
+            i128::from(number.digits).wrapping_mul(10_i128.wrapping_pow(places.saturating_sub(number.places)))
+        };
+        let places = self.places.max(other.places);
+        (scaled(self, places), scaled(other, places))
+    }
+}
+
+impl Ord for ShortDecimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.places == other.places {
+            return self.digits.cmp(&other.digits);
+        }
+        let (one, other) = self.aligned(*other);
+        one.cmp(&other)
+    }
+}
+
+impl PartialOrd for ShortDecimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ShortDecimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ShortDecimal {}
+
+#[cfg(test)]
+mod tests {
+    use super::ShortDecimal;
+    use crate::protocol::decimal::Decimal;
+
+    /// The two ways to read a number agree wherever the short one can.
+    #[test]
+    fn short_numbers_compare_as_exact_ones() {
+        let numbers = [
+            "0",
+            "-0",
+            "-0.0",
+            "1",
+            "-1",
+            "10",
+            "9.5",
+            "-9.50",
+            "0.1",
+            "0.10",
+            "0.000000000000000001",
+            "0.3",
+            "4.02",
+            "999999999999999999",
+            "-999999999999999999",
+            "0.01",
+            "1.0",
+            "123456789.123456789",
+            "7",
+            "14.0",
+        ];
+        for one in numbers {
+            for other in numbers {
+                let (short, exact) = (
+                    [one, other].map(|n| ShortDecimal::of(n).expect(n)),
+                    [one, other].map(|n| Decimal::of(n).expect(n)),
+                );
+                assert_eq!(short[0].cmp(&short[1]), exact[0].cmp(&exact[1]), "{one} {other}");
+                if exact[1] > Decimal::ZERO {
+                    assert_eq!(short[0].is_multiple_of(short[1]), exact[0].is_multiple_of(&exact[1]), "{one} {other}");
+                }
+            }
+        }
+        for long in ["1000000000000000000", "1e1", "1.000000000000000000", "0.0000000000000000001"] {
+            assert!(ShortDecimal::of(long).is_none(), "{long}");
+        }
+    }
+}

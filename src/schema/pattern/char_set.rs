@@ -1,0 +1,105 @@
+//! Sets of characters, as sorted ranges of code points that neither overlap nor touch.
+
+/// The highest code point.
+const LAST: u32 = 0x10_FFFF;
+
+/// ECMA-262, `WhiteSpace` and `LineTerminator`.
+const SPACES: [(u32, u32); 10] = [
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+];
+const DIGITS: [(u32, u32); 1] = [(0x30, 0x39)];
+/// ECMA-262, `WordCharacters`.
+const WORD: [(u32, u32); 4] = [(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
+/// ECMA-262, `LineTerminator`.
+const LINE_ENDS: [(u32, u32); 3] = [(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
+
+/// A set of characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CharSet(Vec<(u32, u32)>);
+
+impl CharSet {
+    /// The set of one character.
+    pub(super) fn of(character: char) -> Self {
+        Self(vec![(character.into(), character.into())])
+    }
+
+    /// The characters that `.` stands for.
+    pub(super) fn dot() -> Self {
+        Self(LINE_ENDS.to_vec()).complement()
+    }
+
+    /// `\w`.
+    pub(super) fn word() -> Self {
+        Self(WORD.to_vec())
+    }
+
+    /// The set of an escape such as `\d`, or `None` if `letter` is not the letter of one.
+    pub(super) fn of_escape(letter: char) -> Option<Self> {
+        let set = match letter {
+            'd' | 'D' => Self(DIGITS.to_vec()),
+            's' | 'S' => Self(SPACES.to_vec()),
+            'w' | 'W' => Self::word(),
+            _ => return None,
+        };
+        Some(if letter.is_ascii_uppercase() { set.complement() } else { set })
+    }
+
+    /// Adds the range from `first` to `last`.
+    pub(super) fn add(&mut self, first: char, last: char) {
+        self.0.push((first.into(), last.into()));
+    }
+
+    /// Adds all of `other`.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// Puts the ranges in order and merges those that overlap or touch.
+    pub(super) fn normalized(mut self) -> Self {
+        self.0.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(self.0.len());
+        for (first, last) in self.0 {
+            match merged.last_mut() {
+                Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                _ => merged.push((first, last)),
+            }
+        }
+        Self(merged)
+    }
+
+    /// All other characters. The set must be normalized.
+    pub(super) fn complement(&self) -> Self {
+        let mut others = Vec::with_capacity(self.0.len().saturating_add(1));
+        let mut next = 0;
+        for (first, last) in &self.0 {
+            if let Some(before) = first.checked_sub(1).filter(|before| *before >= next) {
+                others.push((next, before));
+            }
+            next = last.saturating_add(1);
+        }
+        if next <= LAST {
+            others.push((next, LAST));
+        }
+        Self(others)
+    }
+
+    /// Whether the code point is in the set. The set must be normalized.
+    pub(super) fn contains(&self, code: u32) -> bool {
+        let after = self.0.partition_point(|(first, _)| *first <= code);
+        after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, last)| code <= *last)
+    }
+
+    /// The code points at which the set begins or has ended.
+    pub(super) fn boundaries(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flat_map(|(first, last)| [*first, last.saturating_add(1)])
+    }
+}

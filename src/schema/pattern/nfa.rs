@@ -1,0 +1,209 @@
+//! A pattern as a nondeterministic finite automaton.
+
+use super::char_set::CharSet;
+use super::parse::{Assertion, Ast};
+
+/// States of one pattern: `(?:[a-z0-9]{1,63}\.){1,8}[a-z]{2,63}` has about 1 200.
+const MOST_STATES: usize = 5_000;
+
+/// The index of a state.
+pub(super) type StateId = u16;
+
+/// A state of the automaton.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// Reads a character of a set, by the set's index.
+    Read(u16, StateId),
+    /// Goes on in either state, without reading.
+    Split(StateId, StateId),
+    /// Goes on where a condition holds, without reading.
+    If(Assertion, StateId),
+    Found,
+}
+
+/// The automaton of a pattern.
+#[derive(Debug, Default)]
+pub(super) struct Nfa {
+    states: Vec<State>,
+    start: StateId,
+    sets: Vec<CharSet>,
+    alphabet: Alphabet,
+    /// Whether it can be found at the start of a text only.
+    pub(super) is_anchored: bool,
+    /// Whether it looks at the ends of words.
+    pub(super) has_word_boundary: bool,
+}
+
+/// Classes of characters between which the pattern does not distinguish, by their first code points.
+#[derive(Debug, Default)]
+struct Alphabet {
+    firsts: Vec<u32>,
+    /// The classes of ASCII characters.
+    ascii: Vec<u16>,
+}
+
+impl Nfa {
+    /// Makes the automaton of a pattern.
+    ///
+    /// # Errors
+    /// It would have too many states.
+    pub(super) fn of(ast: &Ast) -> Result<Self, String> {
+        let mut nfa = Self::default();
+        let found = nfa.push(State::Found)?;
+        nfa.start = nfa.add(ast, found)?;
+        nfa.is_anchored = nfa.is_found_at_the_start_only();
+        let is_word_boundary =
+            |state: &State| matches!(state, State::If(Assertion::WordBoundary | Assertion::NoWordBoundary, _));
+        nfa.has_word_boundary = nfa.states.iter().any(is_word_boundary);
+        let word = nfa.has_word_boundary.then(CharSet::word);
+        nfa.alphabet = Alphabet::of(nfa.sets.iter().chain(&word));
+        Ok(nfa)
+    }
+
+    pub(super) fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// How many states there are.
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(super) fn state(&self, id: StateId) -> State {
+        // Every id was given out by `push`.
+        self.states.get(usize::from(id)).copied().unwrap_or(State::Found)
+    }
+
+    /// How many classes of characters there are.
+    pub(super) fn classes(&self) -> usize {
+        self.alphabet.firsts.len()
+    }
+
+    /// The class of an ASCII character; `None` for a byte that is none.
+    #[inline(always)]
+    pub(super) fn class_of_ascii(&self, byte: u8) -> Option<usize> {
+        self.alphabet.ascii.get(usize::from(byte)).map(|class| usize::from(*class))
+    }
+
+    /// The class of a character.
+    pub(super) fn class_of(&self, character: char) -> usize {
+        match self.alphabet.ascii.get(character as usize) {
+            Some(class) => usize::from(*class),
+            None => self.alphabet.search(character.into()),
+        }
+    }
+
+    /// Whether the characters of a class are in a set.
+    pub(super) fn reads(&self, set: u16, class: usize) -> bool {
+        let first = self.alphabet.firsts.get(class).copied().unwrap_or_default();
+        self.sets.get(usize::from(set)).is_some_and(|set| set.contains(first))
+    }
+
+    /// Whether the characters of a class are part of words.
+    pub(super) fn is_word(&self, class: usize) -> bool {
+        let first = self.alphabet.firsts.get(class).copied().and_then(char::from_u32);
+        first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '_')
+    }
+
+    fn push(&mut self, state: State) -> Result<StateId, String> {
+        if self.states.len() >= MOST_STATES {
+            return Err(format!("is too large: it has more than {MOST_STATES} states"));
+        }
+        let id = StateId::try_from(self.states.len()).unwrap_or(StateId::MAX);
+        self.states.push(state);
+        Ok(id)
+    }
+
+    /// Adds the states of `ast`, which go on in `next`; gives the first of them.
+    fn add(&mut self, ast: &Ast, next: StateId) -> Result<StateId, String> {
+        match ast {
+            Ast::Set(set) => {
+                let known = self.sets.iter().position(|known| known == set);
+                let index = known.unwrap_or_else(|| {
+                    self.sets.push(set.clone());
+                    self.sets.len().saturating_sub(1)
+                });
+                self.push(State::Read(u16::try_from(index).unwrap_or(u16::MAX), next))
+            }
+            Ast::Assertion(assertion) => self.push(State::If(*assertion, next)),
+            Ast::Sequence(parts) => parts.iter().rev().try_fold(next, |next, part| self.add(part, next)),
+            Ast::Alternatives(alternatives) => {
+                let mut entries = alternatives.iter().rev();
+                let Some(last) = entries.next() else { return Ok(next) };
+                let last = self.add(last, next)?;
+                entries.try_fold(last, |others, alternative| {
+                    let entry = self.add(alternative, next)?;
+                    self.push(State::Split(entry, others))
+                })
+            }
+            Ast::Repeat { of, least, most } => self.repeat(of, *least, *most, next),
+        }
+    }
+
+    fn repeat(&mut self, of: &Ast, least: u32, most: Option<u32>, next: StateId) -> Result<StateId, String> {
+        let mut entry = next;
+        match most {
+            None => {
+                let again = self.push(State::Split(next, next))?;
+                let body = self.add(of, again)?;
+                if let Some(split) = self.states.get_mut(usize::from(again)) {
+                    *split = State::Split(body, next);
+                }
+                entry = again;
+            }
+            Some(most) => {
+                for _ in least..most {
+                    let body = self.add(of, entry)?;
+                    if body == entry {
+                        // It is empty, however often it is repeated.
+                        return Ok(entry);
+                    }
+                    entry = self.push(State::Split(body, next))?;
+                }
+            }
+        }
+        for _ in 0..least {
+            let body = self.add(of, entry)?;
+            if body == entry {
+                break;
+            }
+            entry = body;
+        }
+        Ok(entry)
+    }
+
+    /// Whether every way from the start leads over `^` before it reads a character or is done.
+    fn is_found_at_the_start_only(&self) -> bool {
+        let mut seen = vec![false; self.states.len()];
+        let mut open = vec![self.start];
+        while let Some(id) = open.pop() {
+            match seen.get_mut(usize::from(id)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            match self.state(id) {
+                State::Read(..) | State::Found => return false,
+                State::If(Assertion::Start, _) => {}
+                State::If(_, next) => open.push(next),
+                State::Split(one, other) => open.extend([one, other]),
+            }
+        }
+        true
+    }
+}
+
+impl Alphabet {
+    fn of<'s>(sets: impl Iterator<Item = &'s CharSet>) -> Self {
+        let mut firsts: Vec<u32> = sets.flat_map(CharSet::boundaries).chain([0]).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let mut alphabet = Self { firsts, ascii: Vec::new() };
+        let class = |code| u16::try_from(alphabet.search(code)).unwrap_or(u16::MAX);
+        alphabet.ascii = (0..128).map(class).collect();
+        alphabet
+    }
+
+    fn search(&self, code: u32) -> usize {
+        self.firsts.partition_point(|first| *first <= code).saturating_sub(1)
+    }
+}
