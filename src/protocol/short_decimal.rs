@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-/// The digits that fit: no product of two such numbers overflows 128 bits.
-const MOST_DIGITS: usize = 18;
+/// Digits from the first that is not zero, and digits behind the point: 10 to the power of both together is less than 2^127.
+const MOST_DIGITS: u32 = 18;
+const MOST_PLACES: u32 = 19;
 
-/// A number of at most 18 digits, written without an exponent.
+/// A number of at most 18 significant digits, written without an exponent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortDecimal {
     digits: i64,
@@ -20,22 +21,22 @@ impl ShortDecimal {
             [b'-', digits @ ..] => (-1, digits),
             digits => (1, digits),
         };
-        if digits.len() > MOST_DIGITS.saturating_add(1) {
-            return None;
-        }
-        let (mut sum, mut count, mut places) = (0_i64, 0_usize, None);
+        let (mut sum, mut significant, mut places) = (0_i64, 0_u32, None);
         for byte in digits {
             match byte {
                 b'0'..=b'9' => {
                     sum = sum.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0')));
-                    count = count.saturating_add(1);
-                    places = places.map(|places: u32| places.saturating_add(1));
+                    significant = significant.wrapping_add(u32::from(sum != 0));
+                    places = places.map(|places: u32| places.wrapping_add(1));
                 }
                 b'.' => places = Some(0),
                 _ => return None,
             }
+            if significant > MOST_DIGITS || places.is_some_and(|places| places > MOST_PLACES) {
+                return None;
+            }
         }
-        (count <= MOST_DIGITS).then(|| Self { digits: sum.wrapping_mul(sign), places: places.unwrap_or(0) })
+        Some(Self { digits: sum.wrapping_mul(sign), places: places.unwrap_or(0) })
     }
 
     /// Whether the number is `step` so many times. `step` is not zero.
@@ -98,6 +99,8 @@ mod tests {
             "0.1",
             "0.10",
             "0.000000000000000001",
+            "0.0000000000000000001",
+            "0.012345678901234567",
             "0.3",
             "4.02",
             "999999999999999999",
@@ -120,7 +123,7 @@ mod tests {
                 }
             }
         }
-        for long in ["1000000000000000000", "1e1", "1.000000000000000000", "0.0000000000000000001"] {
+        for long in ["1000000000000000000", "1e1", "1.000000000000000000", "0.00000000000000000001"] {
             assert!(ShortDecimal::of(long).is_none(), "{long}");
         }
     }

@@ -35,10 +35,11 @@ pub(super) struct Manner {
 }
 
 /// What a check has found.
-pub(super) struct Checked {
-    /// The first mistakes, or none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// A line for each of the first ten mistakes, or none.
     pub mistakes: Vec<String>,
-    /// The steps that it took.
+    /// The steps that it took, at most [`Schema::MOST_STEPS`](super::Schema::MOST_STEPS).
     pub steps: u32,
 }
 
@@ -362,7 +363,7 @@ impl<'d> Check<'_, 'd> {
 
     /// Whether a rule is for objects of which none has a property of that name. Most alternatives can be excluded by this, as serde
     /// writes an enum as an object with one member.
-    fn is_closed_to(&mut self, rule: RuleId, name: &str) -> bool {
+    pub(super) fn is_closed_to(&mut self, rule: RuleId, name: &str) -> bool {
         let [Keyword::Object(object)] = self.program.rule(rule).keywords.as_slice() else { return false };
         let is_closed = object.patterns.is_empty()
             && object.others.is_some_and(|others| self.program.rule(others).types == Types::NONE);
@@ -391,7 +392,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
-        if !allowed.has(value.kind()) || !self.steps.take_for(allowed.shown.len(), COMPARED) {
+        if !allowed.has(value.kind()) || !self.steps.take(allowed.cost) {
             return false;
         }
         match self.canonical(value) {
@@ -444,7 +445,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// The content of a string. Where the steps run out it is empty, and nothing counts.
-    fn content(&mut self, value: Value<'d>) -> Cow<'d, str> {
+    pub(super) fn content(&mut self, value: Value<'d>) -> Cow<'d, str> {
         if value.is_escaped() && !self.steps.take_for(value.text().len(), DECODED) {
             return Cow::Borrowed("");
         }
@@ -466,8 +467,8 @@ impl<'d> Check<'_, 'd> {
     pub(super) fn measured(&mut self, measure: Measure, value: Value<'d>) -> Option<u64> {
         let count = match (measure, value.kind()) {
             (Measure::Characters, Kind::String) => {
-                self.steps.take_for(value.text().len(), COUNTED);
-                self.content(value).chars().count()
+                self.steps.take_for(value.text().len(), if value.is_escaped() { DECODED } else { COUNTED });
+                value.length()
             }
             (Measure::Items, Kind::Array) => value.items().take_while(|_| self.steps.take(1)).count(),
             (Measure::Properties, Kind::Object) => value.pairs().take_while(|_| self.steps.take(1)).count(),

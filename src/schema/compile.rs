@@ -119,7 +119,7 @@ pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
     }
     progress::check(&compiler.program, &compiler.places)?;
     compiler.program.follow_references();
-    compiler.program.find_tags();
+    compiler.program.distinguish_alternatives();
     Ok(compiler.program)
 }
 

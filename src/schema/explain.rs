@@ -3,7 +3,7 @@
 use super::check::{Check, MOST_MISTAKES};
 use super::mistake::{Place, did_you_mean};
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, RuleId, Types};
-use super::steps::{LINE, Steps};
+use super::steps::{self, LINE, Steps};
 use crate::protocol::error::shortened;
 use crate::protocol::json::Value;
 
@@ -106,21 +106,30 @@ impl<'d> Check<'_, 'd> {
         if self.is_done() {
             return false;
         }
-        // This has steps of its own: a check must not fail for want of steps because its mistakes are hard to explain.
-        let outside = self.explanation.take().map(|left| std::mem::replace(&mut self.steps, Steps::of(left)));
         let before = std::mem::take(&mut self.mistakes);
-        let closest = self.closest(alternatives, value);
+        let closest = self.with_more_steps(|check| check.closest(alternatives, value));
         self.mistakes = before;
-        if let Some(steps) = outside {
-            self.explanation = Some(self.steps.left());
-            self.steps = steps;
-        }
         if closest.is_empty() {
             return self.fail(|_| format!("fits none of the {} alternatives", alternatives.rules.len()));
         }
         let room = MOST_MISTAKES.saturating_sub(self.mistakes.len());
         self.mistakes.extend(closest.into_iter().take(room));
         false
+    }
+
+    /// Does `work` with the steps for explanations, and as many of the check's own as it has taken so far: an explanation looks at
+    /// what the check has looked at, and a check must not fail for want of steps because a mistake is hard to explain.
+    fn with_more_steps<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        // Within another explanation there are none to add.
+        let Some(more) = self.explanation.take() else { return work(self) };
+        let own = self.steps.left();
+        let lent = own.min(steps::CHECK.saturating_sub(own));
+        self.steps = Steps::of(lent.saturating_add(more));
+        let outcome = work(self);
+        let left = self.steps.left();
+        self.explanation = Some(left.saturating_sub(lent));
+        self.steps = Steps::of(own.saturating_sub(lent).saturating_add(left.min(lent)));
+        outcome
     }
 
     /// The mistakes of the alternative that has the fewest; none, if the steps do not suffice.
@@ -130,6 +139,14 @@ impl<'d> Check<'_, 'd> {
         for (nth, rule) in alternatives.rules.iter().enumerate() {
             if !self.is_excluded(alternatives, nth, tag.as_ref()) && !self.is_of_another_kind(*rule, value) {
                 candidates.push(*rule);
+            }
+        }
+        // A misspelled name says less than one that only some alternatives know.
+        if let Some((name, _)) = value.pairs().next() {
+            let name = self.content(name);
+            let knowing: Vec<_> = candidates.iter().copied().filter(|rule| !self.is_closed_to(*rule, &name)).collect();
+            if !knowing.is_empty() {
+                candidates = knowing;
             }
         }
         if candidates.is_empty() {

@@ -59,6 +59,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
+pub use check::Checked;
 use check::Manner;
 pub use compile::SchemaError;
 pub(crate) use header_params::HeaderParam;
@@ -168,9 +169,9 @@ impl Schema {
     /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing. Values are shortened in it, and those of
     /// properties that are named like a secret are not shown.
     ///
-    /// It takes a bounded number of steps. A value that takes more is refused, in one line.
+    /// It takes at most [`MOST_STEPS`](Self::MOST_STEPS). A value that takes more is rejected, in one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        check::check(&self.program, value, Manner::default()).mistakes
+        self.check(value).mistakes
     }
 
     /// The same, with `format` enforced where it is one that a form can have: `email`, `uri`, `date` and `date-time`.
@@ -178,10 +179,9 @@ impl Schema {
         check::check(&self.program, value, Manner { formats: true, ..Manner::default() }).mistakes
     }
 
-    /// The number of steps that [`validate`](Self::validate) takes for `value`: at most [`MOST_STEPS`](Self::MOST_STEPS). A step is
-    /// about 10 ns of WebAssembly.
-    pub fn steps(&self, value: Value<'_>) -> u32 {
-        check::check(&self.program, value, Manner::default()).steps
+    /// The same as [`validate`](Self::validate), with the number of steps that it took.
+    pub fn check(&self, value: Value<'_>) -> Checked {
+        check::check(&self.program, value, Manner::default())
     }
 
     /// The same as [`validate`](Self::validate) for the log: no value is shown.

@@ -6,6 +6,7 @@ use crate::protocol::short_decimal::ShortDecimal;
 
 use super::format::Format;
 use super::pattern::Pattern;
+use super::steps::COMPARED;
 
 /// Rules that refer to one another by index. The first is the whole schema.
 #[derive(Debug, Default)]
@@ -125,11 +126,13 @@ pub(super) struct Enum {
     /// Their canonical forms, in order.
     canonical: Vec<String>,
     kinds: Types,
+    /// The steps that it takes to look a value up.
+    pub cost: u32,
 }
 
 impl Enum {
     pub(super) fn of<'v>(values: impl IntoIterator<Item = &'v serde_json::Value>) -> Self {
-        let mut of = Self { shown: Vec::new(), canonical: Vec::new(), kinds: Types::NONE };
+        let mut of = Self { shown: Vec::new(), canonical: Vec::new(), kinds: Types::NONE, cost: 0 };
         for value in values {
             let text = value.to_string();
             of.canonical.push(canonical::of_text(&text));
@@ -143,8 +146,27 @@ impl Enum {
                 serde_json::Value::Object(_) => Type::Object,
             });
         }
-        of.canonical.sort_unstable();
-        of
+        of.finished()
+    }
+
+    fn finished(mut self) -> Self {
+        self.canonical.sort_unstable();
+        // Half of the values that are left are excluded by each comparison.
+        let comparisons = self.canonical.len().checked_ilog2().unwrap_or_default();
+        let longest = self.canonical.iter().map(String::len).max().unwrap_or_default() / COMPARED;
+        self.cost = comparisons.saturating_add(u32::try_from(longest).unwrap_or(u32::MAX)).saturating_add(1);
+        self
+    }
+
+    /// The values of both, if none is in both.
+    fn joined(mut self, other: &Self) -> Option<Self> {
+        if other.canonical.iter().any(|value| self.allows(value)) {
+            return None;
+        }
+        self.canonical.extend_from_slice(&other.canonical);
+        self.shown.extend_from_slice(&other.shown);
+        self.kinds = self.kinds.or(other.kinds);
+        Some(self.finished())
     }
 
     /// Whether one of the values is of that kind.
@@ -238,6 +260,10 @@ impl Types {
         Self(self.0 | other as u8)
     }
 
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether values of that kind pass; of numbers, all of them.
     pub(super) const fn have(self, kind: Kind) -> bool {
         let kind = match kind {
@@ -254,6 +280,10 @@ impl Types {
     /// Whether integers pass, though not all numbers need to.
     pub(super) const fn have_integers(self) -> bool {
         self.0 & (Type::Integer as u8 | Type::Number as u8) != 0
+    }
+
+    const fn are_in(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
     }
 
     /// Their names, for a sentence.
@@ -303,24 +333,43 @@ impl Program {
         beside
     }
 
-    /// Finds out for each list of alternatives which property tells them apart.
-    pub(super) fn find_tags(&mut self) {
-        let mut tags = Vec::new();
+    /// Finds out for each list of alternatives how they can be told apart without trying each.
+    pub(super) fn distinguish_alternatives(&mut self) {
+        let mut changes = Vec::new();
         for (rule, Rule { keywords, .. }) in self.rules.iter().enumerate() {
-            for (keyword, of_rule) in keywords.iter().enumerate() {
-                if let Keyword::AnyOf(alternatives) | Keyword::OneOf(alternatives) = of_rule
-                    && let Some(tag) = self.tag_of(&alternatives.rules)
-                {
-                    tags.push((rule, keyword, tag));
-                }
+            for (nth, keyword) in keywords.iter().enumerate() {
+                let (Keyword::AnyOf(Alternatives { rules, .. }) | Keyword::OneOf(Alternatives { rules, .. })) = keyword
+                else {
+                    continue;
+                };
+                let change = match (self.constants(rules), self.tag_of(rules)) {
+                    (Some(constants), _) => Keyword::Enum(constants),
+                    (None, Some(tag)) => {
+                        let alternatives = Alternatives { rules: rules.clone(), tag: Some(tag) };
+                        let is_any_of = matches!(keyword, Keyword::AnyOf(_));
+                        if is_any_of { Keyword::AnyOf(alternatives) } else { Keyword::OneOf(alternatives) }
+                    }
+                    (None, None) => continue,
+                };
+                changes.push((rule, nth, change));
             }
         }
-        for (rule, keyword, found) in tags {
-            let keyword = self.rules.get_mut(rule).and_then(|rule| rule.keywords.get_mut(keyword));
-            if let Some(Keyword::AnyOf(alternatives) | Keyword::OneOf(alternatives)) = keyword {
-                alternatives.tag = Some(found);
+        for (rule, nth, change) in changes {
+            if let Some(keyword) = self.rules.get_mut(rule).and_then(|rule| rule.keywords.get_mut(nth)) {
+                *keyword = change;
             }
         }
+    }
+
+    /// All values of alternatives that are nothing but different constants, as those of an enum with documented variants.
+    fn constants(&self, rules: &[RuleId]) -> Option<Enum> {
+        let constants = |rule: &RuleId| match (self.rule(*rule), self.rule(*rule).keywords.as_slice()) {
+            (Rule { types, .. }, [Keyword::Enum(values)]) => Some(values).filter(|values| values.kinds.are_in(*types)),
+            _ => None,
+        };
+        let mut rules = rules.iter();
+        let first = constants(rules.next()?)?.clone();
+        rules.try_fold(first, |all, rule| all.joined(constants(rule)?))
     }
 
     /// The property that has an `enum` or a `const` in the most alternatives, if that is in two of them at least.

@@ -20,7 +20,7 @@ impl Checker {
         Ok(self.0.validate(document.root()).join("\n"))
     }
     pub fn steps(&self, value: &[u8]) -> u32 {
-        Document::parse(value, JsonLimits::default()).map_or(0, |document| self.0.steps(document.root()))
+        Document::parse(value, JsonLimits::default()).map_or(0, |document| self.0.check(document.root()).steps)
     }
     pub fn parse(&self, value: &[u8]) -> bool {
         Document::parse(value, JsonLimits::default()).is_ok()

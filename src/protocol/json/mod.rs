@@ -260,11 +260,28 @@ impl<'d> Value<'d> {
         self.node().escaped
     }
 
-    /// The content of a string without escapes.
+    /// What is between the quotes of a string: its content, if it has no escapes.
     #[inline(always)]
     pub(crate) fn unescaped(self) -> &'d str {
         let text = self.text();
         text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// How many characters the content of a string has.
+    pub(crate) fn length(self) -> usize {
+        let text = self.unescaped();
+        if !self.is_escaped() {
+            return text.chars().count();
+        }
+        let mut characters = text.chars();
+        let mut count = 0_usize;
+        while let Some(character) = characters.next() {
+            count = count.saturating_add(1);
+            if character == '\\' && characters.next() == Some('u') {
+                escaped_char(&mut characters);
+            }
+        }
+        count
     }
 
     /// Whether it is the string `text`.
@@ -372,11 +389,10 @@ fn escaped_unit(escape: &mut Chars<'_>) -> u16 {
 
 /// What follows `\u`: four digits, or twice four for a pair of surrogates. The reader has checked that they are there.
 fn escaped_char(escape: &mut Chars<'_>) -> char {
-    let first = escaped_unit(escape);
-    let mut units = vec![first];
-    if (0xd800..0xdc00).contains(&first) {
+    let mut units = [escaped_unit(escape), 0];
+    if matches!(units, [0xd800..0xdc00, _]) {
         escape.nth(1);
-        units.push(escaped_unit(escape));
+        units = [units[0], escaped_unit(escape)];
     }
     let mut chars = char::decode_utf16(units);
     chars.next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER)

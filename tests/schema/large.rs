@@ -1,0 +1,297 @@
+//! Schemas with values as large, or as hard to check, as the limits of a request admit.
+//!
+//! Two kinds: `full` are values that fit the schemas of real tools, and fill a body of 4 MiB or hold 500 000 values, whichever comes
+//! first. `hard` are those that take the most work in one part of the check each.
+
+use serde_json::{Map, Value, json};
+
+/// Bytes of a body, and values in it, as the limits have them; less what stands around the value.
+const BYTES: usize = (4 << 20) - 1_000;
+const VALUES: usize = 499_000;
+
+/// A schema with a value.
+pub struct Large {
+    pub name: String,
+    pub schema: Value,
+    pub value: String,
+}
+
+fn large(name: impl Into<String>, schema: Value, value: impl Into<String>) -> Large {
+    Large { name: name.into(), schema, value: value.into() }
+}
+
+/// As many parts as fit, each with the number of values in it, with commas between them.
+fn filled(bytes: usize, part: impl Fn(usize) -> (String, usize)) -> String {
+    let (mut text, mut values) = (String::new(), 0);
+    for nth in 0.. {
+        let (part, count) = part(nth);
+        values += count;
+        if text.len() + part.len() + 1 > bytes || values > VALUES {
+            break;
+        }
+        if nth > 0 {
+            text.push(',');
+        }
+        text.push_str(&part);
+    }
+    text
+}
+
+/// The schema of a real tool, and its valid value with `text` in the place of what `path` leads to.
+fn tool(name: &str, path: &str, text: &str) -> Large {
+    let files = [
+        include_str!("schemas/calendar_tool.json"),
+        include_str!("schemas/filter_query.json"),
+        include_str!("schemas/http_operation.json"),
+        include_str!("schemas/issue_tool.json"),
+        include_str!("schemas/package_manifest.json"),
+        include_str!("schemas/everything.json"),
+    ];
+    let cases = files.iter().flat_map(|file| serde_json::from_str::<Vec<Value>>(file).expect("a list"));
+    let mut case = cases.into_iter().find(|case| case["name"] == name).expect("a case of that name");
+    *case.pointer_mut(&format!("/valid{path}")).expect("a value there") = json!("@here@");
+    large(name, case["schema"].take(), case["valid"].to_string().replace("\"@here@\"", text))
+}
+
+/// Values of `bytes` that fit the schemas of real tools; `seed` varies them.
+pub fn fitting(bytes: usize, seed: usize) -> Vec<Large> {
+    const FILTERS: [(&str, usize); 5] = [
+        (r#"{"field":"customer.country","op":"eq","value":"DE"}"#, 7),
+        (r#"{"field":"total","op":"between","range":[100,250.5]}"#, 9),
+        (r#"{"field":"state","op":"in","values":["open","held",null]}"#, 10),
+        (r#"{"not":{"field":"vip","op":"ne","value":true}}"#, 9),
+        (r#"{"or":[{"field":"a","op":"lt","value":1},{"field":"b_c","op":"ge","value":-2.5}]}"#, 17),
+    ];
+    let bytes = bytes.saturating_sub(2_000);
+    let filter = |nth: usize| {
+        let (text, values) = FILTERS[(nth + seed) % FILTERS.len()];
+        (text.to_owned(), values)
+    };
+    let property = |nth: usize| {
+        let state = r#"{"type":"string","enum":["open","closed"],"description":"The state of it, at the time"}"#;
+        let text = format!(
+            r#""p{nth}":{{"type":"object","properties":{{"state":{state},"s{seed}":{{"type":"array","items":{state}}}}}}}"#
+        );
+        (text, 28)
+    };
+    let package = |nth: usize| match (nth + seed) % 3 {
+        0 => (format!(r#""pack{nth}":{{"version":"~2.0.{nth}","optional":true,"features":["fast","small"]}}"#), 10),
+        _ => (format!(r#""@scope/package-{nth}":"^{nth}.2.{seed}""#), 2),
+    };
+    let characters = (bytes / 27).min(16_000);
+    let body = r"x\ud83d\ude00\u00e9\n".repeat(characters);
+    let location = "Room 7, ".repeat(bytes / 8);
+    vec![
+        tool("calendar tool", "/location", &format!("\"{location}\"")),
+        tool("filter query", "/where", &format!("{{\"and\":[{}]}}", filled(bytes, filter))),
+        tool(
+            "HTTP operation",
+            "/requestBody/content/application~1json/schema/properties",
+            &format!("{{{}}}", filled(bytes, property)),
+        ),
+        tool("issue tool", "/body", &format!("\"{body}\"")),
+        tool("package manifest", "/dependencies", &format!("{{{}}}", filled(bytes, package))),
+    ]
+}
+
+/// Values that fill a body and fit.
+pub fn full() -> Vec<Large> {
+    let mut all = fitting(BYTES, 0);
+    // The sixth of the measured files: most of its schemas take one number or two.
+    let add = tool("add", "/a", &format!("1{}", " ".repeat(BYTES)));
+    all.push(add);
+    all
+}
+
+/// Values of at most `bytes` that are hard to check. Some do not fit, and some take more steps than there are.
+pub fn hard(bytes: usize) -> Vec<Large> {
+    let bytes = bytes.min(BYTES);
+    let list = |keywords: Value| json!({ "type": "object", "properties": { "t": merged(json!({ "type": "array" }), keywords) } });
+    let of_list = |part: &dyn Fn(usize) -> (String, usize)| format!("{{\"t\":[{}]}}", filled(bytes, part));
+    let scalar = |keywords: Value| json!({ "type": "object", "properties": { "n": keywords } });
+    let same = |text: &'static str| move |_: usize| (text.to_owned(), 1);
+    let wide = |key: &str| {
+        let members = filled(bytes - 2_000, |nth| (format!("\"{key}{nth:x}\":0"), 2)).replace(",,", ",");
+        let last: Vec<_> = (0..60).map(|nth| format!("\"field{nth}\":0")).collect();
+        format!("{{{members},{}}}", last.join(","))
+    };
+    let names = |prefix: &str| (0..60).map(|nth| format!("{prefix}{nth}")).collect::<Vec<_>>();
+    let by_name = |names: Vec<String>, value: Value| -> Value {
+        Value::Object(names.into_iter().map(|name| (name, value.clone())).collect::<Map<_, _>>())
+    };
+    let colours: Vec<_> =
+        "ABCDEFGH".chars().map(|name| json!({ "const": name.to_string(), "description": "A colour." })).collect();
+    let colours = list(json!({ "items": { "oneOf": colours } }));
+    let digits = format!("{{\"n\":{}}}", "7".repeat(bytes - 10));
+    let mut cases = vec![
+        large("constants, numbers", colours.clone(), of_list(&same("7"))),
+        large("constants, the last of eight", colours, of_list(&same("\"H\""))),
+        large("recursive tagged enum, wrong leaf, depth 8", expressions(), expression(8, "\"x\"")),
+        large("recursive tagged enum, wrong leaf, depth 45", expressions(), expression(45, "\"x\"")),
+        large("recursive tagged enum, depth 45", expressions(), expression(45, "1")),
+        large(
+            "recursive alternatives, wrong leaf",
+            untagged(),
+            format!("{{\"n\":{}2{}}}", r#"{"a":"#.repeat(90), "}".repeat(90)),
+        ),
+        large(
+            "required names, wide object",
+            json!({ "type": "object", "properties": by_name(names("field"), json!({ "type": "integer" })), "required": names("field") }),
+            wide("k"),
+        ),
+        large(
+            "required names, wide object with escapes",
+            json!({ "type": "object", "required": names("field") }),
+            wide(r"\u006b"),
+        ),
+        large(
+            "dependent names, wide object",
+            json!({ "type": "object", "dependentRequired": by_name(names("x"), json!(["y", "z"])) }),
+            wide("k"),
+        ),
+        large(
+            "dependent schemas, wide object",
+            json!({ "type": "object", "dependentSchemas": by_name(names("field"), json!({ "type": "object" })) }),
+            wide("k"),
+        ),
+        large(
+            "names of properties, wide object",
+            json!({ "type": "object", "propertyNames": { "pattern": "^[a-z0-9]+$" } }),
+            wide("k"),
+        ),
+        large(
+            "patterns of properties, wide object",
+            json!({ "type": "object", "patternProperties": { "^k": { "type": "integer" }, "0$": true } }),
+            wide("k"),
+        ),
+        large("different integers", list(json!({ "uniqueItems": true })), of_list(&|nth| (nth.to_string(), 1))),
+        large("different fractions", list(json!({ "uniqueItems": true })), of_list(&|nth| (format!("{nth}.5"), 1))),
+        large(
+            "different objects",
+            list(json!({ "uniqueItems": true })),
+            of_list(&|nth| (format!("{{\"b\":\"{}\",\"a\":{nth}}}", "x".repeat(300)), 5)),
+        ),
+        large(
+            "enum of 300",
+            list(json!({ "items": { "enum": (0..300).map(|nth| format!("e{nth}")).collect::<Vec<_>>() } })),
+            of_list(&same("\"e299\"")),
+        ),
+        large(
+            "enum of objects",
+            list(json!({ "items": { "enum": [{ "a": 1 }, { "a": 2 }] } })),
+            of_list(&|_| (r#"{"a":2.0}"#.to_owned(), 3)),
+        ),
+        large(
+            "bounds of fractions",
+            list(json!({ "items": { "minimum": 0, "maximum": 1e9, "multipleOf": 0.01 } })),
+            of_list(&|nth| (format!("{}.{:02}", nth / 100, nth % 100), 1)),
+        ),
+        large(
+            "bounds of numbers with exponents",
+            list(json!({ "items": { "minimum": 0, "multipleOf": 0.01 } })),
+            of_list(&|nth| (format!("{nth}e3"), 1)),
+        ),
+        large(
+            "integers",
+            list(json!({ "items": { "type": "integer", "minimum": 0 } })),
+            of_list(&|nth| (nth.to_string(), 1)),
+        ),
+        large(
+            "integers with a fraction of zero",
+            list(json!({ "items": { "type": "integer" } })),
+            of_list(&|nth| (format!("{nth}.0"), 1)),
+        ),
+        large("long number, multiple", scalar(json!({ "minimum": 0, "multipleOf": 7 })), digits.clone()),
+        large("long number, enum", scalar(json!({ "enum": [1, 2, 3] })), digits),
+        large(
+            "length of a text with escapes",
+            scalar(json!({ "maxLength": 5_000_000 })),
+            format!("{{\"n\":\"{}\"}}", r"\n".repeat(bytes / 2 - 10)),
+        ),
+        large(
+            "length of a text, sixty times",
+            scalar(json!({ "allOf": vec![json!({ "maxLength": 4_000_000 }); 60] })),
+            format!("{{\"n\":\"{}\"}}", "x".repeat(bytes - 10)),
+        ),
+        large(
+            "nested arrays",
+            json!({ "type": "object", "properties": { "t": { "$ref": "#/$defs/a" } }, "$defs": { "a": { "type": "array", "items": { "$ref": "#/$defs/a" } } } }),
+            of_list(&same("[]")),
+        ),
+        large("contained items", list(json!({ "contains": { "type": "string" } })), of_list(&same("\"\""))),
+        large(
+            "integers, the last is wrong",
+            list(json!({ "items": { "type": "integer" } })),
+            format!("{{\"t\":[{},\"x\"]}}", filled(bytes - 100, same("1"))),
+        ),
+        large(
+            "filters, the last is wrong",
+            fitting(10_000, 0).swap_remove(1).schema,
+            format!(
+                r#"{{"from":"x","where":{{"and":[{},{{"field":"x","op":"xx","value":1}}]}}}}"#,
+                filled(bytes - 1_000, |_| (r#"{"field":"customer.country","op":"eq","value":"DE"}"#.to_owned(), 7))
+            ),
+        ),
+    ];
+    for pattern in
+        ["[a-z]{1,200}x", r"^\S+BYTES\S+$", ".{0,100}x.{0,100}y", r"(?:[a-z]|[a-z0-9]|\w){1,60}!", "(a|b)*a(a|b){400}c"]
+    {
+        let text = |length: usize| format!("{{\"n\":\"{}\"}}", "a".repeat(length));
+        cases.push(large(format!("pattern {pattern}, 64 KiB"), scalar(json!({ "pattern": pattern })), text(65_000)));
+        cases.push(large(format!("pattern {pattern}, long"), scalar(json!({ "pattern": pattern })), text(bytes - 10)));
+    }
+    // Hardly any state of the automaton comes twice.
+    let noise: String = noise().take(bytes / 4).collect();
+    cases.push(large(
+        "pattern (a|b)*a(a|b){400}c, noise",
+        scalar(json!({ "pattern": "(a|b)*a(a|b){400}c" })),
+        format!("{{\"n\":\"{noise}\"}}"),
+    ));
+    cases
+}
+
+/// Letters `a` and `b` in no order.
+pub fn noise() -> impl Iterator<Item = char> {
+    let mut state = 1_u32;
+    std::iter::from_fn(move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        Some(if state & 0x1_0000 == 0 { 'a' } else { 'b' })
+    })
+}
+
+fn merged(one: Value, other: Value) -> Value {
+    let (Value::Object(mut one), Value::Object(other)) = (one, other) else { unreachable!("both are objects") };
+    one.extend(other);
+    Value::Object(one)
+}
+
+/// What schemars makes of an enum with a tag that contains itself.
+fn expressions() -> Value {
+    let operation = |name: &str| {
+        json!({ "type": "object", "required": ["op", "left", "right"], "properties": {
+            "left": { "$ref": "#/$defs/Expr" }, "right": { "$ref": "#/$defs/Expr" }, "op": { "type": "string", "const": name },
+        } })
+    };
+    let mut alternatives: Vec<_> = ["add", "sub", "mul", "div", "pow"].iter().map(|name| operation(name)).collect();
+    alternatives.push(json!({ "type": "object", "required": ["op", "value"], "properties": {
+        "value": { "type": "number" }, "op": { "type": "string", "const": "lit" },
+    } }));
+    json!({ "type": "object", "required": ["expr"], "properties": { "expr": { "$ref": "#/$defs/Expr" } }, "$defs": { "Expr": { "oneOf": alternatives } } })
+}
+
+fn expression(depth: usize, leaf: &str) -> String {
+    let innermost = format!(r#"{{"op":"lit","value":{leaf}}}"#);
+    let expression = (0..depth)
+        .fold(innermost, |inner, _| format!(r#"{{"op":"add","left":{inner},"right":{{"op":"lit","value":1}}}}"#));
+    format!(r#"{{"expr":{expression}}}"#)
+}
+
+/// Alternatives that contain themselves and that nothing tells apart.
+fn untagged() -> Value {
+    let alternative = |other: &str| json!({ "type": "object", "required": ["a"], "properties": { "a": { "$ref": "#/$defs/n" }, other: { "type": "string" } } });
+    json!({
+        "type": "object",
+        "properties": { "n": { "$ref": "#/$defs/n" } },
+        "$defs": { "n": { "anyOf": [alternative("b"), alternative("c"), alternative("d"), { "const": 1 }] } },
+    })
+}

@@ -1,0 +1,84 @@
+//! What a check may take, whatever the value: steps, of which the library says how long they are.
+
+// A test may stop at the first surprise.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
+
+#[path = "../large.rs"]
+#[allow(unreachable_pub, reason = "it is a module of the benchmark, too")]
+mod large;
+
+use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::schema::{Checked, Schema};
+use jsonschema::Draft;
+use large::{Large, fitting, full, hard};
+use serde_json::Value;
+
+const TOO_LONG: &str = "this takes too long to check";
+
+/// The mistakes, and the steps.
+fn check(case: &Large) -> (Vec<String>, u32) {
+    let schema = Schema::of_value(&case.schema).expect("a schema");
+    let document = Document::parse(case.value.as_bytes(), JsonLimits::default()).expect("within the limits");
+    let Checked { mistakes, steps } = schema.check(document.root());
+    (mistakes, steps)
+}
+
+#[test]
+fn values_that_fill_a_body_fit_within_the_steps() {
+    for case in full() {
+        let (mistakes, steps) = check(&case);
+        assert_eq!(mistakes, Vec::<String>::new(), "{}: {steps} steps", case.name);
+        assert!(steps <= Schema::MOST_STEPS * 4 / 5, "{}: {steps} steps", case.name);
+    }
+}
+
+/// Other sizes, and other mixtures of the parts: another validator accepts them, and so do we.
+#[test]
+fn values_up_to_a_mebibyte_are_not_rejected_for_their_size() {
+    for seed in 0..6 {
+        for case in fitting((1 << 20) >> seed, seed) {
+            let (mistakes, steps) = check(&case);
+            let value: Value = serde_json::from_str(&case.value).expect("JSON");
+            let other = jsonschema::options().with_draft(Draft::Draft202012).offline().build(&case.schema);
+            assert!(other.expect("a schema").is_valid(&value), "{}", case.name);
+            assert_eq!(mistakes, Vec::<String>::new(), "{}, seed {seed}: {steps} steps", case.name);
+        }
+    }
+}
+
+#[test]
+fn hard_values_take_no_more_than_the_steps() {
+    for case in hard(1 << 20) {
+        let (mistakes, steps) = check(&case);
+        println!(
+            "  {}: {} bytes, {steps} steps, {}",
+            case.name,
+            case.value.len(),
+            mistakes.first().map_or("fits", |mistake| mistake)
+        );
+        assert!(steps <= Schema::MOST_STEPS, "{}: {steps} steps", case.name);
+    }
+}
+
+/// What is hard by its schema alone, and small, is explained: nothing else would help the caller.
+#[test]
+fn small_values_are_explained_in_few_steps() {
+    for case in hard(100_000).into_iter().filter(|case| case.value.len() < 10_000) {
+        let (mistakes, steps) = check(&case);
+        assert!(!mistakes.iter().any(|mistake| mistake.starts_with(TOO_LONG)), "{}: {mistakes:?}", case.name);
+        if case.name.starts_with("recursive tagged enum") {
+            assert!(steps < 20_000, "{}: {steps} steps", case.name);
+        }
+    }
+}
+
+/// A megabyte of text is matched by any pattern whose states repeat.
+#[test]
+fn long_texts_are_matched() {
+    for case in
+        hard(100_000).into_iter().filter(|case| case.name.starts_with("pattern") && case.name.ends_with("64 KiB"))
+    {
+        let (mistakes, steps) = check(&case);
+        assert!(!mistakes.iter().any(|mistake| mistake.starts_with(TOO_LONG)), "{}: {steps} steps", case.name);
+    }
+}
