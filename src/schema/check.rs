@@ -339,7 +339,7 @@ impl<'d> Check<'_, 'd> {
             Some(rule) if is_other && self.program.rule(rule).types == Types::NONE => {
                 self.fail(|check| check.unknown(object, &text))
             }
-            Some(rule) if is_other => fits & self.fits(rule, member),
+            Some(rule) if is_other => fits & self.fits_inside(step, rule, member),
             _ => fits,
         }
     }

@@ -234,7 +234,7 @@ pub fn hard(bytes: usize) -> Vec<Large> {
         ),
     ];
     for pattern in
-        ["[a-z]{1,200}x", r"^\S+BYTES\S+$", ".{0,100}x.{0,100}y", r"(?:[a-z]|[a-z0-9]|\w){1,60}!", "(a|b)*a(a|b){400}c"]
+        ["[a-z]{1,200}x", r"^\S+@\S+$", ".{0,100}x.{0,100}y", r"(?:[a-z]|[a-z0-9]|\w){1,60}!", "(a|b)*a(a|b){400}c"]
     {
         let text = |length: usize| format!("{{\"n\":\"{}\"}}", "a".repeat(length));
         cases.push(large(format!("pattern {pattern}, 64 KiB"), scalar(json!({ "pattern": pattern })), text(65_000)));

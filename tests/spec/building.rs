@@ -62,7 +62,7 @@ fn bad_definitions_are_refused_by_name() {
         ),
         (
             problem(|s| s.tool(Tool::new("regex", |_: Named| async {}).description("d"))),
-            vec!["tool", "regex", "the pattern `^(?=a)`", "looks ahead", "/properties/name/pattern"],
+            vec!["tool", "regex", "the pattern `^(?=a)`", "uses lookahead", "/properties/name/pattern"],
         ),
         (problem(|s| s.resource(resource("no-scheme"))), vec!["resource", "no-scheme", "scheme"]),
         (problem(|s| s.resource(resource("a://b").name(""))), vec!["resource", "a://b", "name"]),
@@ -106,7 +106,7 @@ fn bad_definitions_are_refused_by_name() {
         ),
         (
             problem(|s| s.prompt(Prompt::new("regex", |_: Named| async { "" }))),
-            vec!["prompt", "regex", "arguments", "looks ahead"],
+            vec!["prompt", "regex", "arguments", "uses lookahead"],
         ),
         (
             problem(|s| s.resource_template(template("a://{x}").complete("y", Completion::fixed(["1"])))),

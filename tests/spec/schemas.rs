@@ -129,7 +129,7 @@ fn mistakes_can_be_acted_on() {
         (r#"{"tags":["a"]}"#, "tags: has 0 items that fit what it must contain, at least 1 are required"),
         (r#"{"tags":["x","x"]}"#, "tags: has 2 items that fit what it must contain, at most 1 are allowed"),
         (r#"{"either":{"id":"7"}}"#, r#"either.id: expected an integer, got "7""#),
-        (r#"{"either":"7"}"#, r#"either: expected an integer, got "7""#),
+        (r#"{"either":"7"}"#, r#"either: expected an integer or an object, got "7""#),
         (r#"{"one":3}"#, "one: fits several of the alternatives, of which only one may hold"),
         (r#"{"map":{}}"#, "map: has 0 properties, at least 1 are required"),
         (r#"{"map":{"long":null}}"#, r#"map (the name "long"): has 4 characters, at most 3 are allowed"#),
@@ -212,27 +212,75 @@ fn checking_is_bounded() {
     let deep = format!("{}7{}", r#"{"x":"#.repeat(60), "}".repeat(60));
     let text = told(&schema, &deep).expect("refused");
     assert!(text.contains("expected an object, got 7"), "each question is answered once: {text}");
+    // A long text alone is no reason.
     let pattern = json!({ "type": "object", "properties": { "a": { "pattern": "^(a|a)*$" } } });
-    let text = told(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(100_000))).expect("refused");
+    assert_eq!(told(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(1_000_000))), None);
+    let text = told(&of_a(json!({ "pattern": ENDLESS })), &format!(r#"{{"a":"{}"}}"#, noise())).expect("refused");
     assert!(text.contains("too long"), "{text}");
+}
+
+/// A pattern that has a state for each choice of 400 letters, so that hardly any state comes twice.
+const ENDLESS: &str = "(a|b)*a(a|b){400}c";
+
+/// Letters `a` and `b` in no order.
+fn noise() -> String {
+    let mut state = 1_u32;
+    let letters = (0..200_000).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if state & 0x1_0000 == 0 { 'a' } else { 'b' }
+    });
+    letters.collect()
+}
+
+fn of_a(schema: Value) -> Value {
+    json!({ "type": "object", "properties": { "a": schema } })
 }
 
 /// Where the steps run out nothing is known, and nothing passes: neither what must fit, nor what must not.
 #[test]
 fn what_cannot_be_found_out_does_not_pass() {
-    let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(70_000));
-    let named = format!(r#"{{"{}":1}}"#, "x".repeat(70_000));
-    let of_a = |schema: Value| json!({ "type": "object", "properties": { "a": schema } });
+    let endless = json!({ "pattern": ENDLESS });
+    let long = format!(r#"{{"a":"{}"}}"#, noise());
+    let named = format!(r#"{{"{}":1}}"#, noise());
+    let number = r#"{"a":1e99999999999999999999}"#.to_owned();
     for (schema, arguments) in [
-        (of_a(json!({ "pattern": "^x" })), &long),
-        (of_a(json!({ "not": { "pattern": "^x" } })), &long),
-        (of_a(json!({ "if": { "pattern": "^x" }, "then": false })), &long),
-        (of_a(json!({ "oneOf": [{ "pattern": "^x" }, true] })), &long),
-        (json!({ "type": "object", "patternProperties": { "^x": false } }), &named),
-        (of_a(json!({ "maximum": 10 })), &r#"{"a":1e99999999999999999999}"#.to_owned()),
-        (of_a(json!({ "multipleOf": 7 })), &r#"{"a":1e99999999999999999999}"#.to_owned()),
+        (of_a(endless.clone()), &long),
+        (of_a(json!({ "not": endless })), &long),
+        (of_a(json!({ "if": endless, "then": false })), &long),
+        (of_a(json!({ "oneOf": [endless, true] })), &long),
+        (of_a(json!({ "anyOf": [endless, { "minLength": 1 }] })), &long),
+        (json!({ "type": "object", "patternProperties": { ENDLESS: false } }), &named),
+        (json!({ "type": "object", "propertyNames": { "not": endless } }), &named),
+        (of_a(json!({ "maximum": 10 })), &number),
+        (of_a(json!({ "multipleOf": 7 })), &number),
     ] {
         assert!(told(&schema, arguments).is_some(), "{schema}");
+    }
+}
+
+/// An alternative that the value's tag, type or constant excludes is not explained; where all are excluded, what they want is said.
+#[test]
+fn the_alternative_that_was_meant_is_explained() {
+    let shape = |kind: &str, property: &str| {
+        json!({
+            "type": "object",
+            "properties": { "kind": { "const": kind }, property: { "type": "number" } },
+            "required": ["kind", property],
+        })
+    };
+    let tagged = of_a(json!({ "oneOf": [shape("circle", "radius"), shape("square", "side")] }));
+    let named = |name: &str| json!({ "type": "object", "properties": { name: { "type": "integer" } }, "required": [name], "additionalProperties": false });
+    let external = of_a(json!({ "oneOf": [named("Circle"), named("Square"), { "const": "Empty" }] }));
+    for (schema, arguments, line) in [
+        (&tagged, r#"{"a":{"kind":"square","side":"x"}}"#, r#"a.side: expected a number, got "x""#),
+        (&tagged, r#"{"a":{"side":"x","kind":"square"}}"#, r#"a.side: expected a number, got "x""#),
+        (&tagged, r#"{"a":{"kind":"star"}}"#, r#"a.kind: expected "circle" or "square", got "star""#),
+        (&tagged, r#"{"a":7}"#, "a: expected an object, got 7"),
+        (&external, r#"{"a":{"Square":"x"}}"#, r#"a.Square: expected an integer, got "x""#),
+        (&external, r#"{"a":"Emtpy"}"#, r#"a: expected an object or "Empty", got "Emtpy""#),
+    ] {
+        let text = told(schema, arguments).expect("refused");
+        assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), [format!("- {line}")], "{arguments}");
     }
 }
 
