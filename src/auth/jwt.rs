@@ -108,14 +108,14 @@ struct Header {
 struct Signature<'t> {
     algorithm: Algorithm,
     message: &'t str,
-    signature: &'t [u8],
+    bytes: &'t [u8],
 }
 
 impl Signature<'_> {
     /// Whether one of `keys` that is for the algorithm has made the signature.
     async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
-            let (message, signature) = (self.message.as_bytes().to_vec(), self.signature.to_vec());
+            let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
             let checked = presented.host().signatures.verify(key, message, signature).await;
             if checked.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))? {
                 return Ok(true);
@@ -153,7 +153,7 @@ impl TokenValidator for Jwt {
         let algorithm = Algorithm::named(&header.algorithm).filter(|algorithm| self.algorithms.contains(algorithm));
         let algorithm = algorithm.ok_or_else(|| invalid("its `alg` is not allowed here"))?;
         let key_id = header.key_id.as_deref();
-        let signed = Signature { algorithm, message, signature: &signature };
+        let signed = Signature { algorithm, message, bytes: &signature };
         let keys = jwks::keys(&self.jwks, key_id, presented).await?;
         let mut is_signed = signed.is_by_one_of(keys, presented).await?;
         // A token that names no key may be signed by a key that is newer than those that are kept.
