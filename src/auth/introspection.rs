@@ -56,7 +56,7 @@ enum ClientAuthentication {
 }
 
 impl ClientAuthentication {
-    /// What tells one client from another.
+    /// The parts by which one client differs from another.
     fn parts(&self) -> [&str; 3] {
         match self {
             Self::None => ["none", "", ""],

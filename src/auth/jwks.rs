@@ -80,7 +80,7 @@ impl Algorithm {
 /// A key and its name.
 type Named = (Option<String>, PublicKey);
 
-/// What is known of an issuer. Times are in seconds since 1970.
+/// The keys of an issuer, and when they were fetched. Times are in seconds since 1970.
 #[derive(Default)]
 struct Issuer {
     keys: Vec<Named>,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// What the subject of a client that calls for itself begins with. No `sub` claim may begin with it.
+/// The prefix of the subject of a client that calls for itself. No `sub` claim may begin with it.
 pub(super) const CLIENT: &str = "edge-mcp:client:";
 
 /// Who a valid token speaks for. The token itself is not in it.

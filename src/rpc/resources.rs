@@ -51,7 +51,7 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
     for template in call.server.templates.iter().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
-        // What the function lists is behind the template's scopes, even if the server lists all.
+        // The listed resources are behind the scopes of the template, even if the server lists all.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
             let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;

@@ -60,7 +60,7 @@ mod tests {
             ("kb://%4", "kb://%254"),
             ("kb://%zz%+1", "kb://%25zz%25+1"),
             ("kb://%%361", "kb://%2561"),
-            // What no URI can have.
+            // Characters that no URI can have.
             ("kb://é", "kb://%C3%A9"),
             ("kb://%c3%a9", "kb://%C3%A9"),
             ("kb://a b\"<>\\^`{|}\0", "kb://a%20b%22%3C%3E%5C%5E%60%7B%7C%7D%00"),
