@@ -6,12 +6,13 @@
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { unstable_readConfig as readConfig } from 'wrangler'
+import { appendPrivately, makePrivate } from './lib/private-file.mjs'
 
 const NOT_CREATED_YET = '00000000-0000-0000-0000-000000000000'
 const KEPT = '.deploy.vars'
@@ -28,6 +29,7 @@ try {
 }
 
 async function main() {
+  if (makePrivate(KEPT)) console.error(`${KEPT} could be read by others; its mode is 600 now. Replace its secrets if someone else uses this machine.`)
   const config = readConfig({ config: 'wrangler.toml' })
   for (const database of config.d1_databases) {
     await ensureDatabase(database)
@@ -101,7 +103,7 @@ async function ask(name) {
 function madeTokens() {
   const token = randomBytes(32).toString('base64url')
   const value = JSON.stringify([{ token, subject: 'owner', scopes: ['kb:read', 'kb:write'] }])
-  appendFileSync(KEPT, `MCP_STATIC_TOKENS='${value}'\n`, { mode: 0o600 })
+  appendPrivately(KEPT, `MCP_STATIC_TOKENS='${value}'\n`)
   return value
 }
 

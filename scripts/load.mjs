@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool, patiently } from './lib/mcp.mjs'
+import { callTool, keepsTokens, patiently } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -27,10 +27,16 @@ function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { url: { type: 'string', default: 'http://127.0.0.1:8787/mcp' } },
+      options: {
+        url: { type: 'string', default: 'http://127.0.0.1:8787/mcp' },
+        'allow-clear-text': { type: 'boolean', default: false },
+      },
     })
     if (positionals.length !== 1) throw new Error('name one folder: scripts/load DIR [--url URL]')
     if (!URL.canParse(values.url)) throw new Error(`--url ${values.url}: not a URL`)
+    if (!values['allow-clear-text'] && !keepsTokens(new URL(values.url))) {
+      throw new Error(`--url ${values.url}: the token would be sent in clear text; use https, or add --allow-clear-text`)
+    }
     return { folder: positionals[0], url: values.url }
   } catch (error) {
     fail(error.message)

@@ -5,6 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 const REVISION = '2026-07-28'
 let requests = 0
 
+/** Whether a token that is sent there is readable by nobody on the way: HTTPS, or this machine itself. */
+export function keepsTokens({ protocol, hostname }) {
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback)
+}
+
 /** The server is there and says when to call again: a 429 or 503 with Retry-After in seconds. */
 export class TryLater extends Error {
   constructor(message, seconds) {

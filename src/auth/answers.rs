@@ -14,7 +14,7 @@ use super::validator::TokenRefusal;
 /// Answers that are kept at most.
 const MOST: usize = 1000;
 
-/// A digest of a token, of who was asked, and of what was expected.
+/// A digest of a token, of the server that was asked, of the client that asked, and of what was expected.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key([u8; 32]);
 

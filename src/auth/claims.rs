@@ -7,13 +7,20 @@
 
 use serde_json::{Map, Value};
 
-use super::principal::Principal;
+use super::principal::{CLIENT, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
 use crate::protocol::json::{Document, JsonLimits, Kind};
 
 /// Seconds that the clocks of two machines may differ by.
 pub(crate) const SKEW: u64 = 60;
+
+/// The values of `token_use` that mean an access token: Amazon Cognito says `access`, Ory Hydra `access_token`. Cognito calls other
+/// tokens `id`, Hydra `refresh_token`.
+const ACCESS_TOKEN_USES: [&str; 2] = ["access", "access_token"];
+/// The values of the claim `typ` that mean another token at Keycloak, whose access tokens have `Bearer` or `DPoP` there. Other issuers
+/// write other things into `typ`, so the rest passes.
+const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 
 /// What is expected of claims.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +64,13 @@ pub(super) fn judge(
     let (not_before, since) = (time(&claims, "nbf")?, time(&claims, "iat")?);
     let issuer = string(&claims, "iss")?;
     let audience = strings(&claims, "aud")?;
-    let kind = string(&claims, "token_type")?;
-    if kind.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) || claims.contains_key("cnf") {
+    if !is_access_token(&claims)? {
+        return Err(invalid("it is a refresh token or an ID token, not an access token"));
+    }
+    if string(&claims, "token_type")?.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+        return Err(invalid("its `token_type` is not Bearer"));
+    }
+    if claims.contains_key("cnf") {
         return Err(invalid("it is bound to a key of its holder, which a bearer does not prove to have"));
     }
     match (issuer, &expected.issuer) {
@@ -90,9 +102,8 @@ pub(super) fn judge(
         Some(client) => Some(client),
         None => string(&claims, "azp")?,
     };
-    let subject = string(&claims, "sub")?.or(client_id).filter(|subject| !subject.is_empty());
     Ok(Principal {
-        subject: subject.ok_or_else(|| invalid("it names neither a subject nor a client"))?.to_owned(),
+        subject: subject(string(&claims, "sub")?, client_id)?,
         issuer: issuer.or(expected.issuer.as_deref()).map(str::to_owned),
         client_id: client_id.map(str::to_owned),
         scopes: scopes(&claims)?,
@@ -104,6 +115,28 @@ pub(super) fn judge(
         },
         claims,
     })
+}
+
+/// Returns whether the claims are not marked as those of a refresh token or an ID token: an authorization server says `active` of
+/// these too (RFC 7662 §2.1).
+fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
+    let is_one_of = |known: &[&str], name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let is_used_as_such = string(claims, "token_use")?.is_none_or(|name| is_one_of(&ACCESS_TOKEN_USES, name));
+    let kind = claims.get("typ").and_then(Value::as_str);
+    Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
+}
+
+/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that no user can have:
+/// clients may be able to choose their ids (RFC 9068 §5).
+fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
+    let client_id = client_id.filter(|id| !id.is_empty());
+    match (sub, client_id) {
+        (Some(""), _) | (None, None) => Err(invalid("it names neither a subject nor a client")),
+        (None, Some(id)) => Ok(format!("{CLIENT}{id}")),
+        (Some(sub), Some(id)) if sub == id => Ok(format!("{CLIENT}{id}")),
+        (Some(sub), _) if sub.starts_with(CLIENT) => Err(invalid("its `sub` begins like that of a client")),
+        (Some(sub), _) => Ok(sub.to_owned()),
+    }
 }
 
 /// Whether what ends at `expires` has ended, by a clock that may be fast.

@@ -55,6 +55,17 @@ enum ClientAuthentication {
     Form(String, String),
 }
 
+impl ClientAuthentication {
+    /// The parts by which one client differs from another.
+    fn parts(&self) -> [&str; 3] {
+        match self {
+            Self::None => ["none", "", ""],
+            Self::Header(value) => ["header", value, ""],
+            Self::Form(id, secret) => ["form", id, secret],
+        }
+    }
+}
+
 impl Introspection {
     /// Asks at `endpoint`, without saying who asks.
     ///
@@ -203,7 +214,10 @@ impl TokenValidator for Introspection {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         let Some(kept) = self.kept else { return self.ask(presented).await };
         let resource = presented.resource().map_or("", SecureUrl::as_str);
-        let key = Key::of(&[self.endpoint.as_str(), resource, &format!("{:?}", self.expected), presented.token()]);
+        // The answer may depend on the client that asks (RFC 7662 §2.2). The secrets go into the digest only.
+        let [kind, client, secret] = self.client.parts();
+        let expected = format!("{:?}", self.expected);
+        let key = Key::of(&[self.endpoint.as_str(), kind, client, secret, resource, &expected, presented.token()]);
         if let Some(answer) = answers::recall(&key, presented.now()) {
             return answer;
         }

@@ -21,12 +21,14 @@ use crate::host::{FetchLimits, PublicKey};
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 * 1024 };
 /// Seconds for which keys are kept.
 const KEPT: u64 = 600;
-/// Seconds between two fetches for keys that were not there.
+/// Seconds after a fetch before keys that were not there are fetched again.
 const AGAIN: u64 = 60;
+/// Seconds after a fetch that failed before the next. The answer to the caller names the same time (`Retry-After`).
+const AGAIN_AFTER_FAILURE: u64 = 5;
 /// Keys of one issuer that are read, and that are tried on a token that names none.
 const MOST: usize = 32;
 /// Issuers whose keys are kept.
-const ISSUERS: usize = 16;
+const MOST_ISSUERS: usize = 16;
 /// Bytes of an RSA modulus: 2048 bits (RFC 7518 §3.3) to 8192, past which a check takes too long.
 const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
 
@@ -37,7 +39,7 @@ pub enum Algorithm {
     Rs256,
     /// ECDSA on P-256 with SHA-256.
     Es256,
-    /// EdDSA on Ed25519.
+    /// EdDSA on Ed25519. Tokens and keys may also name it `Ed25519` (RFC 9864).
     EdDsa,
 }
 
@@ -54,6 +56,17 @@ impl Algorithm {
         }
     }
 
+    /// The algorithm of that name, as tokens and keys write it (`alg`). Both names of EdDSA are the same here, since no other curve is
+    /// supported.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "RS256" => Some(Self::Rs256),
+            "ES256" => Some(Self::Es256),
+            "EdDSA" | "Ed25519" => Some(Self::EdDsa),
+            _ => None,
+        }
+    }
+
     /// The one algorithm that `key` is for.
     pub(super) const fn of(key: &PublicKey) -> Self {
         match key {
@@ -67,45 +80,81 @@ impl Algorithm {
 /// A key and its name.
 type Named = (Option<String>, PublicKey);
 
-/// The keys of an issuer, and when they were fetched.
-struct Fetched {
+/// The keys of an issuer, and when they were fetched. Times are in seconds since 1970.
+#[derive(Default)]
+struct Issuer {
     keys: Vec<Named>,
-    at: u64,
+    /// When the keys are too old to be used.
+    expire: u64,
+    /// When they may be fetched again.
+    next_fetch: u64,
+    /// Whether the last fetch has failed.
+    is_down: bool,
 }
 
 thread_local! {
-    /// By the URL that they are at.
-    static KEYS: RefCell<HashMap<String, Fetched>> = RefCell::default();
+    /// By the URL that their keys are at.
+    static ISSUERS: RefCell<HashMap<String, Issuer>> = RefCell::default();
 }
 
-/// The keys at `url` that may have signed a token which names the key `id`.
+/// Returns the keys at `url` that may have signed a token which names the key `id`.
 pub(super) async fn keys(
     url: &SecureUrl,
     id: Option<&str>,
     presented: Presented<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
-    const UNKNOWN: &str = "it names a key that its issuer does not have";
     let now = presented.now();
-    let known = KEYS.with_borrow(|all| {
-        let fetched = all.get(url.as_str()).filter(|fetched| now < fetched.at.saturating_add(KEPT))?;
-        Some((named(&fetched.keys, id), fetched.at.saturating_add(AGAIN) <= now))
+    let kept = ISSUERS.with_borrow(|issuers| {
+        let issuer = issuers.get(url.as_str()).filter(|issuer| now < issuer.expire)?;
+        Some(named(&issuer.keys, id)).filter(|keys| !keys.is_empty())
     });
-    match known {
-        Some((keys, _)) if !keys.is_empty() => return Ok(keys),
-        Some((_, false)) => return Err(invalid(UNKNOWN)),
-        _ => presented.may_ask_elsewhere().await?,
+    let keys = match kept {
+        Some(keys) => Some(keys),
+        None => refetched(url, id, presented).await?.filter(|keys| !keys.is_empty()),
+    };
+    keys.ok_or_else(|| invalid("its issuer does not have the key that it names"))
+}
+
+/// Fetches the keys anew and returns those that may have signed a token which names the key `id`. Returns `None` if the keys were
+/// fetched a moment ago.
+///
+/// A fetch that fails counts too: otherwise each token with an unknown key would cause one while the issuer is down.
+///
+/// # Errors
+/// [`TokenRefusal::Unavailable`] if the fetch fails or has failed a moment ago; [`TokenRefusal::TooManyRequests`].
+pub(super) async fn refetched(
+    url: &SecureUrl,
+    id: Option<&str>,
+    presented: Presented<'_>,
+) -> Result<Option<Vec<PublicKey>>, TokenRefusal> {
+    let now = presented.now();
+    let too_early = ISSUERS.with_borrow(|issuers| {
+        let issuer = issuers.get(url.as_str())?;
+        (now < issuer.next_fetch).then_some(issuer.is_down)
+    });
+    if too_early == Some(false) {
+        return Ok(None);
     }
-    let fetched = fetch(url, presented).await?;
-    let keys = named(&fetched, id);
-    let at = presented.now();
-    KEYS.with_borrow_mut(|all| {
+    presented.may_ask_elsewhere().await?;
+    if too_early == Some(true) {
+        return Err(unavailable("they could not be fetched a moment ago".into()));
+    }
+    let fetched = fetch(url, presented).await;
+    let now = presented.now();
+    ISSUERS.with_borrow_mut(|issuers| {
         // A Worker has one issuer or two: this only keeps a program that makes them up from filling the memory.
-        if all.len() >= ISSUERS {
-            all.clear();
+        if issuers.len() >= MOST_ISSUERS && !issuers.contains_key(url.as_str()) {
+            issuers.clear();
         }
-        all.insert(url.as_str().to_owned(), Fetched { keys: fetched, at });
+        let issuer = issuers.entry(url.as_str().to_owned()).or_default();
+        issuer.is_down = fetched.is_err();
+        issuer.next_fetch = now.saturating_add(if issuer.is_down { AGAIN_AFTER_FAILURE } else { AGAIN });
+        if let Ok(keys) = &fetched {
+            issuer.keys.clone_from(keys);
+            issuer.expire = now.saturating_add(KEPT);
+        }
     });
-    if keys.is_empty() { Err(invalid(UNKNOWN)) } else { Ok(keys) }
+    Ok(Some(named(&fetched?, id)))
 }
 
 /// The keys of that name; all of them, where none is named.
@@ -115,7 +164,6 @@ fn named(keys: &[Named], id: Option<&str>) -> Vec<PublicKey> {
 }
 
 async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<Named>, TokenRefusal> {
-    let unavailable = |problem: String| TokenRefusal::Unavailable(format!("the keys of the issuer: {problem}").into());
     let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(String::new());
     let request = request.map_err(|error| unavailable(error.to_string()))?;
     let answer = presented.host().fetch.fetch(request, LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
@@ -123,6 +171,10 @@ async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<Named>, 
         return Err(unavailable(format!("the status is {}", answer.status)));
     }
     parse(&answer.body).ok_or_else(|| unavailable("the answer is no JSON Web Key Set".into()))
+}
+
+fn unavailable(problem: String) -> TokenRefusal {
+    TokenRefusal::Unavailable(format!("the keys of the issuer: {problem}").into())
 }
 
 /// The keys of a set that are of a known kind and for signatures; others are for others.
@@ -156,13 +208,8 @@ fn public_key(key: &Map<String, Value>) -> Option<PublicKey> {
         ("OKP", Some("Ed25519")) => PublicKey::EdDsa { x: point("x")? },
         _ => return None,
     };
-    let meant = key.get("alg").is_none_or(|name| name == Algorithm::of(&public).name() || is_same_curve(name, &public));
-    meant.then_some(public)
-}
-
-/// `Ed25519` is the newer name of what EdDSA is here (RFC 9864).
-fn is_same_curve(name: &Value, key: &PublicKey) -> bool {
-    name == "Ed25519" && matches!(key, PublicKey::EdDsa { .. })
+    let names_it = |name: &Value| name.as_str().and_then(Algorithm::named) == Some(Algorithm::of(&public));
+    key.get("alg").is_none_or(names_it).then_some(public)
 }
 
 fn string<'k>(key: &'k Map<String, Value>, name: &str) -> Option<&'k str> {

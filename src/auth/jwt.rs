@@ -11,6 +11,7 @@ use super::jwks::{self, Algorithm};
 use super::principal::Principal;
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
+use crate::host::PublicKey;
 
 /// The media type of access tokens (RFC 9068 §2.1), by which they are told from other tokens of the same issuer.
 const ACCESS_TOKEN: &str = "at+jwt";
@@ -19,8 +20,9 @@ const ACCESS_TOKEN: &str = "at+jwt";
 ///
 /// A token is good only if a key of the issuer has signed it by an algorithm that is allowed here, if it is an access token
 /// (`"typ": "at+jwt"`), names the issuer and the URL of this server, and has an end that has not passed. The keys are fetched once
-/// and kept for ten minutes; when a token names one that is not among them, they are fetched again, at most once a minute. Where
-/// they cannot be fetched, the caller gets a 503.
+/// and kept for ten minutes. They are fetched again, at most once a minute, when a token names a key that is not among them, and when
+/// none of them has signed a token that names no key. Where they cannot be fetched, the caller gets a 503, and they are fetched again
+/// after five seconds at the earliest.
 ///
 /// A signed token cannot be taken back before its end: where that matters, [`Introspection`](super::Introspection) is the validator
 /// to choose.
@@ -102,6 +104,27 @@ struct Header {
     kind: String,
 }
 
+/// A signature that is to be checked.
+struct Signature<'t> {
+    algorithm: Algorithm,
+    message: &'t str,
+    bytes: &'t [u8],
+}
+
+impl Signature<'_> {
+    /// Whether one of `keys` that is for the algorithm has made the signature.
+    async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
+        for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
+            let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
+            let checked = presented.host().signatures.verify(key, message, signature).await;
+            if checked.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 fn take_apart(token: &str) -> Option<Signed<'_>> {
     let (message, signature) = token.rsplit_once('.')?;
     let (header, claims) = message.split_once('.').filter(|(_, claims)| !claims.contains('.'))?;
@@ -127,16 +150,18 @@ impl TokenValidator for Jwt {
             return Err(invalid("its `typ` is not that of an access token"));
         }
         // The token only says which of the algorithms that are allowed here it means, and the key has to be for that one.
-        let named = self.algorithms.iter().find(|algorithm| algorithm.name() == header.algorithm);
-        let algorithm = *named.ok_or_else(|| invalid("its `alg` is not allowed here"))?;
-        let keys = jwks::keys(&self.jwks, header.key_id.as_deref(), presented).await?;
-        let mut is_signed = false;
-        for key in keys.into_iter().filter(|key| Algorithm::of(key) == algorithm) {
-            let checked = presented.host().signatures.verify(key, message.as_bytes().to_vec(), signature.clone()).await;
-            is_signed = checked.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
-            if is_signed {
-                break;
-            }
+        let algorithm = Algorithm::named(&header.algorithm).filter(|algorithm| self.algorithms.contains(algorithm));
+        let algorithm = algorithm.ok_or_else(|| invalid("its `alg` is not allowed here"))?;
+        let key_id = header.key_id.as_deref();
+        let signed = Signature { algorithm, message, bytes: &signature };
+        let keys = jwks::keys(&self.jwks, key_id, presented).await?;
+        let mut is_signed = signed.is_by_one_of(keys, presented).await?;
+        // A token that names no key may be signed by a key that is newer than those that are kept.
+        if !is_signed
+            && key_id.is_none()
+            && let Some(newer) = jwks::refetched(&self.jwks, key_id, presented).await?
+        {
+            is_signed = signed.is_by_one_of(newer, presented).await?;
         }
         if !is_signed {
             return Err(invalid("no key of its issuer has signed it"));

@@ -2,11 +2,15 @@
 
 use serde_json::{Map, Value};
 
+/// The prefix of the subject of a client that calls for itself. No `sub` claim may begin with it.
+pub(super) const CLIENT: &str = "edge-mcp:client:";
+
 /// Who a valid token speaks for. The token itself is not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// The user, or the program where there is no user (`sub`).
+    /// The user (`sub`). For a client that calls for itself it is `edge-mcp:client:` and the client's id, so that a client named `ada`
+    /// is not the user `ada`.
     pub subject: String,
     /// Who says so (`iss`): subjects of two issuers are two, also where they have one name.
     pub issuer: Option<String>,

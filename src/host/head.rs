@@ -1,5 +1,7 @@
 //! The head of a request: everything but its body.
 
+use std::net::IpAddr;
+
 /// The head of an HTTP request, as the host holds it.
 ///
 /// A host that keeps its headers elsewhere, as Workers do in JavaScript, fetches each one when it is asked for: a request
@@ -14,6 +16,20 @@ pub trait RequestHead {
     /// The header of that name, whatever its case. Several of one name are joined by `, `. A byte that is not ASCII may
     /// come as any character that is not ASCII.
     fn header(&self, name: &str) -> Option<String>;
+
+    /// The IP address that the request came from, if the host knows it.
+    ///
+    /// The address must come from the connection or from a proxy that the host trusts, never from a header that the client can set:
+    /// callers without a token are counted by it, and [`without_auth`](crate::http::Endpoint::without_auth) serves loopback addresses
+    /// only.
+    fn client_address(&self) -> Option<IpAddr> {
+        None
+    }
+
+    /// The id by which the host's own logs name the request, if it has one. It is written to the log line of the request.
+    fn request_id(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The path of a URL: what is between its authority and its query. `/` if there is none.

@@ -39,7 +39,7 @@ impl Endpoint {
     pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Body> {
         let started = host.clock.now_ms();
         let head = Rc::new(BoundedHead::new(head, self.limits.header));
-        let mut line = LogLine::new(head.header("cf-ray"));
+        let mut line = LogLine::new(head.request_id());
         let origin = head.header("origin");
         let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
         let origin_passes = origin.as_deref().is_none_or(passes);

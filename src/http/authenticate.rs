@@ -29,7 +29,7 @@ use crate::server::access::permits;
 pub(super) enum Authentication {
     /// Nobody has said: nothing is served.
     Undecided,
-    /// Everybody may call who reaches it on localhost; on any host, if it is public.
+    /// Callers on the same machine may call; everybody, if it is public.
     Open { is_public: bool },
     /// By a bearer token.
     Token(BoxValidator),
@@ -79,7 +79,7 @@ impl Gate {
     }
 
     /// How callers of this URL come in, if it is settled that any do.
-    fn door(&self, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<Refusal>> {
+    fn door(&self, head: &dyn RequestHead, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<Refusal>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -88,10 +88,10 @@ impl Gate {
                 return Err(misconfigured(host, PROBLEM));
             }
             Authentication::Open { is_public } => {
-                if !is_public && !origin_of(url).is_some_and(is_on_localhost) {
-                    const PROBLEM: &str = "nobody is asked who they are (MCP_AUTH is \"none\", or `without_auth`), and so it is \
-                                           served on localhost alone; to serve everybody, set MCP_ALLOW_PUBLIC to \"yes\", \
-                                           or say `open_to_the_public`";
+                if !is_public && !is_from_this_machine(head, url) {
+                    const PROBLEM: &str = "the endpoint has no authentication (MCP_AUTH is \"none\", or `without_auth`), so it \
+                                           serves only callers on the same machine, at a localhost URL; to serve everybody, \
+                                           set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`";
                     return Err(misconfigured(host, PROBLEM));
                 }
                 return Ok(Door::Open);
@@ -115,7 +115,7 @@ impl Gate {
         path: &str,
         host: &Host,
     ) -> Result<bool, Box<Refusal>> {
-        let is_guarded = matches!(self.door(url, path, host)?, Door::Token(_));
+        let is_guarded = matches!(self.door(head, url, path, host)?, Door::Token(_));
         let is_within = self.limit.admits(|| rate::key_of_address(head), host).await;
         if is_within { Ok(is_guarded) } else { Err(self.too_many()) }
     }
@@ -131,7 +131,7 @@ impl Gate {
     ) -> Result<Option<Principal>, Box<Refusal>> {
         let arrival =
             Arrived { gate: self, head, url, path, host, is_within: Cell::new(None), resource: OnceCell::new() };
-        let validator = match self.door(url, path, host)? {
+        let validator = match self.door(head, url, path, host)? {
             Door::Open if arrival.count_address().await => return Ok(None),
             Door::Open => return Err(self.too_many()),
             Door::Token(validator) => validator,
@@ -183,6 +183,13 @@ impl Gate {
         let turned_away = TurnedAway::InsufficientScope(needed.join(" "));
         Err(turned_away.refusal(&self.resource, url.as_deref(), self.limit.period()))
     }
+}
+
+/// Whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so the address
+/// is checked too, where the host knows it.
+fn is_from_this_machine(head: &dyn RequestHead, url: &str) -> bool {
+    let is_loopback = || head.client_address().is_none_or(|address| address.to_canonical().is_loopback());
+    origin_of(url).is_some_and(is_on_localhost) && is_loopback()
 }
 
 fn is_on_localhost(origin: &str) -> bool {

@@ -1,12 +1,16 @@
-//! A head whose headers are no longer than the limit.
+//! A head whose headers and request id are no longer than a limit.
 
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use http::StatusCode;
 
 use super::refusal::Refusal;
 use crate::host::RequestHead;
+
+/// Bytes of a request id. The log line has the start of a longer one.
+const REQUEST_ID_BYTES: usize = 128;
 
 /// Gives every header but those that are too long, and remembers the first of these.
 pub(super) struct BoundedHead {
@@ -48,5 +52,15 @@ impl RequestHead for BoundedHead {
         }
         self.too_long.borrow_mut().get_or_insert_with(|| name.into());
         None
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        self.head.client_address()
+    }
+
+    fn request_id(&self) -> Option<String> {
+        let mut id = self.head.request_id()?;
+        id.truncate(id.floor_char_boundary(REQUEST_ID_BYTES));
+        Some(id)
     }
 }

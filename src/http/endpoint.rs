@@ -100,7 +100,8 @@ impl Endpoint {
         })
     }
 
-    /// Everybody may call who reaches it on localhost. On any other host nothing is served.
+    /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
+    /// [address](crate::host::RequestHead::client_address), where the host knows it, must be a loopback address. Other requests get a 503.
     #[must_use]
     pub fn without_auth(self) -> Self {
         self.authenticated(Authentication::Open { is_public: false })

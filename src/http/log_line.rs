@@ -35,14 +35,14 @@ pub(super) struct LogLine {
     /// The trace that the request is part of (W3C Trace Context), as the client names it in `_meta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
-    /// The id that Cloudflare gives to a request.
+    /// The id of the request in the logs of the host.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ray: Option<String>,
+    request_id: Option<String>,
 }
 
 impl LogLine {
-    pub(super) fn new(ray: Option<String>) -> Self {
-        Self { event: "request", ray, ..Self::default() }
+    pub(super) fn new(request_id: Option<String>) -> Self {
+        Self { event: "request", request_id, ..Self::default() }
     }
 
     pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {

@@ -2,7 +2,7 @@
 //!
 //! Callers who are known do not count against their address: many share one. Source of 429: RFC 6585 §4.
 
-use std::net::Ipv6Addr;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -63,14 +63,14 @@ pub(super) fn key_of_principal(principal: &Principal) -> String {
     digest(&format!("{:?}", (issuer, subject, client_id)))
 }
 
-/// The address that the edge saw. Of an IPv6 address, the half that names the network: a caller has all of the other.
+/// The key of the address that a request came from: an IPv4 address, or the first 64 bits of an IPv6 address, since one caller
+/// usually has a whole /64. All requests whose address the host does not know share one key.
 pub(super) fn key_of_address(head: &dyn RequestHead) -> String {
-    let address = head.header("cf-connecting-ip").unwrap_or_default();
-    let network = match address.parse::<Ipv6Addr>() {
-        Ok(address) => format!("{:?}", address.octets().first_chunk::<8>()),
-        Err(_) => address,
-    };
-    digest(&format!("address {network}"))
+    let network = head.client_address().map(|address| match address.to_canonical() {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),
+    });
+    digest(&format!("address {network:?}"))
 }
 
 fn digest(text: &str) -> String {

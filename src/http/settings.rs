@@ -123,8 +123,7 @@ impl<E: Environment> Variables<'_, E> {
         let mut validator = Jwt::new(&jwks, &issuer)?;
         let names = self.list("MCP_JWT_ALGORITHMS");
         if !names.is_empty() {
-            let known = |name: &String| Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-            let algorithms: Option<Vec<_>> = names.iter().map(known).collect();
+            let algorithms: Option<Vec<_>> = names.iter().map(|name| Algorithm::named(name)).collect();
             validator = validator.algorithms(algorithms.ok_or_else(|| {
                 let known = Algorithm::ALL.map(Algorithm::name).join(", ");
                 ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Call, Outcome, envelope, params, prompts, resources};
+use super::resources::{self, Found};
+use super::{Call, Outcome, envelope, params, prompts};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::schema::SchemaError;
 use crate::server::fault;
 use crate::server::run::run_only;
-use crate::server::{Completion, CompletionRequest, McpServer, ReadError, ResourceTemplate};
+use crate::server::{Completion, CompletionRequest, McpServer, ReadError};
 
 /// More are not sent: the specification's own limit.
 const MOST_VALUES: usize = 100;
@@ -77,16 +78,15 @@ fn of_prompt<'s>(call: &Call<'s>, reference: Value<'_>, argument: &str) -> Resul
     Err(unknown(argument))
 }
 
-/// The template that is named as it is listed, or by a URI that it stands for.
-pub(super) fn template_named<'s>(server: &'s McpServer, uri: &str) -> Option<&'s ResourceTemplate> {
+/// Returns the template that is named as it is listed, else what `uri` stands for.
+pub(super) fn referenced<'s>(server: &'s McpServer, uri: &str) -> Option<Found<'s>> {
     let named = server.templates.iter().find(|template| template.description.uri_template == uri);
-    let stands_for = |template: &&ResourceTemplate| template.parsed.as_ref().is_ok_and(|it| it.matches(uri).is_some());
-    named.or_else(|| server.templates.iter().find(stands_for))
+    named.map(|template| Found::OfTemplate(template, BTreeMap::new())).or_else(|| resources::find(server, uri))
 }
 
 fn of_template<'s>(call: &Call<'s>, reference: Value<'_>, variable: &str) -> Result<Option<&'s Completion>, RpcError> {
     let uri = params::member(reference, "ref", "uri")?;
-    let template = template_named(call.server, &uri).ok_or_else(|| {
+    let template = referenced(call.server, &uri).and_then(Found::template).ok_or_else(|| {
         let uri = shortened(&uri);
         RpcError::invalid_params(format!(
             "Unknown resource template: {uri}. resources/templates/list names those that exist."

@@ -14,10 +14,11 @@ use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::revision::Feature;
-use crate::server::access::Access;
+use crate::server::access::{Access, permits};
 use crate::server::fault;
 use crate::server::resource::ContentsFuture;
 use crate::server::run::{run_only, run_or_ask};
+use crate::server::uri_template::normalized;
 use crate::server::{CacheHint, Cacheable, Context, McpServer, ReadError, Resource, ResourceTemplate};
 
 #[derive(Serialize)]
@@ -46,8 +47,12 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
     let fixed = call.server.resources.iter().filter(|resource| call.lists(&resource.access));
     let fixed = fixed.map(|resource| Cow::Borrowed(&resource.description));
     let mut resources: Vec<_> = fixed.collect();
+    let mut cache = call.server.cache_of(Cacheable::Resources);
     for template in call.server.templates.iter().filter(|template| call.lists(&template.access)) {
-        if let Some(list) = &template.list {
+        let Some(list) = &template.list else { continue };
+        cache = cache.for_this_caller();
+        // The listed resources are behind the scopes of the template, even if the server lists all.
+        if permits(call.cx.auth(), &template.access.scopes) {
             let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
             let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
@@ -55,7 +60,7 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
     }
     let (resources, next_cursor) = page(call, resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Resources))
+    envelope::complete_cacheable(call, result, cache)
 }
 
 /// `resources/templates/list`.
@@ -71,8 +76,8 @@ pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
 pub(super) async fn read(call: &Call<'_>) -> Outcome {
     let uri = params::string(call.request, "uri")?;
     input_required::resume(call)?;
-    let Some(found) = find(call.server, &uri) else { return Err(not_found(call, &uri)) };
-    let (name, mime_type, cache, contents) = found.reading(&uri, call.cx.clone());
+    let reading = find(call.server, &uri).and_then(|found| found.reading(&uri, call.cx.clone()));
+    let Some((name, mime_type, cache, contents)) = reading else { return Err(not_found(call, &uri)) };
     let Some(contents) = run_or_ask(&call.cx, contents).await? else { return input_required::ask(call) };
     let contents = match contents {
         Ok(contents) => contents,
@@ -91,36 +96,68 @@ pub(super) async fn read(call: &Call<'_>) -> Outcome {
 pub(super) enum Found<'s> {
     Resource(&'s Resource),
     OfTemplate(&'s ResourceTemplate, BTreeMap<String, String>),
+    /// A resource that the caller may not see, where a template stands for its URI too. The answer is that of the template for a
+    /// resource that does not exist.
+    Hidden(&'s ResourceTemplate),
 }
 
-/// The resource at `uri`, else the first template that stands for it.
+/// Returns the resource at `uri`, else the first template that stands for it.
+///
+/// A URI can be written in several ways, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each.
+/// So the URI is looked up again as the template would write it. A resource or an earlier template at that URI comes first, with its
+/// scopes.
 pub(super) fn find<'s>(server: &'s McpServer, uri: &str) -> Option<Found<'s>> {
-    if let Some(resource) = server.resources.iter().find(|resource| resource.description.uri == uri) {
-        return Some(Found::Resource(resource));
+    let mut uri = Cow::Borrowed(uri);
+    let mut is_hidden = false;
+    // A URI as a template writes it stands for the same template or an earlier one, so that no URI is written more often than this.
+    for _ in 0..=server.templates.len() {
+        let normal = normalized(&uri);
+        let is_here = |resource: &&Resource| normalized(&resource.description.uri) == normal;
+        if let Some(resource) = server.resources.iter().find(is_here) {
+            return Some(Found::Resource(resource));
+        }
+        is_hidden |= server.hidden_resources.iter().any(|resource| is_here(&resource));
+        let (template, parsed, variables) = server.templates.iter().find_map(|template| {
+            let parsed = template.parsed.as_ref().ok()?;
+            Some((template, parsed, parsed.matches(&uri)?))
+        })?;
+        match parsed.expand(&variables) {
+            Ok(written) if written != uri => uri = Cow::Owned(written),
+            _ if is_hidden => return Some(Found::Hidden(template)),
+            _ => return Some(Found::OfTemplate(template, variables)),
+        }
     }
-    server
-        .templates
-        .iter()
-        .find_map(|template| Some(Found::OfTemplate(template, template.parsed.as_ref().ok()?.matches(uri)?)))
+    None
 }
+
+/// A resource's name for the log, the media type of its contents, how long they may be cached, and the future that reads them.
+type Reading<'s> = (&'s str, Option<&'s Text>, Option<CacheHint>, ContentsFuture);
 
 impl<'s> Found<'s> {
     pub(super) fn access(&self) -> &'s Access {
         match self {
             Self::Resource(resource) => &resource.access,
-            Self::OfTemplate(template, _) => &template.access,
+            Self::OfTemplate(template, _) | Self::Hidden(template) => &template.access,
         }
     }
 
-    /// Its name for the log, the media type of its contents, for how long they may be kept, and what reads them.
-    fn reading(self, uri: &str, cx: Context) -> (&'s str, Option<&'s Text>, Option<CacheHint>, ContentsFuture) {
+    /// The template, unless the URI is that of a resource which the caller can see.
+    pub(super) fn template(self) -> Option<&'s ResourceTemplate> {
+        match self {
+            Self::Resource(_) => None,
+            Self::OfTemplate(template, _) | Self::Hidden(template) => Some(template),
+        }
+    }
+
+    fn reading(self, uri: &str, cx: Context) -> Option<Reading<'s>> {
         match self {
             Self::Resource(Resource { description, cache, read, .. }) => {
-                (&description.uri, description.mime_type.as_ref(), *cache, read(cx))
+                Some((&description.uri, description.mime_type.as_ref(), *cache, read(cx)))
             }
             Self::OfTemplate(ResourceTemplate { description, cache, read, .. }, variables) => {
-                (&description.uri_template, description.mime_type.as_ref(), *cache, read(uri, variables, cx))
+                Some((&description.uri_template, description.mime_type.as_ref(), *cache, read(uri, variables, cx)))
             }
+            Self::Hidden(_) => None,
         }
     }
 }

@@ -27,7 +27,7 @@ fn access<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Access
             match &*member("type")? {
                 // As it is answered: a completion has no version of its own.
                 "ref/prompt" => prompt(&member("name")?, None),
-                "ref/resource" => completion::template_named(server, &member("uri")?).map(|template| &template.access),
+                "ref/resource" => completion::referenced(server, &member("uri")?).map(|found| found.access()),
                 _ => None,
             }
         }

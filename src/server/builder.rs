@@ -36,6 +36,8 @@ pub struct McpServer {
     pub(crate) instructions: Option<Text>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
+    /// Those that this caller may not see. No template reads them in their place.
+    pub(crate) hidden_resources: Vec<Resource>,
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) page_size: Option<NonZeroUsize>,
@@ -58,6 +60,7 @@ impl McpServer {
                 instructions: None,
                 tools: Vec::new(),
                 resources: Vec::new(),
+                hidden_resources: Vec::new(),
                 templates: Vec::new(),
                 prompts: Vec::new(),
                 page_size: None,
@@ -120,11 +123,11 @@ impl McpServer {
         });
     }
 
-    /// The server without what this caller is not to see. What is not there can neither be listed nor used, nor told from
-    /// what never was.
+    /// The server without the items that this caller may not see. A hidden item is not listed and cannot be used, and is
+    /// indistinguishable from one that does not exist.
     pub(crate) fn for_caller(mut self, request: &RequestInfo) -> Self {
         self.tools.retain(|tool| tool.access.shows_to(request));
-        self.resources.retain(|resource| resource.access.shows_to(request));
+        self.hidden_resources = self.resources.extract_if(.., |resource| !resource.access.shows_to(request)).collect();
         self.templates.retain(|template| template.access.shows_to(request));
         self.prompts.retain(|prompt| prompt.access.shows_to(request));
         self
@@ -196,7 +199,7 @@ impl McpServerBuilder {
     }
 
     /// Adds resources that a template stands for. A resource at a URI of its own wins over a template, an earlier
-    /// template over a later one.
+    /// template over a later one, however the URI is percent-encoded.
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.server.templates.push(template);
         self
@@ -215,7 +218,7 @@ impl McpServerBuilder {
     }
 
     /// Lists also what a caller lacks the [scopes](crate::server::Tool::scopes) for, so that clients can ask for them when it is
-    /// first used.
+    /// first used. A template's own [list function](ResourceTemplate::list) still runs only for callers with the template's scopes.
     pub fn list_all(mut self) -> Self {
         self.server.lists_all = true;
         self

@@ -11,7 +11,7 @@ use super::completion::Completions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
-use super::uri_template::has_scheme;
+use super::uri_template::{has_scheme, normalized};
 use crate::auth::scopes;
 use crate::protocol::description::{Face, Icon};
 
@@ -74,7 +74,11 @@ impl McpServer {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         for resource in &self.resources {
             let uri = &*resource.description.uri;
-            refuse("resource", uri, resource_problem(resource).or_else(|| unless(seen.insert(uri), TWICE)))?;
+            refuse(
+                "resource",
+                uri,
+                resource_problem(resource).or_else(|| unless(seen.insert(normalized(uri)), TWICE)),
+            )?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {

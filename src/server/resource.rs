@@ -288,6 +288,8 @@ impl ResourceTemplate {
 
     /// Lists the resources that are there: an async function of nothing or of the [`Context`]. Without it they can be
     /// read, but `resources/list` does not show them.
+    ///
+    /// The function runs only for callers with the template's [scopes](Self::scopes), and makes the list private to the caller.
     #[must_use]
     pub fn list<Shape, H>(mut self, list: H) -> Self
     where

@@ -1,6 +1,9 @@
 //! The head of a Workers request. Its headers stay in JavaScript, and each is fetched when it is asked for.
+//!
+//! No other file names a header of Cloudflare's.
 
 use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr};
 
 use worker::js_sys::JsString;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -63,5 +66,16 @@ impl RequestHead for WorkerHead {
             // The only failure is a name that is no header's: there is none of it.
             .ok()
             .flatten()
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        // Cloudflare overwrites this header. `wrangler dev` sets it only if the client did not.
+        let address = self.header("cf-connecting-ip")?;
+        // An address that cannot be read, such as one with a zone, is treated as remote: the unspecified address is not loopback.
+        Some(address.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+    }
+
+    fn request_id(&self) -> Option<String> {
+        self.header("cf-ray")
     }
 }

@@ -103,10 +103,28 @@ fn claims_are_checked() {
         (vec![("token_type", json!("DPoP"))], Some(INVALID)),
         (vec![("token_type", json!(7))], Some(INVALID)),
         (vec![("cnf", json!({ "jkt": "x" }))], Some(INVALID)),
+        (vec![("token_type", json!("refresh_token"))], Some(INVALID)),
+        // The use: of an access token, where it is told.
+        (vec![("token_use", json!("access"))], None),
+        (vec![("token_use", json!("access_token"))], None),
+        (vec![("token_use", json!("refresh_token"))], Some(INVALID)),
+        (vec![("token_use", json!("refresh"))], Some(INVALID)),
+        (vec![("token_use", json!("id"))], Some(INVALID)),
+        (vec![("token_use", json!(""))], Some(INVALID)),
+        (vec![("token_use", json!(["access"]))], Some(INVALID)),
+        (vec![("typ", json!("Bearer"))], None),
+        (vec![("typ", json!("at+jwt"))], None),
+        (vec![("typ", json!(7))], None),
+        (vec![("typ", json!("Refresh"))], Some(INVALID)),
+        (vec![("typ", json!("Offline"))], Some(INVALID)),
+        (vec![("typ", json!("ID"))], Some(INVALID)),
         // Who it is.
         (vec![("sub", json!(7))], Some(INVALID)),
         (vec![("sub", json!(""))], Some(INVALID)),
         (vec![("sub", json!(null)), ("client_id", json!(null))], Some(INVALID)),
+        (vec![("sub", json!(null)), ("client_id", json!(""))], Some(INVALID)),
+        (vec![("sub", json!("edge-mcp:client:ada"))], Some(INVALID)),
+        (vec![("sub", json!("edge-mcp:client:cli"))], Some(INVALID)),
         (vec![("client_id", json!(7))], Some(INVALID)),
         (vec![("scope", json!(["kb:read"]))], Some(INVALID)),
         (vec![("scope", json!(null)), ("scp", json!([7]))], Some(INVALID)),
@@ -137,11 +155,24 @@ fn a_signed_token_says_more() {
     }
 }
 
-/// Where nobody is named, the client is who calls.
+/// A client that calls for itself has a subject that no user can have: the client `ada` is not the user `ada`, whether the token has
+/// no `sub` or the client's own id there.
 #[test]
-fn a_client_may_speak_for_itself() {
-    for answer in [introspected(&changed(&[("sub", json!(null))])), signed(&changed(&[("sub", json!(null))]))] {
-        assert_eq!(answer.tool_text(), ("cli", false));
+fn a_client_is_no_user_of_the_same_name() {
+    let user = changed(&[]);
+    for (changes, subject) in [
+        (vec![("sub", json!(null))], "edge-mcp:client:cli"),
+        (vec![("sub", json!(null)), ("client_id", json!("ada"))], "edge-mcp:client:ada"),
+        (vec![("client_id", json!("ada"))], "edge-mcp:client:ada"),
+        (vec![("sub", json!(null)), ("client_id", json!(null)), ("azp", json!("ada"))], "edge-mcp:client:ada"),
+        (vec![("client_id", json!(null)), ("azp", json!("ada"))], "edge-mcp:client:ada"),
+        (vec![("sub", json!(null)), ("client_id", json!("edge-mcp:client:x"))], "edge-mcp:client:edge-mcp:client:x"),
+        (vec![("sub", json!("Ada"))], "Ada"),
+    ] {
+        for (ask, kind) in [(introspected as fn(&Value) -> Answer, "introspection"), (signed, "jwt")] {
+            assert_eq!(ask(&changed(&changes)).tool_text(), (subject, false), "{kind} {changes:?}");
+            assert_eq!(ask(&user).tool_text(), ("ada", false), "{kind}");
+        }
     }
 }
 

@@ -223,6 +223,43 @@ fn nobody_is_asked_on_localhost_alone() {
     }
 }
 
+/// Any client can send `Host: localhost`. Without authentication, a request from another machine is refused all the same.
+#[test]
+fn localhost_in_the_url_does_not_open_the_server_to_other_machines() {
+    let closed = || Endpoint::new(server).without_auth().without_rate_limit();
+    for (address, serves) in [
+        ("127.0.0.1", true),
+        ("127.8.9.10", true),
+        ("::1", true),
+        ("::ffff:127.0.0.1", true),
+        ("192.0.2.1", false),
+        ("10.0.0.1", false),
+        ("0.0.0.0", false),
+        ("::", false),
+        ("2001:db8::1", false),
+        ("fe80::1", false),
+        ("::ffff:192.0.2.1", false),
+    ] {
+        for (verb, path) in [("POST", "/mcp"), ("GET", "/server.json"), ("GET", "/")] {
+            let ask =
+                || legacy("ping", json!({})).verb(verb).at(path).header("Accept", "text/html, */*").address(address);
+            let expected = if serves { 200 } else { 503 };
+            let status = |endpoint: &Endpoint| {
+                let mut pool = LocalPool::new();
+                let host = Lines::default().host(&pool);
+                pool.run_until(ask().raw(endpoint, &host)).status().as_u16()
+            };
+            assert_eq!(status(&closed()), expected, "{address} {verb} {path}");
+            assert_eq!(status(&closed().open_to_the_public()), 200, "{address} {verb} {path}");
+        }
+        let elsewhere = legacy("ping", json!({})).at("https://kb.example.com/mcp").address(address);
+        assert_eq!(elsewhere.ask_at(&closed()).status, 503, "{address} and a public URL");
+    }
+    // Where the host does not know the address, the URL decides, and no header stands for the address.
+    let unknown = legacy("ping", json!({})).header("CF-Connecting-IP", "192.0.2.1");
+    assert_eq!(unknown.ask_at(&closed()).status, 200);
+}
+
 /// An endpoint that nobody decided about serves nothing.
 #[test]
 fn an_undecided_endpoint_is_closed() {

@@ -221,3 +221,33 @@ fn the_endpoint_is_secure() {
         }
     }
 }
+
+/// An answer is for the client that asked: validators with other credentials, or at another endpoint, ask for themselves.
+#[test]
+fn answers_are_kept_for_each_client() {
+    let network = Network::answering(200, &good());
+    let passes = |validator: Introspection| assert_eq!(ask(&endpoint(validator), "t", &network, NOW).status, 200);
+    let other = || Introspection::new("https://other.example.com/introspect").expect("a URL");
+    let clients: [&dyn Fn() -> Introspection; 9] = [
+        &validator,
+        &other,
+        &|| validator().basic("kb", "one"),
+        &|| validator().basic("kb", "two"),
+        &|| validator().basic("other", "one"),
+        &|| validator().post("kb", "one"),
+        &|| validator().post("kbo", "ne"),
+        &|| validator().bearer("one"),
+        &|| validator().bearer("two"),
+    ];
+    for (index, client) in clients.iter().enumerate() {
+        passes(client());
+        assert_eq!(network.count(), index + 1, "another client");
+        passes(client());
+        assert_eq!(network.count(), index + 1, "the same client");
+    }
+    // A refusal to one client is no refusal to another.
+    network.change(|_| Ok(Fetched::new(200, r#"{"active":false}"#)));
+    let refused = ask(&endpoint(validator().basic("stranger", "x")), "t", &network, NOW);
+    assert_eq!(refused.status, 401);
+    passes(validator().basic("kb", "one"));
+}

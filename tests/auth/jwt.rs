@@ -1,10 +1,14 @@
 //! Tokens that carry their own claims.
 
+use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::auth::Algorithm;
-use edge_mcp::host::{FetchError, Fetched};
+use edge_mcp::host::{FetchError, Fetched, RateLimit};
 use edge_mcp::{Endpoint, Jwt, ProtectedResource};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use crate::claims::good;
@@ -246,12 +250,139 @@ fn without_keys_there_is_no_verdict() {
     let good_token = token(&header("ES256"), &good());
     let network = Network::new(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
+    let mut second = NOW;
     for (status, body) in [(500, "{}"), (302, ""), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"keys":{}}"#)] {
-        let answer = ask(&endpoint, &good_token, &network, NOW);
+        let answer = ask(&endpoint, &good_token, &network, second);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{status} {body}");
         network.change(move |_| Ok(Fetched::new(status, body)));
+        second += 5;
     }
-    assert_eq!(ask(&endpoint, "x.y.z", &network, NOW).status, 401, "what is no token needs no key");
+    assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "what is no token needs no key");
     network.change(|_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
-    assert_eq!(ask(&endpoint, &good_token, &network, NOW).status, 200, "service returns");
+    assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "service returns");
+}
+
+/// While the keys cannot be fetched, they are asked for once in five seconds, whatever tokens come. A token that may be good gets a
+/// 503 meanwhile, and tokens by keys that are kept are good.
+#[test]
+fn a_failed_fetch_is_not_repeated_for_each_token() {
+    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let endpoint = endpoint(validator());
+    let good_token = token(&header("ES256"), &good());
+    let unknown = |nth: u64| {
+        let mut head = header("ES256");
+        head["kid"] = json!(format!("unknown-{nth}"));
+        token(&head, &good())
+    };
+    // Nothing is kept yet.
+    for (second, count) in [(0, 1), (0, 1), (4, 1), (5, 2), (9, 2)] {
+        let answer = ask(&endpoint, &good_token, &network, NOW + second);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "at {second} s");
+        assert_eq!(network.count(), count, "at {second} s");
+    }
+    network.change(|_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
+    assert_eq!((ask(&endpoint, &good_token, &network, NOW + 10).status, network.count()), (200, 3));
+    // Keys are kept, and another is asked for.
+    network.change(|_| Err(FetchError::TooSlow));
+    for (second, count) in [(69, 3), (70, 4), (71, 4), (74, 4), (75, 5), (79, 5)] {
+        let status = if second < 70 { 401 } else { 503 };
+        for nth in 0..3 {
+            assert_eq!(ask(&endpoint, &unknown(nth), &network, NOW + second).status, status, "at {second} s");
+        }
+        assert_eq!(network.count(), count, "at {second} s");
+        assert_eq!(ask(&endpoint, &good_token, &network, NOW + second).status, 200, "at {second} s");
+    }
+}
+
+/// An issuer that does not name its keys changes them: a token that no known key has signed has them fetched again, at most once a
+/// minute.
+#[test]
+fn unnamed_keys_are_fetched_again_when_none_has_signed() {
+    let unnamed = |index: usize| {
+        let mut key = KEYS.public()[index].clone();
+        key.as_object_mut().expect("an object").remove("kid");
+        key
+    };
+    let signed = |algorithm: &str| token(&json!({ "alg": algorithm, "typ": "at+jwt" }), &good());
+    let (old, new) = (signed("ES256"), signed("EdDSA"));
+    let network = published(&[unnamed(1)]);
+    let endpoint = endpoint(validator());
+    assert_eq!((ask(&endpoint, &old, &network, NOW).status, network.count()), (200, 1));
+    let keys = json!({ "keys": [unnamed(2)] }).to_string();
+    network.change(move |_| Ok(Fetched::new(200, keys.clone())));
+    for (second, token, status, count) in [
+        (59, &new, 401, 1),
+        (60, &new, 200, 2),
+        (61, &new, 200, 2),
+        (62, &old, 401, 2),
+        (119, &old, 401, 2),
+        (120, &old, 401, 3),
+        (121, &old, 401, 3),
+    ] {
+        assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
+        assert_eq!(network.count(), count, "at {second} s");
+    }
+    // A key that is named and has not signed settles it: nothing is fetched.
+    let named = json!({ "keys": KEYS.public() }).to_string();
+    network.change(move |_| Ok(Fetched::new(200, named.clone())));
+    let (message, _) = old.rsplit_once('.').expect("three parts");
+    let forged = format!("{message}.{}", encoded([0; 64]));
+    assert_eq!((ask(&endpoint, &forged, &network, NOW + 200).status, network.count()), (401, 4), "no key is named");
+    let good_token = token(&header("ES256"), &good());
+    let (message, _) = good_token.rsplit_once('.').expect("three parts");
+    let forged = format!("{message}.{}", encoded([0; 64]));
+    assert_eq!((ask(&endpoint, &forged, &network, NOW + 280).status, network.count()), (401, 4), "a key is named");
+}
+
+/// The address of the caller counts before keys are fetched, and where a failed fetch is not repeated.
+#[test]
+fn a_fetch_for_keys_counts_the_address() {
+    struct Two(Cell<u8>);
+    impl RateLimit for Two {
+        fn admits(&self, _: String) -> LocalBoxFuture<'_, Result<bool, String>> {
+            self.0.set(self.0.get() + 1);
+            let is_within = self.0.get() <= 2;
+            async move { Ok(is_within) }.boxed_local()
+        }
+
+        fn period(&self) -> Duration {
+            Duration::from_mins(1)
+        }
+    }
+    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let limit = Rc::new(Two(Cell::new(0)));
+    let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
+    let good_token = token(&header("ES256"), &good());
+    let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);
+    assert_eq!((statuses, network.count()), ([503, 503, 429], 1));
+}
+
+/// RFC 9864 names EdDSA on Ed25519 `Ed25519`: tokens and keys may have either name.
+#[test]
+fn ed25519_is_a_name_of_eddsa() {
+    for named in [json!(null), json!("EdDSA"), json!("Ed25519")] {
+        for algorithm in ["EdDSA", "Ed25519"] {
+            let mut key = KEYS.public()[2].clone();
+            if !named.is_null() {
+                key["alg"] = named.clone();
+            }
+            let head = json!({ "alg": algorithm, "kid": "EdDSA", "typ": "at+jwt" });
+            let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+            let signature = encoded(KEYS.sign("EdDSA", &message));
+            let ask = |validator: Jwt, signature: &str| {
+                ask(&endpoint(validator), &format!("{message}.{signature}"), &published(&[key.clone()]), NOW).status
+            };
+            let named = named.as_str().unwrap_or_default();
+            let at = |name: &str| Jwt::new(&format!("{JWKS}?{name}{algorithm}{named}"), ISSUER).expect("a URL");
+            assert_eq!(ask(at("all"), &signature), 200, "{algorithm} {named}");
+            assert_eq!(ask(at("one").algorithms([Algorithm::EdDsa]), &signature), 200, "{algorithm} {named}");
+            assert_eq!(ask(at("other").algorithms([Algorithm::Es256]), &signature), 401, "{algorithm} {named}");
+            assert_eq!(ask(at("forged"), &encoded([0; 64])), 401, "{algorithm} {named}");
+        }
+    }
+    // It is a name for no other key.
+    let head = json!({ "alg": "Ed25519", "kid": "ES256", "typ": "at+jwt" });
+    let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))));
 }

@@ -47,7 +47,7 @@ fn guarded(limit: &Rc<Counter>) -> Endpoint {
 }
 
 fn ping(address: &str) -> Ask {
-    legacy("ping", json!({})).header("CF-Connecting-IP", address)
+    legacy("ping", json!({})).address(address)
 }
 
 /// Rule 62: a caller that calls too often is told when to come back; others are not.
@@ -82,10 +82,38 @@ fn strangers_count_by_address() {
     }
 }
 
+/// A client has no say in the address by which it is counted: no header changes it.
+#[test]
+fn no_header_changes_the_address_that_is_counted() {
+    let headers =
+        ["CF-Connecting-IP", "CF-Connecting-IPv6", "True-Client-IP", "X-Forwarded-For", "X-Real-IP", "Forwarded"];
+    for known in [Some("192.0.2.1"), None] {
+        let limit = up_to(1);
+        let endpoint = guarded(&limit);
+        let ask = || known.map_or_else(|| legacy("ping", json!({})), ping);
+        assert_eq!(ask().ask_at(&endpoint).status, 401);
+        for header in headers {
+            assert_eq!(ask().header(header, "192.0.2.9").ask_at(&endpoint).status, 429, "{header} {known:?}");
+        }
+        assert_eq!(limit.seen.borrow().len(), 1, "{known:?}");
+    }
+}
+
+/// An IPv4 address is the same caller whether the host writes it as IPv4 or as IPv6.
+#[test]
+fn a_mapped_address_is_the_address_itself() {
+    let endpoint = guarded(&up_to(1));
+    for (address, status) in
+        [("192.0.2.1", 401), ("::ffff:192.0.2.1", 429), ("::ffff:192.0.2.2", 401), ("192.0.2.2", 429)]
+    {
+        assert_eq!(ping(address).ask_at(&endpoint).status, status, "{address}");
+    }
+}
+
 /// Where nobody is asked who they are, everybody counts by address.
 #[test]
 fn an_open_endpoint_counts_by_address() {
-    let endpoint = Endpoint::new(server).without_auth().rate_limit(up_to(1));
+    let endpoint = Endpoint::new(server).open_to_the_public().rate_limit(up_to(1));
     for (address, status) in [("192.0.2.1", 200), ("192.0.2.1", 429), ("192.0.2.2", 200)] {
         assert_eq!(ping(address).ask_at(&endpoint).status, status);
     }
@@ -149,7 +177,7 @@ fn what_is_not_counted_is_told_once() {
         });
         told.join().expect("it ends")
     }
-    let open = || Endpoint::new(server).without_auth();
+    let open = || Endpoint::new(server).open_to_the_public();
     let unbound = warnings(open);
     assert!(unbound.len() == 1 && unbound[0].contains("MCP_RATE_LIMIT"), "{unbound:?}");
     let failing = warnings(move || open().rate_limit(Rc::new(Failing)));

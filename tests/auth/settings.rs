@@ -102,6 +102,8 @@ fn each_way_is_configured() {
     assert_eq!((ask(&JWT, &signed("at+jwt")), ask(&JWT, &signed("JWT"))), (200, 401));
     let lenient = with(&JWT, &[("MCP_JWT_TYPES", "JWT, at+jwt")]);
     assert_eq!((ask(&lenient, &signed("at+jwt")), ask(&lenient, &signed("JWT"))), (200, 200));
+    let edwards = with(&JWT, &[("MCP_JWT_ALGORITHMS", "Ed25519")]);
+    assert_eq!(ask(&edwards, &signed("at+jwt")), 401, "a name that is known, and another algorithm");
     let strict = with(&JWT, &[("MCP_JWT_ALGORITHMS", "RS256,EdDSA")]);
     assert_eq!(ask(&strict, &signed("at+jwt")), 401);
     assert_eq!(ask(&INTROSPECTION, "opaque"), 200);

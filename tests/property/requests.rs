@@ -42,7 +42,7 @@ const HEADERS: [&str; 16] = [
     "Mcp-Session-Id",
     "Last-Event-ID",
     "Access-Control-Request-Headers",
-    "cf-ray",
+    "Request-Id",
     "traceparent",
     "Cookie",
 ];

@@ -233,6 +233,11 @@ impl RequestHead for Asked {
     fn header(&self, name: &str) -> Option<String> {
         self.header(name)
     }
+
+    /// Any text, for the log line must hold whatever a host says.
+    fn request_id(&self) -> Option<String> {
+        self.header("Request-Id")
+    }
 }
 
 /// What came back.

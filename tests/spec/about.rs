@@ -532,7 +532,7 @@ fn what_serves_nothing_describes_nothing() {
     let no_tokens = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", None));
     for (endpoint, url, says) in [
         (Endpoint::new(server), "http://localhost/server.json", "no authentication"),
-        (Endpoint::new(server).without_auth(), "https://a.example/server.json", "localhost alone"),
+        (Endpoint::new(server).without_auth(), "https://a.example/server.json", "on the same machine"),
         (Endpoint::misconfigured(ConfigError::new("X", "is wrong")), "http://localhost/server.json", "X is wrong"),
         (no_tokens, "http://localhost/server.json", "MCP_STATIC_TOKENS"),
         (needs_url, "https://a.example/server.json", "MCP_RESOURCE"),

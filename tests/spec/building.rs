@@ -67,6 +67,14 @@ fn bad_definitions_are_refused_by_name() {
         (problem(|s| s.resource(resource("no-scheme"))), vec!["resource", "no-scheme", "scheme"]),
         (problem(|s| s.resource(resource("a://b").name(""))), vec!["resource", "a://b", "name"]),
         (problem(|s| s.resource(resource("a://b")).resource(resource("a://b"))), vec!["resource", "a://b", "twice"]),
+        (
+            problem(|s| s.resource(resource("a://b/c")).resource(resource("a://%62/c"))),
+            vec!["resource", "a://%62/c", "twice"],
+        ),
+        (
+            problem(|s| s.resource(resource("a://\u{e9}")).resource(resource("a://%c3%A9"))),
+            vec!["resource", "a://%c3%A9", "twice"],
+        ),
         (problem(|s| s.resource_template(template("a://{x"))), vec!["resource template", "a://{x", "brace"]),
         (problem(|s| s.resource_template(template("a://{x}").name(" "))), vec!["resource template", "name"]),
         (

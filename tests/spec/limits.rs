@@ -94,7 +94,6 @@ fn headers_are_no_longer_than_the_limit() {
         ("Content-Type", "application/json;"),
         ("MCP-Protocol-Version", ""),
         ("Mcp-Name", ""),
-        ("cf-ray", ""),
     ] {
         let ask = |length: usize| {
             let value = format!("{prefix}{}", "x".repeat(length - prefix.len()));

@@ -1,5 +1,14 @@
 //! Lists: order, cursors.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::server::Cacheable;
+use edge_mcp::{
+    CacheHint, Endpoint, McpServer, Presented, Principal, Resource, ResourceDescription, ResourceTemplate, TokenRefusal,
+};
 use serde_json::json;
 
 use crate::support::{legacy, modern};
@@ -33,4 +42,52 @@ fn cursors_are_checked() {
             }
         }
     }
+}
+
+/// A template's own list function runs only for a caller with the template's scopes, also where the server lists all. A list that
+/// such a function is part of is for this caller only.
+#[test]
+fn a_template_lists_only_for_callers_with_its_scopes() {
+    async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        Ok(Principal::new("ada").with_scopes([presented.token()]))
+    }
+    let calls = Rc::new(Cell::new(0));
+    let endpoint = |scopes: &'static [&'static str], lists: bool| {
+        let calls = calls.clone();
+        let server = move |_: &_| {
+            let text = |_: BTreeMap<String, String>| async { "text" };
+            let template = ResourceTemplate::new("kb://documents/{slug}", text).scopes(scopes.iter().copied());
+            let calls = calls.clone();
+            let list = move || {
+                calls.set(calls.get() + 1);
+                async { vec![ResourceDescription::new("kb://documents/x", "Plan to lay off Bob")] }
+            };
+            McpServer::builder("s", "1")
+                .list_all()
+                .cache_of(Cacheable::Resources, CacheHint::public(Duration::from_mins(1)))
+                .resource(Resource::new("kb://motd", || async { "Hello" }))
+                .resource_template(if lists { template.list(list) } else { template })
+                .build()
+        };
+        Endpoint::new(server).auth(by_name).without_rate_limit()
+    };
+    for (scopes, lists, token, count, called, scope) in [
+        (&["read"][..], true, "nothing", 1, 0, "private"),
+        (&["read"], true, "read", 2, 1, "private"),
+        (&[], true, "nothing", 2, 1, "private"),
+        (&["read"], false, "nothing", 1, 0, "public"),
+    ] {
+        calls.set(0);
+        let answer = modern("resources/list", json!({})).bearer(token).ask_at(&endpoint(scopes, lists));
+        let result = answer.result();
+        assert_eq!(result["resources"].as_array().map(Vec::len), Some(count), "{scopes:?} {token}");
+        assert_eq!(calls.get(), called, "{scopes:?} {token}");
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!(scope)), "{scopes:?} {token}");
+    }
+    let templates = modern("resources/templates/list", json!({})).bearer("nothing").ask_at(&endpoint(&["read"], true));
+    assert_eq!(
+        templates.result()["resourceTemplates"].as_array().map(Vec::len),
+        Some(1),
+        "the template itself is listed"
+    );
 }

@@ -42,6 +42,7 @@ mod one_request;
 mod page;
 mod pages;
 mod panics;
+mod platform;
 mod prompts;
 mod resources;
 mod schemas;

@@ -11,7 +11,7 @@ use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;
 
-use crate::support::{Lines, modern};
+use crate::support::{Ask, Lines, endpoint, legacy, modern};
 
 const TOKENS: &str = r#"[
     {"token": "ada-token", "subject": "ada", "scopes": []},
@@ -91,10 +91,10 @@ fn a_server_lives_as_long_as_its_request() {
 /// Rule 20: nothing is inferred from an earlier request: neither revision nor client.
 #[test]
 fn nothing_is_remembered() {
-    let endpoint = crate::support::endpoint();
+    let endpoint = endpoint();
     let params = json!({ "protocolVersion": "2025-11-25", "clientInfo": { "name": "me", "version": "1" } });
-    crate::support::legacy("initialize", params).ask_at(&endpoint);
-    let answer = crate::support::legacy("tools/call", json!({ "name": "client" })).ask_at(&endpoint);
+    legacy("initialize", params).ask_at(&endpoint);
+    let answer = legacy("tools/call", json!({ "name": "client" })).ask_at(&endpoint);
     assert_eq!(answer.tool_text(), ("unnamed", false));
 }
 
@@ -106,7 +106,7 @@ fn any_instance_answers_any_client() {
         meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": client, "version": "1" });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
         let ask = crate::support::post(message.to_string()).header("MCP-Protocol-Version", crate::support::NEWEST);
-        ask.header("Mcp-Method", "tools/list").ask_at(&crate::support::endpoint()).body
+        ask.header("Mcp-Method", "tools/list").ask_at(&endpoint()).body
     };
     assert_eq!(ask("one"), ask("another"));
 }
@@ -130,7 +130,7 @@ fn traces_are_followed() {
     ] {
         let lines = Lines::default();
         let params = json!({ "name": "trace", "_meta": { "traceparent": sent } });
-        let answer = crate::support::legacy("tools/call", params).ask_logging(&endpoint, &lines);
+        let answer = legacy("tools/call", params).ask_logging(&endpoint, &lines);
         assert_eq!(answer.tool_text(), (text, false));
         assert_eq!(lines.read()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
     }
@@ -159,7 +159,7 @@ fn a_handler_knows_its_request() {
         (json!(null), "None None"),
     ] {
         let params = json!({ "name": "known", "_meta": meta });
-        let answer = crate::support::legacy("tools/call", params).at("/mcp?a=b").ask_at(&endpoint);
+        let answer = legacy("tools/call", params).at("/mcp?a=b").ask_at(&endpoint);
         assert_eq!(answer.tool_text(), (&*format!("http://localhost/mcp?a=b {text}"), false));
     }
 }
@@ -182,9 +182,35 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
     })
     .without_auth()
     .without_rate_limit();
-    let ask = || crate::support::legacy("tools/call", json!({ "name": "tenant" }));
+    let ask = || legacy("tools/call", json!({ "name": "tenant" }));
     assert_eq!(ask().header("X-Tenant", "a").ask_at(&endpoint).tool_text(), ("a", false));
     assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));
+}
+
+/// A client has no say in the id of its request in the log. A long id is cut to 128 bytes.
+#[test]
+fn the_request_id_is_the_hosts_and_bounded() {
+    let logged = |ask: Ask| {
+        let lines = Lines::default();
+        let ask = ask
+            .address("127.0.0.77")
+            .header("CF-Ray", "chosen")
+            .header("X-Request-Id", "chosen")
+            .header("Request-Id", "chosen");
+        assert_eq!(ask.ask_logging(&endpoint(), &lines).status, 200);
+        assert!(!lines.text().contains("chosen") && !lines.text().contains("127.0.0.77"), "{}", lines.text());
+        lines.read()[0].get("request_id").cloned()
+    };
+    let ping = || legacy("ping", json!({}));
+    assert_eq!(logged(ping()), None);
+    for (id, expected) in [
+        ("8f3b-AMS".to_owned(), "8f3b-AMS".to_owned()),
+        ("x".repeat(128), "x".repeat(128)),
+        ("x".repeat(129), "x".repeat(128)),
+        (format!("{}é", "x".repeat(127)), "x".repeat(127)),
+    ] {
+        assert_eq!(logged(ping().request_id(&id)), Some(json!(expected)));
+    }
 }
 
 /// The one line per request says what was asked for, and nothing of what was sent or who sent it.
@@ -195,7 +221,7 @@ fn one_line_is_logged() {
     let secret = "sesame";
     let lines = Lines::default();
     let call = json!({ "name": "say", "arguments": { "text": secret } });
-    modern("tools/call", call).bearer("ada-token").header("CF-Ray", "8f3b-AMS").ask_logging(&endpoint, &lines);
+    modern("tools/call", call).bearer("ada-token").request_id("8f3b-AMS").ask_logging(&endpoint, &lines);
     let read = json!({ "uri": format!("test://items/{secret}") });
     modern("resources/read", read).bearer("bob-token").ask_logging(&endpoint, &lines);
     modern("tools/list", json!({})).bearer(secret).ask_logging(&endpoint, &lines);
@@ -207,7 +233,7 @@ fn one_line_is_logged() {
     let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }]).to_string();
     crate::support::post(batch).bearer("bob-token").ask_logging(&endpoint, &lines);
     let expected = [
-        json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "ray": "8f3b-AMS" }),
+        json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "request_id": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
         json!({ "event": "request", "status": 401, "error": -32600, "refused": "invalid: it is not on the list", "ms": 0 }),
         json!({ "event": "request", "era": "legacy", "status": 202, "ms": 0 }),

@@ -1,5 +1,11 @@
 //! Resources and templates: listing and reading them.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use edge_mcp::{
+    CacheHint, Completion, Endpoint, McpServer, Presented, Principal, Resource, ResourceTemplate, TokenRefusal,
+};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Lines, SECRET, endpoint, legacy, modern};
@@ -98,4 +104,127 @@ fn parameters_are_checked() {
             .as_array()
             .is_some_and(|contents| contents.iter().all(Value::is_object))
     );
+}
+
+/// The scopes of a caller are those that its token is made of.
+async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
+}
+
+fn hint(seconds: u64) -> CacheHint {
+    CacheHint::private(Duration::from_secs(seconds))
+}
+
+/// Resources that need `admin`, beside templates that stand for their URIs too and need `read` only.
+fn guarded() -> Endpoint {
+    let secret = |uri: &'static str| Resource::new(uri, || async { "static" }).scopes(["admin"]).cache(hint(1));
+    let read = |variables: BTreeMap<String, String>| async move { format!("{variables:?}") };
+    let server = move |_: &_| {
+        McpServer::builder("s", "1")
+            .resource(secret("kb://documents/payroll"))
+            .resource(secret("kb://documents/\u{e9}t%c3%a9 1"))
+            .resource(secret("kb://files/a/b"))
+            .resource_template(ResourceTemplate::new("kb://private/{slug}", read).scopes(["admin"]))
+            .resource_template(
+                ResourceTemplate::new("kb://documents/{slug}", read)
+                    .scopes(["read"])
+                    .cache(hint(2))
+                    .complete("slug", Completion::fixed(["payroll"])),
+            )
+            .resource_template(ResourceTemplate::new("kb://files/{+path}", read).scopes(["read"]))
+            .resource_template(ResourceTemplate::new("kb://{shelf}/{book}", read).scopes(["read"]))
+            .resource_template(ResourceTemplate::new("kb://{+any}", read).scopes(["read"]))
+            .build()
+    };
+    Endpoint::new(server).auth(by_name).without_rate_limit()
+}
+
+/// Spellings of the URIs that need `admin`. A template that needs `read` only stands for each of them.
+const ALIASES: [&str; 10] = [
+    "kb://documents/payroll",
+    "kb://documents/%70ayroll",
+    "kb://documents/%70%61%79%72%6f%6C%6C",
+    "kb://d%6Fcuments/payroll",
+    "kb://documents%2Fpayroll",
+    "kb://documents%2fpayrol%6C",
+    "kb://documents/%C3%A9t%c3%a9%201",
+    "kb://files/a/b",
+    "kb://files/a%2Fb",
+    "kb://f%69les/a%2Fb",
+];
+
+/// Rule 67: a URI that is a resource's own in another spelling is that resource, with its scopes and its cache hint.
+#[test]
+fn a_resource_is_itself_in_every_spelling_of_its_uri() {
+    for uri in ALIASES {
+        let ask = || modern("resources/read", json!({ "uri": uri }));
+        let refused = ask().bearer("read").ask_at(&guarded());
+        assert_eq!(refused.refusal(), (403, -32600), "{uri}");
+        assert!(refused.header("www-authenticate").is_some_and(|it| it.contains("scope=\"admin\"")), "{uri}");
+        let answer = ask().bearer("admin").ask_at(&guarded());
+        assert_eq!(answer.result()["contents"][0]["text"], "static", "{uri}");
+        assert_eq!(answer.result()["ttlMs"], 1000, "{uri}");
+        let old = legacy("resources/read", json!({ "uri": uri })).bearer("read").ask_at(&guarded());
+        assert_eq!(old.status, 403, "{uri}");
+    }
+}
+
+/// An earlier template comes before a later one in every spelling of a URI, too.
+#[test]
+fn an_earlier_template_comes_first_in_every_spelling() {
+    for uri in ["kb://private/a", "kb://pr%69vate/a", "kb://private%2Fa", "kb://priv%61te%2f%61"] {
+        let ask = |token| modern("resources/read", json!({ "uri": uri })).bearer(token).ask_at(&guarded());
+        assert_eq!(ask("read").refusal(), (403, -32600), "{uri}");
+        assert_eq!(ask("admin").result()["contents"][0]["text"], r#"{"slug": "a"}"#, "{uri}");
+    }
+}
+
+/// What differs after normalization is another resource: reserved characters, letter case, escapes of escapes.
+#[test]
+fn another_uri_is_another_resource() {
+    for (uri, read) in [
+        ("kb://documents/%2570ayroll", r#"{"slug": "%70ayroll"}"#),
+        ("kb://documents/Payroll", r#"{"slug": "Payroll"}"#),
+        ("kb://documents/pay%2Froll", r#"{"slug": "pay/roll"}"#),
+        ("kb://documents/payroll%20", r#"{"slug": "payroll "}"#),
+        ("kb://files%2Fa/b", r#"{"book": "b", "shelf": "files/a"}"#),
+        ("kb://files/a/b/", r#"{"path": "a/b/"}"#),
+        ("kb://DOCUMENTS/payroll", r#"{"book": "payroll", "shelf": "DOCUMENTS"}"#),
+    ] {
+        let answer = modern("resources/read", json!({ "uri": uri })).bearer("read").ask_at(&guarded());
+        assert_eq!(answer.result()["contents"][0], json!({ "uri": uri, "text": read }));
+    }
+    assert_eq!(
+        legacy("resources/read", json!({ "uri": "KB://documents/payroll" }))
+            .bearer("admin")
+            .ask_at(&guarded())
+            .refusal(),
+        (200, -32002)
+    );
+}
+
+/// Completion for the URI of a resource needs the scopes of that resource in every spelling; a resource has no variables.
+#[test]
+fn completion_follows_the_resource() {
+    for uri in ALIASES.iter().filter(|uri| uri.contains("payrol")) {
+        let argument = json!({ "name": "slug", "value": "" });
+        let params = json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": argument });
+        let ask = |token| modern("completion/complete", params.clone()).bearer(token).ask_at(&guarded());
+        assert_eq!(ask("read").refusal(), (403, -32600), "{uri}");
+        assert_eq!(ask("admin").refusal(), (200, -32602), "{uri}");
+    }
+    let params = json!({
+        "ref": { "type": "ref/resource", "uri": "kb://documents/other" }, "argument": { "name": "slug", "value": "" },
+    });
+    let answer = modern("completion/complete", params).bearer("read").ask_at(&guarded());
+    assert_eq!(answer.result()["completion"]["values"], json!(["payroll"]));
+}
+
+/// Rule 32: `Mcp-Name` repeats the URI as the body has it. Another spelling of it is a mismatch.
+#[test]
+fn the_name_header_repeats_the_spelling_of_the_body() {
+    let ask = || modern("resources/read", json!({ "uri": "kb://documents/%70ayroll" })).bearer("admin");
+    assert_eq!(ask().ask_at(&guarded()).status, 200);
+    let other = ask().replace("Mcp-Name", "kb://documents/payroll").ask_at(&guarded());
+    assert_eq!(other.refusal(), (400, -32020));
 }

@@ -3,10 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, SignatureCheck, Tasks, Timer};
+use edge_mcp::host::{
+    Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, SignatureCheck, Tasks, Timer,
+};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
@@ -347,6 +350,39 @@ pub struct Ask {
     url: String,
     headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
+    seen: Seen,
+}
+
+/// What the host knows of a request from elsewhere than its headers.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    address: Option<IpAddr>,
+    request_id: Option<String>,
+}
+
+/// The head of a request, with what the host knows of it.
+struct Head(http::request::Parts, Seen);
+
+impl RequestHead for Head {
+    fn method(&self) -> String {
+        self.0.method()
+    }
+
+    fn url(&self) -> String {
+        self.0.url()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.0.header(name)
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        self.1.address
+    }
+
+    fn request_id(&self) -> Option<String> {
+        self.1.request_id.clone()
+    }
 }
 
 fn at(path: &str) -> String {
@@ -355,7 +391,7 @@ fn at(path: &str) -> String {
 
 /// A POST of these bytes, as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
-    let ask = Ask { method: "POST", url: at("/mcp"), headers: Vec::new(), body: body.into() };
+    let ask = Ask { method: "POST", url: at("/mcp"), headers: Vec::new(), body: body.into(), seen: Seen::default() };
     ask.header("Content-Type", "application/json")
 }
 
@@ -424,6 +460,18 @@ impl Ask {
         self
     }
 
+    /// From this IP address.
+    pub fn address(mut self, address: &str) -> Self {
+        self.seen.address = Some(address.parse().expect("an IP address"));
+        self
+    }
+
+    /// With this id in the logs of the host.
+    pub fn request_id(mut self, id: &str) -> Self {
+        self.seen.request_id = Some(id.to_owned());
+        self
+    }
+
     pub fn bearer(self, token: &str) -> Self {
         self.header("Authorization", format!("Bearer {token}"))
     }
@@ -450,7 +498,7 @@ impl Ask {
             request = request.header(name, value.as_slice());
         }
         let (head, ()) = request.body(()).expect("a request that http can hold").into_parts();
-        endpoint.handle(Rc::new(head), self.body, host).await
+        endpoint.handle(Rc::new(Head(head, self.seen)), self.body, host).await
     }
 
     /// Asks, and checks what must hold of every answer, whatever was asked.

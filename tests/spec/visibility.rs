@@ -7,7 +7,7 @@ use edge_mcp::http::Endpoint;
 use edge_mcp::server::{Completion, McpServer, Prompt, RequestInfo, Resource, ResourceTemplate, Tool};
 use serde_json::{Value, json};
 
-use crate::support::{complete, modern};
+use crate::support::{complete, legacy, modern};
 
 const TOKENS: &str = r#"[
     {"token": "boss", "subject": "ada", "scopes": ["admin"]},
@@ -80,4 +80,56 @@ fn capabilities_follow() {
     let capabilities = |token| ask(token, "server/discover", json!({})).result()["capabilities"].clone();
     assert_eq!(capabilities("boss"), json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }));
     assert_eq!(capabilities("clerk"), json!({ "tools": {} }));
+}
+
+/// Templates that stand for the URI of a hidden resource do not show it, in any spelling: the answers are those for a document that
+/// does not exist, to the letter.
+#[test]
+fn no_template_reads_a_hidden_resource() {
+    #[derive(serde::Deserialize)]
+    struct Document {
+        slug: String,
+    }
+    fn endpoint() -> Endpoint {
+        let read = |Document { slug }: Document| async move { (slug != "none").then(|| format!("document {slug}")) };
+        Endpoint::new(move |_| {
+            McpServer::builder("s", "1")
+                .resource(Resource::new("kb://documents/shut", || async { "shut" }).visible_if(is_admin))
+                .resource_template(
+                    ResourceTemplate::new("kb://documents/{slug}", read).complete("slug", Completion::fixed(["1"])),
+                )
+                .resource_template(ResourceTemplate::new("kb://staff/{slug}", read).scopes(["staff"]))
+                .resource(Resource::new("kb://staff/shut", || async { "shut" }).visible_if(is_admin))
+                .resource_template(ResourceTemplate::new("kb://{+slug}", read))
+                .build()
+        })
+        .auth(StaticTokens::from_json("T", Some(TOKENS)))
+    }
+    let params = |method: &str, uri: String| match method {
+        "resources/read" => json!({ "uri": uri }),
+        _ => json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": { "name": "slug", "value": "" } }),
+    };
+    for (folder, spellings) in [
+        ("kb://documents/", vec!["shut", "%73hut", "s%68u%74"]),
+        ("kb://documents%2F", vec!["shut"]),
+        ("kb://d%6Fcuments/", vec!["shut"]),
+        ("kb://staff/", vec!["shut", "%73hut"]),
+        ("kb://staff%2F", vec!["shut"]),
+    ] {
+        for spelling in spellings {
+            for method in ["resources/read", "completion/complete"] {
+                let ask = |slug: &str| {
+                    let params = params(method, format!("{folder}{slug}"));
+                    let answer = legacy(method, params).bearer("clerk").ask_at(&endpoint());
+                    (answer.status, answer.body.expect("an answer").to_string().replace(slug, ""))
+                };
+                assert_eq!(ask(spelling), ask("none"), "{method} {folder}{spelling}");
+            }
+            let uri = format!("{folder}{spelling}");
+            let seen = legacy("resources/read", json!({ "uri": uri })).bearer("boss").ask_at(&endpoint());
+            assert_eq!(seen.result()["contents"][0]["text"], "shut", "{uri}");
+        }
+    }
+    let other = legacy("resources/read", json!({ "uri": "kb://documents/open" })).bearer("clerk").ask_at(&endpoint());
+    assert_eq!(other.result()["contents"][0]["text"], "document open");
 }

@@ -55,6 +55,7 @@
 
 mod error;
 mod expression;
+mod normalized;
 mod operator;
 mod parse;
 mod read;
@@ -64,6 +65,7 @@ use std::collections::BTreeMap;
 
 pub use error::{ExpandError, Refusal, UriTemplateError};
 use expression::Expression;
+pub(crate) use normalized::normalized;
 use read::Reader;
 
 /// A template that was read.

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { appendPrivately, makePrivate } from '../../../scripts/lib/private-file.mjs'
 
 const DEPLOY = new URL('../../../scripts/deploy.mjs', import.meta.url).pathname
 const PLACEHOLDER = '00000000-0000-0000-0000-000000000000'
@@ -48,12 +49,16 @@ if (args[0] === 'deploy') fs.writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH
 const folders = []
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-async function deploy({ config = CONFIG, databases, secrets, environment = {} }) {
+async function deploy({ config = CONFIG, databases, secrets, kept, environment = {} }) {
   const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
   folders.push(folder)
   const fake = join(folder, 'fake')
   await mkdir(fake)
   await writeFile(join(folder, 'wrangler.toml'), config)
+  if (kept) {
+    await writeFile(join(folder, '.deploy.vars'), kept.text)
+    await chmod(join(folder, '.deploy.vars'), kept.mode)
+  }
   await writeFile(join(fake, 'wrangler'), FAKE, { mode: 0o755 })
   if (databases) await writeFile(join(fake, 'databases.json'), JSON.stringify(databases))
   if (secrets) await writeFile(join(fake, 'secrets.json'), JSON.stringify(secrets))
@@ -64,7 +69,7 @@ async function deploy({ config = CONFIG, databases, secrets, environment = {} })
     }, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })).stdin.end()
   })
   const calls = existsSync(join(fake, 'calls.json')) ? JSON.parse(await readFile(join(fake, 'calls.json'), 'utf8')) : []
-  return { status, output, calls, commands: calls.map(({ args }) => args.join(' ')), config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
+  return { status, output, calls, folder, commands: calls.map(({ args }) => args.join(' ')), config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
 }
 
 const SECRET = { MCP_STATIC_TOKENS: '[{"token":"very-secret"}]' }
@@ -130,3 +135,53 @@ for (const command of ['d1 list', 'd1 create', 'd1 migrations', 'secret list']) 
     assert.ok(commands.at(-1).startsWith(command))
   })
 }
+
+describe('the file that keeps a made token', () => {
+  const modeOf = async (file) => (await stat(file)).mode & 0o777
+  const place = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'kept-'))
+    folders.push(folder)
+    return join(folder, '.deploy.vars')
+  }
+
+  test('a deployment takes it from others, and says so', async () => {
+    const kept = { text: "MCP_STATIC_TOKENS='very-secret'\n", mode: 0o644 }
+    const { status, output, folder } = await deploy({ kept, environment: SECRET })
+    assert.equal(status, 0, output)
+    assert.match(output, /\.deploy\.vars could be read by others; its mode is 600 now/)
+    assert.equal(await modeOf(join(folder, '.deploy.vars')), 0o600)
+    assert.equal(await readFile(join(folder, '.deploy.vars'), 'utf8'), kept.text)
+  })
+
+  for (const [mode, result] of [[0o666, 0o600], [0o640, 0o600], [0o602, 0o600], [0o601, 0o600], [0o600, 0o600], [0o400, 0o400]]) {
+    test(`of mode ${mode.toString(8)} it has ${result.toString(8)} then`, async () => {
+      const file = await place()
+      await writeFile(file, 'text')
+      await chmod(file, mode)
+      assert.equal(makePrivate(file), mode !== result)
+      assert.equal(await modeOf(file), result)
+      assert.equal(await readFile(file, 'utf8'), 'text')
+    })
+  }
+
+  test('it is made for its owner alone, whatever the umask', async () => {
+    const file = await place()
+    const before = process.umask(0)
+    try {
+      appendPrivately(file, 'one\n')
+    } finally {
+      process.umask(before)
+    }
+    assert.equal(await modeOf(file), 0o600)
+    await chmod(file, 0o666)
+    appendPrivately(file, 'two\n')
+    assert.equal(await modeOf(file), 0o600)
+    assert.equal(await readFile(file, 'utf8'), 'one\ntwo\n')
+  })
+
+  test('where there is none, none is made', async () => {
+    const file = await place()
+    assert.equal(makePrivate(file), false)
+    assert.equal(existsSync(file), false)
+  })
+})

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { firstToken } from '../../../scripts/lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from '../../../scripts/lib/documents.mjs'
-import { patiently, TryLater } from '../../../scripts/lib/mcp.mjs'
+import { keepsTokens, patiently, TryLater } from '../../../scripts/lib/mcp.mjs'
 
 const LOAD = new URL('../../../scripts/load', import.meta.url).pathname
 
@@ -26,6 +26,26 @@ async function folderOf(files) {
   }
   return root
 }
+
+describe('where a token may be sent', () => {
+  for (const [url, may] of [
+    ['https://kb.example.com/mcp', true],
+    ['http://localhost:8787/mcp', true],
+    ['http://LOCALHOST/mcp', true],
+    ['http://127.0.0.1:8787/mcp', true],
+    ['http://127.8.9.10/mcp', true],
+    ['http://127.1/mcp', true],
+    ['http://[::1]:8787/mcp', true],
+    ['http://kb.example.com/mcp', false],
+    ['http://localhost.example.com/mcp', false],
+    ['http://127.0.0.1.example.com/mcp', false],
+    ['http://user:127.0.0.1@kb.example.com/mcp', false],
+    ['http://192.168.1.7:8787/mcp', false],
+    ['http://0.0.0.0:8787/mcp', false],
+    ['http://[2001:db8::1]/mcp', false],
+    ['ftp://localhost/mcp', false],
+  ]) test(`${url}: ${may ? 'yes' : 'no'}`, () => assert.equal(keepsTokens(new URL(url)), may))
+})
 
 describe('the slug of a path', () => {
   for (const [path, slug] of [
@@ -227,6 +247,19 @@ describe('against a server', () => {
     assert.equal(status, 1)
     assert.match(output, /a-b: a b\.md, a\/b\.md/)
     assert.equal(received.length, 0)
+  })
+
+  test('the token is not sent in clear text to another machine, unless that is asked for', async () => {
+    const root = await folderOf({ 'a.md': '# A\n' })
+    // This address is no loopback address, and still reaches the fake server.
+    const remote = url.replace('127.0.0.1', '0.0.0.0')
+    const refused = await load(root, '--url', remote)
+    assert.equal(refused.status, 1)
+    assert.match(refused.output, /^load: --url http:\/\/0\.0\.0\.0:\d+\/mcp: the token would be sent in clear text; use https, or add --allow-clear-text\n$/)
+    assert.equal(received.length, 0)
+    const insisted = await load(root, '--url', remote, '--allow-clear-text')
+    assert.equal(insisted.status, 0, insisted.output)
+    assert.equal(received[0].headers.authorization, 'Bearer secret-token')
   })
 
   test('wrong use says so', async () => {

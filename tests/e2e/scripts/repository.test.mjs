@@ -1,0 +1,46 @@
+// What must hold of the files of the repository: the licences, and the checksums of the npm tools.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const ROOT = new URL('../../../', import.meta.url)
+const LICENSE = 'MIT OR Apache-2.0'
+
+const read = (path) => readFileSync(new URL(path, ROOT), 'utf8')
+const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0')
+const named = (name) => files.filter((file) => file === name || file.endsWith(`/${name}`))
+
+// npm recorded none for these: the registry that the lock was made from did not list them. `npm view NAME@VERSION dist.integrity`
+// gives the value once it does; the entry then goes from this list.
+const WITHOUT_INTEGRITY = [
+  'node_modules/@cloudflare/workerd-darwin-64@1.20261117.1',
+  'node_modules/@cloudflare/workerd-darwin-arm64@1.20261117.1',
+  'node_modules/@cloudflare/workerd-windows-64@1.20261117.1',
+]
+
+test('every package of a lock has a checksum', () => {
+  const locks = named('package-lock.json')
+  assert.ok(locks.includes('package-lock.json'))
+  const missing = locks.flatMap((lock) => Object.entries(JSON.parse(read(lock)).packages)
+    .filter(([path, { integrity, link }]) => path && !link && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
+    .map(([path, { version }]) => `${path}@${version}`))
+  assert.deepEqual(missing, WITHOUT_INTEGRITY)
+})
+
+test('the licences that packages name are here', () => {
+  assert.match(read('LICENSE-MIT'), /^MIT License\n\nCopyright \(c\) /)
+  const apache = read('LICENSE-APACHE')
+  assert.match(apache, /Apache License\s+Version 2\.0, January 2004/)
+  assert.match(apache, /END OF TERMS AND CONDITIONS/)
+})
+
+test('every package has these licences', () => {
+  const workspace = read('Cargo.toml')
+  assert.ok(workspace.includes(`[workspace.package]`) && workspace.includes(`\nlicense = "${LICENSE}"\n`))
+  for (const file of named('Cargo.toml')) {
+    assert.match(read(file), /^license(\.workspace = true| = "MIT OR Apache-2\.0")$/m, file)
+  }
+  for (const file of named('package.json')) assert.equal(JSON.parse(read(file)).license, LICENSE, file)
+})
