@@ -14,10 +14,10 @@ use super::mistake::Step;
 use super::pattern::Searches;
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Types};
 use super::steps::{
-    self, CANONICAL, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, SCHEMA, Steps, UNIQUE,
+    self, CANONICAL, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, KEYWORD, SCHEMA, Steps, UNIQUE,
 };
 use crate::protocol::decimal::Decimal;
-use crate::protocol::json::{Kind, Value, canonical};
+use crate::protocol::json::{Kind, Value, canonical, is_whole};
 use crate::protocol::short_decimal::ShortDecimal;
 
 /// Rules within rules: each takes room on the stack.
@@ -245,7 +245,7 @@ impl<'d> Check<'_, 'd> {
     /// Whether a number has no fraction, however it is written: `7`, `7.0`, `7e2`.
     fn is_integer(&mut self, number: &str) -> bool {
         self.steps.take_for(number.len(), DIGITS)
-            && (!number.contains(['.', 'e', 'E']) || Decimal::of(number).is_some_and(|number| number.is_integer()))
+            && (is_whole(number) || Decimal::of(number).is_some_and(|number| number.is_integer()))
     }
 
     fn items_fit(&mut self, prefix: &[RuleId], rest: Option<RuleId>, value: Value<'d>) -> bool {
@@ -346,12 +346,10 @@ impl<'d> Check<'_, 'd> {
 
     /// How many alternatives fit, counted to `most`.
     fn count_alternatives(&mut self, alternatives: &Alternatives, value: Value<'d>, most: usize) -> usize {
-        let tag = self.tag(alternatives, value);
-        let first = value.pairs().next().filter(|(name, _)| !name.is_escaped()).map(|(name, _)| name.unescaped());
+        let left = self.left_by_tag(alternatives, value) & self.left_by_name(alternatives, value);
         let mut count = 0_usize;
         for (nth, rule) in alternatives.rules.iter().enumerate() {
-            let is_unknown = first.is_some_and(|name| self.is_closed_to(*rule, name));
-            if !is_unknown && !self.is_excluded(alternatives, nth, tag.as_ref()) && self.would_fit(*rule, value) {
+            if is_left(left, nth) && self.would_fit(*rule, value) {
                 count = count.saturating_add(1);
             }
             if count >= most || self.steps.are_exhausted() {
@@ -361,34 +359,23 @@ impl<'d> Check<'_, 'd> {
         count
     }
 
-    /// Whether a rule is for objects of which none has a property of that name. Most alternatives can be excluded by this, as serde
-    /// writes an enum as an object with one member.
-    pub(super) fn is_closed_to(&mut self, rule: RuleId, name: &str) -> bool {
-        let [Keyword::Object(object)] = self.program.rule(rule).keywords.as_slice() else { return false };
-        let is_closed = object.patterns.is_empty()
-            && object.others.is_some_and(|others| self.program.rule(others).types == Types::NONE);
-        is_closed && self.steps.take(KEYWORD) && object.names.find(name).is_none()
+    /// The alternatives that can take an object whose first member has this name, as bits.
+    pub(super) fn left_by_name(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
+        let first = alternatives.by_name.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
+        let Some((selection, (name, _))) = first else { return u64::MAX };
+        let name = self.content(name);
+        if self.steps.take(FIND) { selection.left_by(&name) } else { 0 }
     }
 
-    /// The value of the property by which alternatives can be told apart.
-    pub(super) fn tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Option<Value<'d>> {
-        let tag = alternatives.tag.as_ref().filter(|_| value.kind() == Kind::Object)?;
-        for (name, member) in value.pairs() {
-            if !self.steps.take(1) {
-                return None;
-            }
-            if name.is_str(&tag.name) {
-                return Some(member);
-            }
+    /// The alternatives that can take an object with this tag, as bits.
+    pub(super) fn left_by_tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
+        let Some((name, selection)) = &alternatives.by_tag else { return u64::MAX };
+        let mut members = value.pairs().take_while(|_| self.steps.take(1));
+        let Some((_, tag)) = members.find(|(known, _)| known.is_str(name)) else { return u64::MAX };
+        match self.canonical(tag) {
+            Some(tag) if self.steps.take(FIND) => selection.left_by(&tag),
+            _ => 0,
         }
-        None
-    }
-
-    /// Whether that alternative does not take a value with this tag.
-    pub(super) fn is_excluded(&mut self, alternatives: &Alternatives, nth: usize, tag: Option<&Value<'d>>) -> bool {
-        let (Some(tag), Some(of)) = (tag, &alternatives.tag) else { return false };
-        let allowed = of.allowed.get(nth).and_then(Option::as_ref);
-        allowed.is_some_and(|allowed| !self.is_one_of(allowed, *tag))
     }
 
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
@@ -446,7 +433,10 @@ impl<'d> Check<'_, 'd> {
 
     /// The content of a string. Where the steps run out it is empty, and nothing counts.
     pub(super) fn content(&mut self, value: Value<'d>) -> Cow<'d, str> {
-        if value.is_escaped() && !self.steps.take_for(value.text().len(), DECODED) {
+        if !value.is_escaped() {
+            return Cow::Borrowed(value.unescaped());
+        }
+        if !self.steps.take_for(value.text().len(), DECODED) {
             return Cow::Borrowed("");
         }
         value.as_str().unwrap_or_default()
@@ -510,4 +500,9 @@ fn is_surely_within(measure: Measure, least: u64, most: u64, value: Value<'_>) -
         && !value.is_escaped()
         && bytes <= most
         && bytes.div_ceil(4) >= least
+}
+
+/// Whether the alternative with that index is among those that are left.
+pub(super) fn is_left(left: u64, nth: usize) -> bool {
+    nth >= 64 || left >> nth & 1 == 1
 }

@@ -201,8 +201,8 @@ impl Compiler<'_> {
                     otherwise: self.rule_beside(object, place, "else"),
                 },
                 "allOf" => Keyword::AllOf(self.rules(value, &at)?),
-                "anyOf" => Keyword::AnyOf(Alternatives { rules: self.rules(value, &at)?, tag: None }),
-                "oneOf" => Keyword::OneOf(Alternatives { rules: self.rules(value, &at)?, tag: None }),
+                "anyOf" => Keyword::AnyOf(Alternatives::of(self.rules(value, &at)?)),
+                "oneOf" => Keyword::OneOf(Alternatives::of(self.rules(value, &at)?)),
                 "not" => Keyword::Not(self.rule_at(at)),
                 name => match by_table(name, value, &at)? {
                     Some(Keyword::Size(measure, least, most)) => match size_of(&mut keywords, measure) {

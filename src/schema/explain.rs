@@ -1,8 +1,8 @@
 //! The words for what a check has found.
 
-use super::check::{Check, MOST_MISTAKES};
+use super::check::{Check, MOST_MISTAKES, is_left};
 use super::mistake::{Place, did_you_mean};
-use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, RuleId, Types};
+use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, Rule, RuleId, Types};
 use super::steps::{self, LINE, Steps};
 use crate::protocol::error::shortened;
 use crate::protocol::json::Value;
@@ -95,9 +95,7 @@ impl<'d> Check<'_, 'd> {
 
     /// What is wrong with a property that the schema does not know.
     pub(super) fn unknown(&mut self, object: &ObjectRule, name: &str) -> String {
-        let own = object.properties.iter().enumerate().filter(|(_, rule)| rule.is_some());
-        let known = own.map(|(id, _)| object.names.get(id));
-        let meant = did_you_mean(name, known, &mut self.steps);
+        let meant = did_you_mean(name, object.own_names(), &mut self.steps);
         format!("unknown property {:?}{meant}", shortened(name))
     }
 
@@ -134,32 +132,17 @@ impl<'d> Check<'_, 'd> {
 
     /// The mistakes of the alternative that has the fewest; none, if the steps do not suffice.
     fn closest(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Vec<String> {
-        let tag = self.tag(alternatives, value);
+        let left = self.left_by_tag(alternatives, value);
+        // A misspelled name says less than one that only some alternatives know.
+        let left = Some(left & self.left_by_name(alternatives, value)).filter(|left| *left != 0).unwrap_or(left);
         let mut candidates = Vec::new();
         for (nth, rule) in alternatives.rules.iter().enumerate() {
-            if !self.is_excluded(alternatives, nth, tag.as_ref()) && !self.is_of_another_kind(*rule, value) {
+            if is_left(left, nth) && !self.is_of_another_kind(*rule, value) {
                 candidates.push(*rule);
             }
         }
-        // A misspelled name says less than one that only some alternatives know.
-        if let Some((name, _)) = value.pairs().next() {
-            let name = self.content(name);
-            let knowing: Vec<_> = candidates.iter().copied().filter(|rule| !self.is_closed_to(*rule, &name)).collect();
-            if !knowing.is_empty() {
-                candidates = knowing;
-            }
-        }
         if candidates.is_empty() {
-            match tag.zip(alternatives.tag.as_ref()) {
-                Some((tag, of)) => {
-                    let allowed = of.allowed.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str);
-                    let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
-                    place.enter_property(&of.name);
-                    let problem = expected(allowed, &place.shown(tag));
-                    self.mistakes.push(place.line(&problem));
-                }
-                None => self.none_is_of_this_kind(alternatives, value),
-            }
+            self.none_is_left(alternatives, value);
             return std::mem::take(&mut self.mistakes);
         }
         let mut closest: Vec<String> = Vec::new();
@@ -183,22 +166,37 @@ impl<'d> Check<'_, 'd> {
         is_of_another
     }
 
-    /// Notes which types and values the alternatives are for.
-    fn none_is_of_this_kind(&mut self, alternatives: &Alternatives, value: Value<'d>) {
+    /// Notes which tags, or which types and values, the alternatives are for.
+    fn none_is_left(&mut self, alternatives: &Alternatives, value: Value<'d>) {
         let program = self.program;
-        let mut wanted: Vec<&str> = Vec::new();
-        for rule in alternatives.rules.iter().map(|rule| program.rule(*rule)) {
-            let mut values = enums(&rule.keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).peekable();
-            let of_rule: Vec<_> = if values.peek().is_some() { values.collect() } else { rule.types.names().collect() };
-            for one in of_rule {
-                if wanted.len() <= MOST_VALUES && !wanted.contains(&one) {
-                    wanted.push(one);
-                }
-            }
+        let by_tag = alternatives.by_tag.as_ref().and_then(|(name, _)| Some((name, value.get(name)?)));
+        if let Some((name, tag)) = by_tag {
+            let of_rules = alternatives.rules.iter().flat_map(|rule| program.enums_of(*rule));
+            let allowed = of_rules.filter(|(known, _)| known == name).flat_map(|(_, allowed)| &allowed.shown);
+            let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
+            place.enter_property(name);
+            let problem = expected(distinct(allowed.map(String::as_str)), &place.shown(tag));
+            return self.mistakes.push(place.line(&problem));
         }
-        let problem = expected(wanted.into_iter(), &self.shown(value));
+        let rules = alternatives.rules.iter().map(|rule| program.rule(*rule));
+        let wanted = rules.flat_map(|Rule { types, keywords }| {
+            let values: Vec<_> = enums(keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).collect();
+            if values.is_empty() { types.names().collect() } else { values }
+        });
+        let problem = expected(distinct(wanted), &self.shown(value));
         self.note(&problem);
     }
+}
+
+/// The first of these texts, each once: one more than is listed.
+fn distinct<'v>(texts: impl Iterator<Item = &'v str>) -> impl Iterator<Item = &'v str> {
+    let mut distinct: Vec<&str> = Vec::new();
+    for text in texts {
+        if distinct.len() <= MOST_VALUES && !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct.into_iter()
 }
 
 fn enums(keywords: &[Keyword]) -> impl Iterator<Item = &Enum> {

@@ -1,5 +1,7 @@
 //! A compiled schema.
 
+use std::cmp::Ordering;
+
 use crate::protocol::decimal::Decimal;
 use crate::protocol::json::{Kind, canonical};
 use crate::protocol::short_decimal::ShortDecimal;
@@ -77,22 +79,30 @@ pub(super) struct ObjectRule {
     pub dependent_schemas: Vec<(NameId, RuleId)>,
 }
 
+impl ObjectRule {
+    /// The names in `properties`.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = &str> {
+        let own = self.properties.iter().enumerate().filter(|(_, rule)| rule.is_some());
+        own.map(|(id, _)| self.names.get(id))
+    }
+}
+
 /// The index of a name.
 pub(super) type NameId = usize;
 
-/// Names of properties, in an order in which one is found quickly: by length, then by bytes.
+/// Names of properties, in the order of [`by_length`].
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<String>);
 
 impl Names {
     pub(super) fn of(mut names: Vec<String>) -> Self {
-        names.sort_unstable_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        names.sort_unstable_by(|one, other| by_length(one, other));
         names.dedup();
         Self(names)
     }
 
     pub(super) fn find(&self, name: &str) -> Option<NameId> {
-        self.0.binary_search_by(|known| (known.len(), known.as_str()).cmp(&(name.len(), name))).ok()
+        self.0.binary_search_by(|known| by_length(known, name)).ok()
     }
 
     pub(super) fn get(&self, id: NameId) -> &str {
@@ -104,18 +114,58 @@ impl Names {
     }
 }
 
-/// Alternatives, and by which property's value they can be told apart.
+/// An order in which a text is found quickly: most lengths differ, and bytes are compared only where they do not.
+fn by_length(one: &str, other: &str) -> Ordering {
+    match one.len().cmp(&other.len()) {
+        Ordering::Equal => one.cmp(other),
+        unequal => unequal,
+    }
+}
+
+/// Alternatives, and what tells them apart without trying each.
 #[derive(Debug)]
 pub(super) struct Alternatives {
     pub rules: Vec<RuleId>,
-    pub tag: Option<Tag>,
+    /// By the name of an object's first member: serde writes an enum as an object with one member.
+    pub by_name: Option<Selection>,
+    /// By the value of a property: the tag of a tagged enum.
+    pub by_tag: Option<(String, Selection)>,
 }
 
-/// A property whose value excludes alternatives: that of a tagged enum. `None` is an alternative that takes any value there.
+impl Alternatives {
+    pub(super) fn of(rules: Vec<RuleId>) -> Self {
+        Self { rules, by_name: None, by_tag: None }
+    }
+}
+
+/// Which alternatives a text leaves: a bit for each of the first 64. Later ones are always tried.
 #[derive(Debug)]
-pub(super) struct Tag {
-    pub name: String,
-    pub allowed: Vec<Option<Enum>>,
+pub(super) struct Selection {
+    texts: Names,
+    left_by_text: Vec<u64>,
+    left_by_others: u64,
+}
+
+impl Selection {
+    /// `texts` are those that each alternative takes; `None` is one that takes any. There is nothing to select where all take any.
+    fn of(texts: &[Option<Vec<&str>>]) -> Option<Self> {
+        let bits = |takes: &dyn Fn(&Option<Vec<&str>>) -> bool| {
+            (0..64).zip(texts).filter(|(_, texts)| takes(texts)).fold(0, |bits, (nth, _)| bits | 1_u64 << nth)
+        };
+        let known = Names::of(texts.iter().flatten().flatten().map(|text| (*text).to_owned()).collect());
+        let takes = |text: &str, texts: &Option<Vec<&str>>| texts.as_ref().is_none_or(|texts| texts.contains(&text));
+        let left_by_text = (0..known.len()).map(|id| bits(&|texts| takes(known.get(id), texts))).collect();
+        texts.iter().any(Option::is_some).then(|| Self {
+            left_by_text,
+            left_by_others: bits(&|texts| texts.is_none()),
+            texts: known,
+        })
+    }
+
+    /// The alternatives that `text` leaves.
+    pub(super) fn left_by(&self, text: &str) -> u64 {
+        self.texts.find(text).and_then(|id| self.left_by_text.get(id).copied()).unwrap_or(self.left_by_others)
+    }
 }
 
 /// Values that pass.
@@ -123,7 +173,7 @@ pub(super) struct Tag {
 pub(super) struct Enum {
     /// As the schema has them.
     pub shown: Vec<String>,
-    /// Their canonical forms, in order.
+    /// Their canonical forms, in the order of [`by_length`].
     canonical: Vec<String>,
     kinds: Types,
     /// The steps that it takes to look a value up.
@@ -150,7 +200,7 @@ impl Enum {
     }
 
     fn finished(mut self) -> Self {
-        self.canonical.sort_unstable();
+        self.canonical.sort_unstable_by(|one, other| by_length(one, other));
         // Half of the values that are left are excluded by each comparison.
         let comparisons = self.canonical.len().checked_ilog2().unwrap_or_default();
         let longest = self.canonical.iter().map(String::len).max().unwrap_or_default() / COMPARED;
@@ -176,7 +226,7 @@ impl Enum {
 
     /// Whether the value with that canonical form passes.
     pub(super) fn allows(&self, canonical: &str) -> bool {
-        self.canonical.binary_search_by(|known| known.as_str().cmp(canonical)).is_ok()
+        self.canonical.binary_search_by(|known| by_length(known, canonical)).is_ok()
     }
 }
 
@@ -342,14 +392,15 @@ impl Program {
                 else {
                     continue;
                 };
-                let change = match (self.constants(rules), self.tag_of(rules)) {
-                    (Some(constants), _) => Keyword::Enum(constants),
-                    (None, Some(tag)) => {
-                        let alternatives = Alternatives { rules: rules.clone(), tag: Some(tag) };
+                let change = match self.constants(rules) {
+                    Some(constants) => Keyword::Enum(constants),
+                    None => {
+                        let closed: Vec<_> = rules.iter().map(|rule| self.names_of_closed(*rule)).collect();
+                        let (by_name, by_tag) = (Selection::of(&closed), self.tag_of(rules));
+                        let alternatives = Alternatives { rules: rules.clone(), by_name, by_tag };
                         let is_any_of = matches!(keyword, Keyword::AnyOf(_));
                         if is_any_of { Keyword::AnyOf(alternatives) } else { Keyword::OneOf(alternatives) }
                     }
-                    (None, None) => continue,
                 };
                 changes.push((rule, nth, change));
             }
@@ -372,8 +423,20 @@ impl Program {
         rules.try_fold(first, |all, rule| all.joined(constants(rule)?))
     }
 
-    /// The property that has an `enum` or a `const` in the most alternatives, if that is in two of them at least.
-    fn tag_of(&self, rules: &[RuleId]) -> Option<Tag> {
+    /// The names that the objects of a rule may have, if it is for such objects alone: a value of another type is not excluded by a
+    /// name. `None` is a rule that takes any name.
+    fn names_of_closed(&self, rule: RuleId) -> Option<Vec<&str>> {
+        let object = self.rule(rule).keywords.iter().find_map(|keyword| match keyword {
+            Keyword::Object(object) => Some(object),
+            _ => None,
+        })?;
+        let is_closed = object.patterns.is_empty() && self.rule(object.others?).types == Types::NONE;
+        is_closed.then(|| object.own_names().collect())
+    }
+
+    /// The property that has an `enum` or a `const` in the most alternatives, if that is in two of them at least, and which
+    /// alternatives each of its values leaves.
+    fn tag_of(&self, rules: &[RuleId]) -> Option<(String, Selection)> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for (name, _) in rules.iter().flat_map(|rule| self.enums_of(*rule)) {
             match counts.iter_mut().find(|(known, _)| *known == name) {
@@ -382,13 +445,15 @@ impl Program {
             }
         }
         let (name, _) = counts.into_iter().filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)?;
-        let allowed =
-            |rule: &RuleId| self.enums_of(*rule).find(|(known, _)| *known == name).map(|(_, allowed)| allowed.clone());
-        Some(Tag { name: name.to_owned(), allowed: rules.iter().map(allowed).collect() })
+        let allowed = |rule: &RuleId| {
+            let (_, allowed) = self.enums_of(*rule).find(|(known, _)| *known == name)?;
+            Some(allowed.canonical.iter().map(String::as_str).collect())
+        };
+        Some((name.to_owned(), Selection::of(&rules.iter().map(allowed).collect::<Vec<_>>())?))
     }
 
     /// The properties of a rule's objects that must be one of some values.
-    fn enums_of(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
+    pub(super) fn enums_of(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
         let objects = self.rule(rule).keywords.iter().filter_map(|keyword| match keyword {
             Keyword::Object(object) => Some(object),
             _ => None,

@@ -22,6 +22,8 @@ pub(super) const SCHEMA: u32 = 2;
 pub(super) const KEYWORD: u32 = 1;
 /// Going to the next item or member.
 pub(super) const CHILD: u32 = 2;
+/// Finding a text among those of a keyword.
+pub(super) const FIND: u32 = 4;
 /// Names or bytes that are compared in a step.
 pub(super) const COMPARED: usize = 16;
 /// Bytes of a string with escapes that are decoded in a step.

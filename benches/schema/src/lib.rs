@@ -1,28 +1,70 @@
+//! Checks of large values, in the WebAssembly that a Worker has: benches/schema.mjs measures them.
+
+// A benchmark may stop at the first surprise.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
+
+#[path = "../../../tests/schema/large.rs"]
+#[allow(clippy::allow_attributes, unreachable_pub, dead_code)]
+mod large;
+
 use std::rc::Rc;
 
 use edge_mcp::protocol::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
+use large::Large;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+/// A schema with a value to check.
 #[wasm_bindgen]
-pub struct Checker(Rc<Schema>);
+pub struct Case {
+    name: String,
+    schema: Rc<Schema>,
+    value: String,
+}
+
+/// The cases: those that fit and fill a body, then those that are hard to check.
+#[wasm_bindgen]
+pub fn cases() -> Vec<Case> {
+    let case = |Large { name, schema, value }: Large| {
+        let schema = Schema::of_value(&schema).expect("a schema");
+        Case { name, schema, value }
+    };
+    large::full().into_iter().chain(large::hard(usize::MAX)).map(case).collect()
+}
 
 #[wasm_bindgen]
-impl Checker {
-    #[wasm_bindgen(constructor)]
-    pub fn new(schema: &str) -> Result<Checker, String> {
-        let schema: serde_json::Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
-        Schema::of_value(&schema).map(Self).map_err(|error| error.to_string())
+impl Case {
+    /// What is checked.
+    #[wasm_bindgen(getter)]
+    pub fn name(&self) -> String {
+        self.name.clone()
     }
 
-    pub fn check(&self, value: &[u8]) -> Result<String, String> {
-        let document = Document::parse(value, JsonLimits::default()).map_err(|error| error.to_string())?;
-        Ok(self.0.validate(document.root()).join("\n"))
+    /// Bytes of the value.
+    #[wasm_bindgen(getter)]
+    pub fn bytes(&self) -> usize {
+        self.value.len()
     }
-    pub fn steps(&self, value: &[u8]) -> u32 {
-        Document::parse(value, JsonLimits::default()).map_or(0, |document| self.0.check(document.root()).steps)
+
+    /// Reads the value `times` times.
+    pub fn read(&self, times: u32) {
+        for _ in 0..times {
+            self.document();
+        }
     }
-    pub fn parse(&self, value: &[u8]) -> bool {
-        Document::parse(value, JsonLimits::default()).is_ok()
+
+    /// Reads the value once and checks it `times` times. Gives the steps of one check.
+    pub fn check(&self, times: u32) -> u32 {
+        let document = self.document();
+        (0..times).map(|_| self.schema.check(document.root()).steps).last().unwrap_or_default()
+    }
+
+    /// The first mistake, if there is one.
+    pub fn mistake(&self) -> Option<String> {
+        self.schema.validate(self.document().root()).into_iter().next()
+    }
+
+    fn document(&self) -> Document<'_> {
+        Document::parse(self.value.as_bytes(), JsonLimits::default()).expect("within the limits")
     }
 }

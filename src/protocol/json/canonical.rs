@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::long::quoted;
-use super::{Document, JsonLimits, Kind, Value};
+use super::{Document, JsonLimits, Kind, Value, is_whole};
 use crate::protocol::decimal::Decimal;
 
 /// The canonical form of a value.
@@ -34,7 +34,7 @@ pub(crate) fn is_canonical(value: Value<'_>) -> bool {
 
 /// Whether a number is written as [`Decimal::shown`] writes it: as an integer of few digits.
 fn is_plain(number: &str) -> bool {
-    number.len() <= 20 && number != "-0" && !number.contains(['.', 'e', 'E'])
+    number.len() <= 20 && number != "-0" && is_whole(number)
 }
 
 /// Writes the canonical form of a value.

@@ -218,7 +218,7 @@ impl<'d> Value<'d> {
     pub(crate) fn is_string_or_integer(self) -> bool {
         match self.kind() {
             Kind::String => true,
-            Kind::Number => !self.text().contains(['.', 'e', 'E']),
+            Kind::Number => is_whole(self.text()),
             _ => false,
         }
     }
@@ -334,12 +334,18 @@ impl<'d> Iterator for Children<'d> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Value<'d>> {
-        (self.next < self.end).then(|| {
-            let child = Value { document: self.document, index: self.next };
-            self.next = child.node().after.max(self.next.saturating_add(1));
-            child
-        })
+        if self.next >= self.end {
+            return None;
+        }
+        let child = Value { document: self.document, index: self.next };
+        self.next = child.node().after.max(self.next.saturating_add(1));
+        Some(child)
     }
+}
+
+/// Whether a number is written without a fraction and an exponent.
+pub(crate) fn is_whole(number: &str) -> bool {
+    number.bytes().all(|byte| !matches!(byte, b'.' | b'e' | b'E'))
 }
 
 /// The names and values of an object's members.
