@@ -11,6 +11,8 @@ use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
+use crate::protocol::json::has_control;
+
 /// The body of an answer.
 #[derive(Debug)]
 pub enum Body {
@@ -61,10 +63,21 @@ impl Stream for EventStream {
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {
-            [b"event: message\ndata: ", message.as_slice(), b"\n\n"].concat()
+            [b"event: message\ndata: ", on_one_line(message).as_slice(), b"\n\n"].concat()
         }
         Part::Silence => b": keep-alive\n\n".to_vec(),
     }
+}
+
+/// The message, with spaces in place of line breaks, which would end the event's data. JSON escapes those within strings, so that
+/// only whitespace changes. It is there if a handler gives JSON that it has not written itself, as a `RawValue`.
+fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
+    if has_control(&message) {
+        for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+    message
 }
 
 /// The answer that is such a stream.

@@ -1,17 +1,21 @@
 //! Answers that become streams: progress, log messages, and a client that goes away.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{Host, Timer};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::{Body, EventStream};
-use edge_mcp::{Context, LogLevel, McpServer, Tool};
+use edge_mcp::{Context, Json, LogLevel, McpServer, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, modern, modern_as, post};
@@ -334,4 +338,41 @@ fn a_stream_is_logged_once() {
     new_call(json!({ "progressToken": 1 })).ask_logging(&chatty(), &lines);
     let expected = json!({ "event": "request", "method": "tools/call", "target": "work", "era": "modern", "status": 200, "ms": 0, "id": "7" });
     assert_eq!(lines.read(), [expected]);
+}
+
+/// Structured content that is JSON already.
+#[derive(Serialize, JsonSchema)]
+struct Given {
+    #[schemars(with = "BTreeMap<String, u32>")]
+    json: Box<RawValue>,
+}
+
+/// JSON that a handler has not written itself may have line breaks between its tokens. An event is one line of data all the same.
+#[test]
+fn line_breaks_in_given_json_do_not_end_an_event() {
+    let text = "{\n\n\"a\":\r\n1,\r\r\"b\\n\":\t2\n}";
+    let endpoint = Endpoint::new(move |_| {
+        let given = || serde_json::from_str::<Box<RawValue>>(text).expect("JSON");
+        let work = move |cx: Context| async move {
+            cx.log(LogLevel::Error, given());
+            Json(Given { json: given() })
+        };
+        let tool = Tool::new("work", work).description("Gives JSON.");
+        McpServer::builder("s", "1").tool(tool).logging(LogLevel::Debug).build()
+    });
+    let endpoint = endpoint.without_auth().without_rate_limit();
+    for ask in [old_call(json!({})), new_call(json!({ "io.modelcontextprotocol/logLevel": "debug" }))] {
+        let mut pool = LocalPool::new();
+        let host = Lines::default().host(&pool);
+        let stream = open(&mut pool, &host, &ask, &endpoint);
+        let stream = String::from_utf8(pool.run_until(stream.concat())).expect("UTF-8");
+        // As the specification of event streams reads it: a line ends at each CR, LF or CRLF, and a blank one ends the event.
+        let lines: Vec<&str> = stream.split(['\n', '\r']).collect();
+        let shape: Vec<_> = lines.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        assert_eq!(shape, ["event", "data", "", "event", "data", "", ""], "{stream}");
+        let messages = events(stream.as_bytes());
+        let expected = json!({ "a": 1, "b\n": 2 });
+        assert_eq!(messages[0]["params"]["data"], expected);
+        assert_eq!(messages[1]["result"]["structuredContent"]["json"], expected);
+    }
 }
