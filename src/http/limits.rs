@@ -16,7 +16,7 @@ pub struct Limits {
     pub batch: usize,
     /// Messages of a batch that are worked on at once. 4 unless set.
     pub concurrent: usize,
-    /// Bytes of an answer to one message. 16 MiB unless set.
+    /// Bytes of an answer to one message, and of all its notifications together. 16 MiB unless set.
     pub output: usize,
 }
 

@@ -12,6 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
 use crate::protocol::json::has_control;
+use crate::server::outbox::Notifications;
 
 /// The body of an answer.
 #[derive(Debug)]
@@ -33,17 +34,36 @@ pub(super) enum Part {
     Silence,
 }
 
+/// All that comes out of a request: the notifications, and the rest, which ends with the response.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub notifications: Notifications,
+    pub rest: mpsc::UnboundedReceiver<Part>,
+}
+
+impl Stream for Parts {
+    type Item = Part;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Option<Part>> {
+        // All notifications were sent before the response, and so come before it.
+        if let Poll::Ready(Some(notification)) = self.notifications.poll_next_unpin(task) {
+            return Poll::Ready(Some(Part::Notification(notification)));
+        }
+        self.rest.poll_next_unpin(task)
+    }
+}
+
 /// The parts of a streamed body. Whoever drops it before its end has gone away.
 #[derive(Debug)]
 pub struct EventStream {
     first: Option<Part>,
-    rest: mpsc::UnboundedReceiver<Part>,
+    rest: Parts,
     /// Dropped with the stream, which tells the handler.
     _open: oneshot::Sender<()>,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: mpsc::UnboundedReceiver<Part>, open: oneshot::Sender<()>) -> Self {
+    pub(super) fn new(first: Part, rest: Parts, open: oneshot::Sender<()>) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }
