@@ -14,6 +14,8 @@ use http::{Response, StatusCode};
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
+use super::in_flight::Reservation;
+use super::limits::Limits;
 use super::listen;
 use super::live::{self, Channel, Job};
 use super::log_line::LogLine;
@@ -100,9 +102,9 @@ impl Endpoint {
         if method == "OPTIONS" {
             return Ok(Answer::Whole(cors::preflight(&**head)));
         }
-        guard::check(&**head, &method, self.limits.body)?;
+        let announced = guard::check(&**head, &method, self.limits.body)?;
         let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
-        let body = self.read(body, host).await?;
+        let (body, mut reservation) = self.read(body, announced, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
         head.check()?;
@@ -116,6 +118,7 @@ impl Endpoint {
                 line.batch();
                 line.era(revision.era());
                 let calls = self.prepare_batch(&requests, revision, &info, &url, host)?;
+                reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
                 drop(document);
                 drop(body);
@@ -124,6 +127,7 @@ impl Endpoint {
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
                 let meta = meta::text(request.params);
+                let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
                 let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
                 line.request(&request, traceparent.as_deref());
                 line.era(revision.era());
@@ -150,11 +154,12 @@ impl Endpoint {
                 }
                 prepared.detach(&request);
                 // A call that waits holds neither its body nor the document.
+                reservation.set(kept);
                 drop(request);
                 drop(document);
                 drop(body);
                 if let Some(channel) = channel {
-                    let job = Job { prepared, line: std::mem::take(line), started };
+                    let job = Job { prepared, line: std::mem::take(line), started, reservation };
                     return Ok(Answer::Live(live::answer(job, channel, host).boxed_local().await));
                 }
                 let Answered { status, message, error } = respond(prepared).await;
@@ -212,14 +217,24 @@ impl Endpoint {
         Ok(if are_sent { wishes } else { Wishes::default() })
     }
 
-    async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Box<Refusal>> {
-        body.read(self.limits.body).await.map_err(|error| match error {
+    /// Reads the body, if there is room for it. Without a length that is `announced`, room is made for the longest.
+    async fn read(
+        &self,
+        body: impl RequestBody,
+        announced: Option<usize>,
+        host: &Host,
+    ) -> Result<(Vec<u8>, Reservation), Box<Refusal>> {
+        let Limits { body: most, in_flight, .. } = self.limits;
+        let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
+        let body = body.read(most).await.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
                 fault::log(host, "body", &cause);
                 Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
-        })
+        })?;
+        reservation.set(body.len());
+        Ok((body, reservation))
     }
 
     /// Reads the parameters of all requests of a batch.

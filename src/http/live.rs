@@ -12,6 +12,7 @@ use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
 use super::answer::{Answered, json_response, respond};
+use super::in_flight::Reservation;
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
@@ -52,6 +53,8 @@ pub(super) struct Job {
     pub prepared: Prepared,
     pub line: LogLine,
     pub started: u64,
+    /// The memory that is reserved for what the call keeps of its request.
+    pub reservation: Reservation,
 }
 
 /// Answers a call on its channel, as a stream if the handler has something to tell.
@@ -98,8 +101,9 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBox
 
 /// Runs the handler to its end, and writes the log line of its request.
 async fn finish(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
-    let Job { prepared, mut line, started } = job;
+    let Job { prepared, mut line, started, reservation } = job;
     let Answered { status, message, error } = respond(prepared).await;
+    drop(reservation);
     line.error(error);
     line.write(status.as_u16(), started, &host);
     (status, message)
