@@ -5,8 +5,6 @@
 //!
 //! What few requests need is in a box: an engine compiles a function when it is first called, and this one is called by all.
 
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::rc::Rc;
 
 use futures::{FutureExt, StreamExt, stream};
@@ -16,8 +14,10 @@ use http::{Response, StatusCode};
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
+use super::in_flight::Reservation;
+use super::limits::Limits;
 use super::listen;
-use super::live::{self, Job};
+use super::live::{self, Channel, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
@@ -31,7 +31,7 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-use crate::rpc::{self, Call};
+use crate::rpc::{self, Call, Prepared};
 use crate::server::{Context, McpServer, RequestInfo, fault};
 
 impl Endpoint {
@@ -102,9 +102,9 @@ impl Endpoint {
         if method == "OPTIONS" {
             return Ok(Answer::Whole(cors::preflight(&**head)));
         }
-        guard::check(&**head, &method, self.limits.body)?;
+        let announced = guard::check(&**head, &method, self.limits.body)?;
         let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
-        let body = self.read(body, host).await?;
+        let (body, mut reservation) = self.read(body, announced, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
         head.check()?;
@@ -117,10 +117,17 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
-                self.answer_batch(&requests, revision, info, &url, host, line).boxed_local().await.map(Answer::Whole)
+                let calls = self.prepare_batch(&requests, revision, &info, &url, host)?;
+                reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
+                drop(requests);
+                drop(document);
+                drop(body);
+                Ok(Answer::Whole(answer_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
+                let meta = meta::text(request.params);
+                let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
                 let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
                 line.request(&request, traceparent.as_deref());
                 line.era(revision.era());
@@ -137,28 +144,47 @@ impl Endpoint {
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
-                let cx = cx.with_traceparent(traceparent).with_meta(meta::text(request.params)).of_server(&server);
+                let cx = cx.with_traceparent(traceparent).with_meta(meta).of_server(&server);
                 head.check()?;
-                let wishes = self.wishes(&request, &server, revision, &**head);
-                if wishes.is_empty() {
-                    let call = Call {
-                        server: &server,
-                        request: &request,
-                        cx,
-                        keys: &self.state_keys,
-                        most: self.limits.output,
-                    };
-                    let Answered { status, message, error } = answer_one(&call).await;
-                    line.error(error);
-                    return Ok(Answer::Whole(json_response(status, message)));
+                let wishes = self.wishes(&request, &server, revision, &**head)?;
+                let (mut prepared, channel) = self.prepare(&request, server, cx, wishes);
+                // A call with a channel is run by a task of its own, and no other must poll its handler.
+                if channel.is_none() {
+                    prepared.start().await;
                 }
+                prepared.detach(&request);
+                // A call that waits holds neither its body nor the document.
+                reservation.set(kept);
                 drop(request);
                 drop(document);
-                let line = std::mem::take(line);
-                let job = Job { server, body, limits: self.limits, cx, keys: self.state_keys.clone(), line, started };
-                Ok(Answer::Live(live::answer(job, wishes, host).boxed_local().await))
+                drop(body);
+                if let Some(channel) = channel {
+                    let job = Job { prepared, line: std::mem::take(line), started, reservation };
+                    return Ok(Answer::Live(live::answer(job, channel, host).boxed_local().await));
+                }
+                let Answered { status, message, error } = respond(prepared).await;
+                line.error(error);
+                Ok(Answer::Whole(json_response(status, message)))
             }
         }
+    }
+
+    /// Reads the parameters of a request, whose answer may become a stream if the client has `wishes`.
+    fn prepare(
+        &self,
+        request: &Request<'_>,
+        server: Rc<McpServer>,
+        cx: Context,
+        wishes: Wishes,
+    ) -> (Prepared, Option<Channel>) {
+        let (cx, channel) = if wishes.is_empty() {
+            (cx, None)
+        } else {
+            let (cx, channel) = live::open(cx, wishes, server.info.name.clone(), self.limits.output);
+            (cx, Some(channel))
+        };
+        let call = Call::new(request, server, cx, self.state_keys.clone(), self.limits.output);
+        (rpc::prepare(call, request), channel)
     }
 
     /// The page for people, of the server as nobody in particular finds it.
@@ -169,61 +195,69 @@ impl Endpoint {
         Ok(page::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
-    /// What the client is to be told while its request is answered: what it has asked for, if it takes a stream.
-    fn wishes(&self, request: &Request<'_>, server: &McpServer, revision: Revision, head: &dyn RequestHead) -> Wishes {
+    /// The notifications that the client wants while its request is answered: those it has asked for, if it takes a stream.
+    fn wishes(
+        &self,
+        request: &Request<'_>,
+        server: &McpServer,
+        revision: Revision,
+        head: &dyn RequestHead,
+    ) -> Result<Wishes, Box<Refusal>> {
         let takes_streams = || head.header("accept").is_some_and(|accept| guard::names(&accept, "text/event-stream"));
-        if self.json_only || !Method::may_tell(&request.method) {
-            return Wishes::default();
+        if !Method::may_tell(&request.method) {
+            return Ok(Wishes::default());
         }
-        let mut wishes = Wishes::of(request.params);
+        let mut wishes = Wishes::of(request.params)
+            .map_err(|error| Refusal::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
         wishes.log_level = match revision.era() {
             Era::Modern => wishes.log_level.filter(|_| server.logging.is_some()),
             Era::Legacy => server.logging,
         };
-        if wishes.is_empty() || takes_streams() { wishes } else { Wishes::default() }
+        let are_sent = !wishes.is_empty() && !self.json_only && takes_streams();
+        Ok(if are_sent { wishes } else { Wishes::default() })
     }
 
-    async fn read(&self, body: impl RequestBody, host: &Host) -> Result<Vec<u8>, Box<Refusal>> {
-        body.read(self.limits.body).await.map_err(|error| match error {
+    /// Reads the body, if there is room for it. Without a length that is `announced`, room is made for the longest.
+    async fn read(
+        &self,
+        body: impl RequestBody,
+        announced: Option<usize>,
+        host: &Host,
+    ) -> Result<(Vec<u8>, Reservation), Box<Refusal>> {
+        let Limits { body: most, in_flight, .. } = self.limits;
+        let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
+        let body = body.read(most).await.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
                 fault::log(host, "body", &cause);
                 Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
-        })
+        })?;
+        reservation.set(body.len());
+        Ok((body, reservation))
     }
 
-    async fn answer_batch(
+    /// Reads the parameters of all requests of a batch.
+    fn prepare_batch(
         &self,
         requests: &[Request<'_>],
         revision: Revision,
-        info: RequestInfo,
+        info: &RequestInfo,
         url: &str,
         host: &Host,
-        line: &mut LogLine,
-    ) -> Result<Response<Body>, Box<Refusal>> {
-        let server = self.build(&info, None, host)?;
+    ) -> Result<Vec<Prepared>, Box<Refusal>> {
+        let server = self.build(info, None, host)?;
         // Before any of them is answered: there is one status for all.
         self.authorize(requests, &server, info.caller(), url)?;
         // They share what may be sent.
-        let most = self.limits.output.checked_div(requests.len()).unwrap_or_default();
-        let answers = requests.iter().map(|request| {
+        let output_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
+        let prepare = |request: &Request<'_>| {
             let nothing = ClientCapabilities::default();
             let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
-            let call = Call { server: &server, request, cx: cx.of_server(&server), keys: &self.state_keys, most };
-            async move { answer_one(&call).await }
-        });
-        let mut answers = pin!(stream::iter(answers).buffered(self.limits.concurrent.max(1)));
-        let mut body = vec![b'['];
-        while let Some(Answered { message, error, .. }) = answers.next().await {
-            line.error(error);
-            if body.len() > 1 {
-                body.push(b',');
-            }
-            body.extend(message);
-        }
-        body.push(b']');
-        Ok(json_response(StatusCode::OK, body))
+            let cx = cx.of_server(&server);
+            rpc::prepare(Call::new(request, server.clone(), cx, self.state_keys.clone(), output_limit), request)
+        };
+        Ok(requests.iter().map(prepare).collect())
     }
 
     /// Whether `caller` has the scopes of all `requests`.
@@ -276,17 +310,32 @@ pub(super) struct Answered {
     pub error: Option<ErrorCode>,
 }
 
-pub(super) async fn answer_one(call: &Call<'_>) -> Answered {
-    // A program that is built to unwind loses no more by a panic than this answer; any other ends with it.
-    let answer = AssertUnwindSafe(rpc::dispatch(call)).catch_unwind().await;
-    match answer.unwrap_or_else(|_| Err(RpcError::internal())) {
+/// Runs a call to its end.
+pub(super) async fn respond(prepared: Prepared) -> Answered {
+    let cx = prepared.cx().clone();
+    match prepared.finish().await {
         Ok(message) => Answered { status: StatusCode::OK, message, error: None },
         Err(error) => Answered {
-            status: status_of(call.cx.revision().era(), error.code),
-            message: error_response(Some(&call.request.id), &error),
+            status: status_of(cx.revision().era(), error.code),
+            message: error_response(Some(cx.request_id()), &error),
             error: Some(error.code),
         },
     }
+}
+
+/// Runs the calls of a batch to their ends, so many of them at the same time.
+async fn answer_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
+    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
+    let mut body = vec![b'['];
+    while let Some(Answered { message, error, .. }) = answers.next().await {
+        line.error(error);
+        if body.len() > 1 {
+            body.push(b',');
+        }
+        body.extend(message);
+    }
+    body.push(b']');
+    json_response(StatusCode::OK, body)
 }
 
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.

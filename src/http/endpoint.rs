@@ -200,7 +200,7 @@ impl Endpoint {
     /// Sizes past which a request is refused.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };
         self
     }
 }

@@ -8,11 +8,11 @@ use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::server::SessionRequired;
 
-/// Whether the request is a message at all.
+/// Checks that the request is a message at all, and returns the length that it announces of its body, if it does.
 ///
 /// GET and DELETE belong to sessions in older revisions, and there are none: 405 at once, without asking who calls
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
-pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<(), Box<Refusal>> {
+pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<Option<usize>, Box<Refusal>> {
     if method != "POST" {
         const CODE: ErrorCode = ErrorCode::InvalidRequest;
         let error = match method {
@@ -37,10 +37,11 @@ pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> 
         ));
     }
     let announced = head.header("content-length").and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > body_limit)) {
+    let announced = announced.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+    if announced.is_some_and(|length| length > body_limit) {
         return Err(too_large(body_limit));
     }
-    Ok(())
+    Ok(announced)
 }
 
 /// Says which methods are served.

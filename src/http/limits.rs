@@ -16,8 +16,12 @@ pub struct Limits {
     pub batch: usize,
     /// Messages of a batch that are worked on at once. 4 unless set.
     pub concurrent: usize,
-    /// Bytes of an answer to one message. 16 MiB unless set.
+    /// Bytes of an answer to one message, and of all its notifications together. 16 MiB unless set.
     pub output: usize,
+    /// Bytes of all bodies that an isolate reads or holds at the same time. 64 MiB unless set, and never less than [`body`](Self::body):
+    /// a smaller value counts as that. A body without a `Content-Length` counts as a body of the full length until it is read. A
+    /// request for whose body there is no room gets 503 with `Retry-After: 1`, and its body is not read.
+    pub in_flight: usize,
 }
 
 impl Default for Limits {
@@ -29,6 +33,7 @@ impl Default for Limits {
             batch: 100,
             concurrent: 4,
             output: 16 << 20,
+            in_flight: 64 << 20,
         }
     }
 }

@@ -4,89 +4,86 @@
 //! handler that is handed from one waker to another can hang. What comes out of the channel first decides: a notification
 //! makes the answer a stream, the response makes it a JSON object.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
+use futures::future::{LocalBoxFuture, Shared};
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
-use super::answer::{Answered, answer_one, json_response};
-use super::limits::Limits;
+use super::answer::{Answered, json_response, respond};
+use super::in_flight::Reservation;
 use super::log_line::LogLine;
-use super::stream::{self, Body, EventStream, Part};
-use crate::auth::{ConfigError, StateKeys};
+use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
-use crate::protocol::json::Document;
-use crate::protocol::message::Message;
+use crate::protocol::description::Text;
 use crate::protocol::meta::Wishes;
 use crate::protocol::revision::Era;
-use crate::rpc::Call;
+use crate::rpc::Prepared;
+use crate::server::Context;
 use crate::server::context::Live;
 use crate::server::outbox::Outbox;
-use crate::server::{Context, McpServer};
 
 /// How long a stream may be silent before a comment is sent on it. Proxies would allow more, but a client that has gone away is
 /// noticed only when something is written.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// A request with all that is needed to answer it in a task of its own.
-pub(super) struct Job {
-    pub server: Rc<McpServer>,
-    /// The body that the request is in: it was read once, and so can be read again.
-    pub body: Vec<u8>,
-    pub limits: Limits,
-    pub cx: Context,
-    pub keys: Rc<Result<StateKeys, ConfigError>>,
-    pub line: LogLine,
-    pub started: u64,
+/// The channel between the task of a handler and the answer to its client.
+pub(super) struct Channel {
+    sender: mpsc::UnboundedSender<Part>,
+    parts: Parts,
+    /// Dropped with the stream.
+    open: oneshot::Sender<()>,
+    /// Ready when the client has gone away.
+    gone: Shared<LocalBoxFuture<'static, ()>>,
 }
 
-/// Answers a request whose client has `wishes`, as a stream if the handler has something to tell.
-pub(super) async fn answer(job: Job, wishes: Wishes, host: &Host) -> Response<Body> {
-    let (parts, mut sent) = mpsc::unbounded();
+/// Opens a channel to the client of `cx`, which has `wishes`, for notifications of at most `output_limit` bytes in all.
+pub(super) fn open(cx: Context, wishes: Wishes, logger: Text, output_limit: usize) -> (Context, Channel) {
+    let (outbox, notifications) = Outbox::new(wishes, output_limit, cx.host().clone());
+    let (sender, rest) = mpsc::unbounded();
     let (open, closed) = oneshot::channel();
-    host.tasks.spawn(run(job, wishes, parts, closed, host.clone()).boxed_local());
+    let gone = closed.map(|_| ()).boxed_local().shared();
+    let cx = cx.with_live(Live { outbox, logger, gone: gone.clone(), is_watched: false.into() });
+    (cx, Channel { sender, parts: Parts { notifications, rest }, open, gone })
+}
+
+/// A call that is answered in a task of its own, and what is written of it when it ends.
+pub(super) struct Job {
+    pub prepared: Prepared,
+    pub line: LogLine,
+    pub started: u64,
+    /// The memory that is reserved for what the call keeps of its request.
+    pub reservation: Reservation,
+}
+
+/// Answers a call on its channel, as a stream if the handler has something to tell.
+pub(super) async fn answer(job: Job, channel: Channel, host: &Host) -> Response<Body> {
+    let Channel { sender, mut parts, open, gone } = channel;
+    host.tasks.spawn(run(job, sender, gone, host.clone()).boxed_local());
     loop {
-        return match sent.next().await {
+        return match parts.next().await {
             Some(Part::Silence) => continue,
             Some(Part::Response(status, body)) => json_response(status, body),
-            Some(first) => stream::response(EventStream::new(first, sent, open)),
+            Some(first) => stream::response(EventStream::new(first, parts, open)),
             // The task ends with a response, or the machine has ended it.
             None => json_response(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
         };
     }
 }
 
-async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, closed: oneshot::Receiver<()>, host: Host) {
-    let (notifications, mut notified) = mpsc::unbounded();
-    let gone = closed.map(|_| ()).boxed_local().shared();
-    let live = Live {
-        outbox: Outbox::new(notifications, wishes),
-        logger: job.server.info.name.clone(),
-        gone: gone.clone(),
-        is_watched: false.into(),
-    };
+async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBoxFuture<'static, ()>>, host: Host) {
+    let cx = job.prepared.cx().clone();
     // Older revisions do not take a closed stream for a cancelled request.
-    let cancels = job.cx.revision().era() == Era::Modern;
+    let cancels = cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
-    let Job { server, body, limits, cx, keys, line, started } = job;
-    let cx = cx.with_live(live);
-    let job = Job { server, body, limits, cx: cx.clone(), keys, line, started };
-    let mut work = respond(job, host.clone()).boxed_local().fuse();
+    let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.timer.sleep(SILENCE).fuse();
     loop {
-        // A client that has gone away is told nothing more.
+        // Nothing more is sent to a client that has gone away.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
-            notification = notified.select_next_some() => send(Part::Notification(notification)),
-            (status, body) = work => {
-                // What was told in the same breath comes first.
-                while let Some(Some(notification)) = notified.next().now_or_never() {
-                    send(Part::Notification(notification));
-                }
-                return send(Part::Response(status, body));
-            }
+            (status, body) = work => return send(Part::Response(status, body)),
             () = gone => {
                 // Nobody is left to answer. A handler that looks at that itself goes on to its end.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
@@ -102,18 +99,11 @@ async fn run(job: Job, wishes: Wishes, parts: mpsc::UnboundedSender<Part>, close
     }
 }
 
-/// Reads the request once more, from the body that the task now owns, and answers it.
-async fn respond(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
-    let Job { server, body, limits, cx, keys, mut line, started } = job;
-    let document = Document::parse(&body, limits.json);
-    let message = document.as_ref().ok().and_then(|document| Message::read(document.root()).ok());
-    let Answered { status, message, error } = match message {
-        Some(Message::Request(request)) => {
-            answer_one(&Call { server: &server, request: &request, cx, keys: &keys, most: limits.output }).await
-        }
-        // It was read as a request before, and has not changed.
-        _ => Answered { status: StatusCode::INTERNAL_SERVER_ERROR, message: Vec::new(), error: None },
-    };
+/// Runs the handler to its end, and writes the log line of its request.
+async fn finish(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
+    let Job { prepared, mut line, started, reservation } = job;
+    let Answered { status, message, error } = respond(prepared).await;
+    drop(reservation);
     line.error(error);
     line.write(status.as_u16(), started, &host);
     (status, message)

@@ -23,6 +23,7 @@
 //! | `live` | answers that may become streams |
 //! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
+//! | `in_flight` | how much memory all bodies together may take |
 //! | `warning` | what the log is told once |
 //! | `log_line` | the one line per request |
 //!
@@ -41,6 +42,7 @@ pub mod endpoint;
 mod era;
 mod guard;
 pub mod header_value;
+mod in_flight;
 pub mod limits;
 mod listen;
 mod live;

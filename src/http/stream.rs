@@ -11,6 +11,9 @@ use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
+use crate::protocol::json::has_control;
+use crate::server::outbox::Notifications;
+
 /// The body of an answer.
 #[derive(Debug)]
 pub enum Body {
@@ -31,17 +34,36 @@ pub(super) enum Part {
     Silence,
 }
 
+/// All that comes out of a request: the notifications, and the rest, which ends with the response.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub notifications: Notifications,
+    pub rest: mpsc::UnboundedReceiver<Part>,
+}
+
+impl Stream for Parts {
+    type Item = Part;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Option<Part>> {
+        // All notifications were sent before the response, and so come before it.
+        if let Poll::Ready(Some(notification)) = self.notifications.poll_next_unpin(task) {
+            return Poll::Ready(Some(Part::Notification(notification)));
+        }
+        self.rest.poll_next_unpin(task)
+    }
+}
+
 /// The parts of a streamed body. Whoever drops it before its end has gone away.
 #[derive(Debug)]
 pub struct EventStream {
     first: Option<Part>,
-    rest: mpsc::UnboundedReceiver<Part>,
+    rest: Parts,
     /// Dropped with the stream, which tells the handler.
     _open: oneshot::Sender<()>,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: mpsc::UnboundedReceiver<Part>, open: oneshot::Sender<()>) -> Self {
+    pub(super) fn new(first: Part, rest: Parts, open: oneshot::Sender<()>) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }
@@ -61,10 +83,21 @@ impl Stream for EventStream {
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {
-            [b"event: message\ndata: ", message.as_slice(), b"\n\n"].concat()
+            [b"event: message\ndata: ", on_one_line(message).as_slice(), b"\n\n"].concat()
         }
         Part::Silence => b": keep-alive\n\n".to_vec(),
     }
+}
+
+/// The message, with spaces in place of line breaks, which would end the event's data. JSON escapes those within strings, so that
+/// only whitespace changes. It is there if a handler gives JSON that it has not written itself, as a `RawValue`.
+fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
+    if has_control(&message) {
+        for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+    message
 }
 
 /// The answer that is such a stream.

@@ -87,6 +87,9 @@ impl Envelope {
     }
 }
 
+/// Bytes of a progress token, as JSON: each notification of progress repeats it.
+const PROGRESS_TOKEN_BYTES: usize = 256;
+
 /// What a client wants to be told while its request is answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wishes {
@@ -98,13 +101,22 @@ pub(crate) struct Wishes {
 
 impl Wishes {
     /// Reads the `_meta` of a request.
-    pub(crate) fn of(params: Option<Value<'_>>) -> Self {
+    ///
+    /// # Errors
+    /// -32602 for a progress token that is too long.
+    pub(crate) fn of(params: Option<Value<'_>>) -> Result<Self, RpcError> {
         let member = |key: &str| params?.get("_meta")?.get(key);
         let progress_token = member("progressToken").filter(|token| token.is_string_or_integer());
-        Self {
+        let length = progress_token.map_or(0, |token| token.text().len());
+        if length > PROGRESS_TOKEN_BYTES {
+            let message =
+                format!("`_meta.progressToken` must be at most {PROGRESS_TOKEN_BYTES} bytes of JSON (got {length})");
+            return Err(RpcError::invalid_params(message));
+        }
+        Ok(Self {
             progress_token: progress_token.and_then(Value::to_raw),
             log_level: member(LOG_LEVEL).and_then(Value::as_str).and_then(|level| LogLevel::named(&level)),
-        }
+        })
     }
 
     pub(crate) fn is_empty(&self) -> bool {

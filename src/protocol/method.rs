@@ -66,6 +66,11 @@ impl Method {
         TABLE.iter().find(served).map(|row| row.method)
     }
 
+    /// The method's name.
+    pub(crate) fn name(self) -> &'static str {
+        TABLE.iter().find(|row| row.method == self).map_or("", |row| row.name)
+    }
+
     /// Whether a handler of ours runs for it, which may have something to tell before it is done.
     pub(crate) fn may_tell(name: &str) -> bool {
         matches!(name, "tools/call" | "resources/read" | "prompts/get" | "completion/complete")

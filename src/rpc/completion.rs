@@ -4,13 +4,17 @@
 
 use std::collections::BTreeMap;
 
+use futures::FutureExt;
 use serde::Serialize;
 
+use super::prepared::{Reply, Work};
 use super::resources::{self, Found};
-use super::{Call, Outcome, envelope, params, prompts};
+use super::{Call, envelope, params, prompts};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
+use crate::protocol::message::Request;
 use crate::schema::SchemaError;
+use crate::server::completion::SuggestionsFuture;
 use crate::server::fault;
 use crate::server::run::run_only;
 use crate::server::{Completion, CompletionRequest, McpServer, ReadError};
@@ -32,12 +36,12 @@ struct Suggestions {
 }
 
 /// `completion/complete`. An argument that exists and has no completion has no suggestions.
-pub(super) async fn complete(call: &Call<'_>) -> Outcome {
-    let reference = params::object(call.request, "ref")?;
-    let argument = params::object(call.request, "argument")?;
+pub(super) fn complete(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+    let reference = params::object(request, "ref")?;
+    let argument = params::object(request, "argument")?;
     let name = params::member(argument, "argument", "name")?;
     let value = params::member(argument, "argument", "value")?;
-    let context = params::optional_object(call.request, "context")?;
+    let context = params::optional_object(request, "context")?;
     let arguments = match context.and_then(|context| context.get("arguments")) {
         Some(arguments) => params::strings_of(arguments, "context.arguments")?,
         None => Vec::new(),
@@ -47,29 +51,33 @@ pub(super) async fn complete(call: &Call<'_>) -> Outcome {
         "ref/resource" => of_template(call, reference, &name)?,
         _ => return Err(RpcError::invalid_params("`params.ref.type` must be \"ref/prompt\" or \"ref/resource\"")),
     };
-    let mut values = match completion {
-        Some(Completion(complete)) => {
-            let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
-            // Not collected: that sorts first, which is code that nothing else here needs.
-            asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
-            match run_only(&call.cx, &name, complete(asked, call.cx.clone())).await? {
-                Ok(values) => values,
-                Err(ReadError::NotFound) => Vec::new(),
-                Err(error) => return Err(resources::failed(call, &name, error)),
-            }
-        }
+    let suggestions = completion.map(|Completion(complete)| {
+        let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
+        // Not collected: that sorts first, which is code that nothing else here needs.
+        asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
+        complete(asked, call.cx.clone())
+    });
+    Ok(respond(call.clone(), name.into_owned(), suggestions).boxed_local())
+}
+
+/// Runs the completion of the argument `name`, if it has one, and makes the response.
+async fn respond(call: Call, name: String, suggestions: Option<SuggestionsFuture>) -> Result<Reply, RpcError> {
+    let mut values = match suggestions {
+        Some(suggestions) => match run_only(&call.cx, &name, suggestions).await? {
+            Ok(values) => values,
+            Err(ReadError::NotFound) => Vec::new(),
+            Err(error) => return Err(resources::failed(&call, &name, error)),
+        },
         None => Vec::new(),
     };
     let total = values.len();
     values.truncate(MOST_VALUES);
-    envelope::complete(
-        call,
-        CompleteResult { completion: Suggestions { values, total, has_more: total > MOST_VALUES } },
-    )
+    let completion = Suggestions { values, total, has_more: total > MOST_VALUES };
+    envelope::complete(&call, CompleteResult { completion }).map(Reply::Response)
 }
 
-fn of_prompt<'s>(call: &Call<'s>, reference: Value<'_>, argument: &str) -> Result<Option<&'s Completion>, RpcError> {
-    let prompt = prompts::find(call.server, &params::member(reference, "ref", "name")?, None)?;
+fn of_prompt<'s>(call: &'s Call, reference: Value<'_>, argument: &str) -> Result<Option<&'s Completion>, RpcError> {
+    let prompt = prompts::find(&call.server, &params::member(reference, "ref", "name")?, None)?;
     let arguments =
         prompt.arguments().map_err(|error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error))?;
     if arguments.iter().any(|known| known.name == argument) {
@@ -84,9 +92,9 @@ pub(super) fn referenced<'s>(server: &'s McpServer, uri: &str) -> Option<Found<'
     named.map(|template| Found::OfTemplate(template, BTreeMap::new())).or_else(|| resources::find(server, uri))
 }
 
-fn of_template<'s>(call: &Call<'s>, reference: Value<'_>, variable: &str) -> Result<Option<&'s Completion>, RpcError> {
+fn of_template<'s>(call: &'s Call, reference: Value<'_>, variable: &str) -> Result<Option<&'s Completion>, RpcError> {
     let uri = params::member(reference, "ref", "uri")?;
-    let template = referenced(call.server, &uri).and_then(Found::template).ok_or_else(|| {
+    let template = referenced(&call.server, &uri).and_then(Found::template).ok_or_else(|| {
         let uri = shortened(&uri);
         RpcError::invalid_params(format!(
             "Unknown resource template: {uri}. resources/templates/list names those that exist."

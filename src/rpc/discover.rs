@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Call, Outcome, envelope};
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
+use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Revision};
 use crate::server::{Cacheable, McpServer};
 
@@ -20,12 +21,12 @@ struct DiscoverResult<'a> {
 
 /// `server/discover`. Only modern revisions are named: a client that chose an older one would send it in `_meta`, where
 /// older revisions do not look.
-pub(super) fn discover(call: &Call<'_>) -> Outcome {
+pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete_cacheable(
         call,
         DiscoverResult {
             supported_versions: Revision::names_of(Era::Modern),
-            capabilities: capabilities(call.server),
+            capabilities: capabilities(&call.server),
             instructions: call.server.instructions.as_deref(),
         },
         call.server.cache_of(Cacheable::Discover),

@@ -32,22 +32,22 @@ struct ResultMeta<'a> {
 }
 
 /// The response with `result`.
-pub(super) fn complete(call: &Call<'_>, result: impl Serialize) -> Outcome {
+pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "complete", result, None, None)
 }
 
 /// The response with `result`, which has a `_meta` of its own, if there is anything in it.
-pub(super) fn complete_with_meta(call: &Call<'_>, result: impl Serialize, meta: &Map<String, Value>) -> Outcome {
+pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: &Map<String, Value>) -> Outcome {
     respond(call, "complete", result, None, Some(meta).filter(|meta| !meta.is_empty()))
 }
 
 /// The response with questions.
-pub(super) fn input_required(call: &Call<'_>, result: impl Serialize) -> Outcome {
+pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "input_required", result, None, None)
 }
 
 /// The response with `result`, of one of the six methods whose results carry a caching hint.
-pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize, hint: CacheHint) -> Outcome {
+pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
     let hint = match () {
         // What was made of someone's answers is for no one else, and not for another time.
         () if call.cx.exchange().is_retry() => CacheHint::NONE,
@@ -58,14 +58,14 @@ pub(super) fn complete_cacheable(call: &Call<'_>, result: impl Serialize, hint: 
 }
 
 fn respond(
-    call: &Call<'_>,
+    call: &Call,
     result_type: &'static str,
     result: impl Serialize,
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
 ) -> Outcome {
     let knows = call.cx.revision().knows(Feature::ResultEnvelope);
-    let response = result_response(&call.request.id, &result).and_then(|response| match own {
+    let response = result_response(call.cx.request_id(), &result).and_then(|response| match own {
         None if !knows => Ok(response),
         _ => {
             let server_info = knows.then_some(&call.server.info);
@@ -75,7 +75,7 @@ fn respond(
             with_members(response, &envelope)
         }
     });
-    response.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))
+    response.map_err(|error| fault::internal(&call.cx, call.method_name(), &error))
 }
 
 /// The response, whose result has these members too. It is put together from texts: serialized with each result, they would be in the

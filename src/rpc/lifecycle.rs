@@ -12,6 +12,7 @@ use crate::protocol::capabilities::ServerCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
 use crate::protocol::log_level::LogLevel;
+use crate::protocol::message::Request;
 use crate::protocol::meta;
 use crate::protocol::revision::{Era, Revision};
 
@@ -26,10 +27,10 @@ struct InitializeResult<'a> {
 }
 
 /// `initialize`: the revision that was asked for if it is a legacy one, else the newest of these.
-pub(super) fn initialize(call: &Call<'_>) -> Outcome {
-    let requested = params::string(call.request, "protocolVersion")?;
-    params::optional_object(call.request, "capabilities")?;
-    let client = params::optional_object(call.request, "clientInfo")?;
+pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
+    let requested = params::string(request, "protocolVersion")?;
+    params::optional_object(request, "capabilities")?;
+    let client = params::optional_object(request, "clientInfo")?;
     if client.is_some_and(|client| meta::read_client(client).is_none()) {
         return Err(RpcError::invalid_params("`params.clientInfo` must have the strings `name` and `version`"));
     }
@@ -38,7 +39,7 @@ pub(super) fn initialize(call: &Call<'_>) -> Outcome {
         call,
         InitializeResult {
             protocol_version: agreed.unwrap_or(Revision::NEWEST_LEGACY).name(),
-            capabilities: capabilities(call.server),
+            capabilities: capabilities(&call.server),
             server_info: &call.server.info,
             instructions: call.server.instructions.as_deref(),
         },
@@ -49,14 +50,14 @@ pub(super) fn initialize(call: &Call<'_>) -> Outcome {
 struct Empty {}
 
 /// `ping`: `{}`.
-pub(super) fn ping(call: &Call<'_>) -> Outcome {
+pub(super) fn ping(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete(call, Empty {})
 }
 
 /// `logging/setLevel`, where log messages are declared: clients call it as soon as they are. It is checked and not kept; the
 /// level is the server's own.
-pub(super) fn set_log_level(call: &Call<'_>) -> Outcome {
-    let level = params::string(call.request, "level")?;
+pub(super) fn set_log_level(call: &Call, request: &Request<'_>) -> Outcome {
+    let level = params::string(request, "level")?;
     if LogLevel::named(&level).is_none() {
         return Err(RpcError::invalid_params(format!("`params.level` must be one of {}", LogLevel::names())));
     }

@@ -11,8 +11,9 @@
 //!
 //! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
 //! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `page`.
-//! Which scopes a request needs is in `scopes`. A handler runs in `run`; what it asks of the client is in `input_required`, and what the client carries for it meanwhile
-//! in `request_state`.
+//! Which scopes a request needs is in `scopes`. A request is answered in two phases (`prepared`): its parameters are read while its
+//! body is there, then its handler runs without the body. What a handler asks of the client is in `input_required`, and what the
+//! client carries for it meanwhile in `request_state`.
 
 mod completion;
 mod discover;
@@ -21,14 +22,18 @@ mod input_required;
 mod lifecycle;
 mod page;
 mod params;
+mod prepared;
 mod prompts;
 mod request_state;
 mod resources;
 pub(crate) mod scopes;
 mod tools;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+pub(crate) use prepared::Prepared;
+use prepared::{Reply, Stage, Work, within_limit};
 
 use crate::auth::{ConfigError, StateKeys};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
@@ -37,18 +42,36 @@ use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::{Context, McpServer, SessionRequired, Tool, ToolResult};
 
-/// A request with all that is needed to answer it.
-pub(crate) struct Call<'a> {
-    pub server: &'a McpServer,
-    pub request: &'a Request<'a>,
-    pub cx: Context,
+/// What answering a request needs besides its parameters. It is cheap to clone, and borrows nothing of the request.
+#[derive(Clone)]
+pub(crate) struct Call {
+    server: Rc<McpServer>,
+    cx: Context,
+    /// `None` if the server does not offer the method that was called.
+    method: Option<Method>,
     /// The keys for request states, or why there are none.
-    pub keys: &'a Result<StateKeys, ConfigError>,
-    /// How many bytes an answer may have.
-    pub most: usize,
+    keys: Rc<Result<StateKeys, ConfigError>>,
+    /// How many bytes a response may have.
+    output_limit: usize,
 }
 
-impl Call<'_> {
+impl Call {
+    pub(crate) fn new(
+        request: &Request<'_>,
+        server: Rc<McpServer>,
+        cx: Context,
+        keys: Rc<Result<StateKeys, ConfigError>>,
+        output_limit: usize,
+    ) -> Self {
+        let method = Method::named(&request.method, cx.revision()).filter(|method| is_offered(*method, &server));
+        Self { server, cx, method, keys, output_limit }
+    }
+
+    /// The method's name, for the log.
+    fn method_name(&self) -> &'static str {
+        self.method.map_or("unknown method", Method::name)
+    }
+
     /// Whether this caller finds it in lists.
     fn lists(&self, access: &Access) -> bool {
         access.scopes.is_empty() || self.server.lists_all || permits(self.cx.auth(), &access.scopes)
@@ -64,54 +87,62 @@ pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> O
     server.tool(&name)
 }
 
-/// Answers one request.
-///
-/// Boxed: it is large, and would be in the module once for each place that waits for it.
-pub(crate) fn dispatch<'a>(call: &'a Call<'_>) -> LocalBoxFuture<'a, Outcome> {
-    async move {
-        match answer(call).await {
-            Ok(answer) if answer.len() > call.most => too_long(call, answer.len()),
-            answered => answered,
-        }
-    }
-    .boxed_local()
+/// Reads the parameters of `request`. Methods without a handler are answered by that; a handler has not run yet.
+pub(crate) fn prepare(call: Call, request: &Request<'_>) -> Prepared {
+    // In a program that unwinds, a panic costs this response and nothing else.
+    let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request)));
+    let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
+    Prepared::new(call, stage)
 }
 
 /// What the caller gets in place of an answer of `length` bytes.
-fn too_long(call: &Call<'_>, length: usize) -> Outcome {
-    let message = format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.most);
-    if call.request.method == "tools/call" {
+fn too_long(call: &Call, length: usize) -> Outcome {
+    let message =
+        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.output_limit);
+    if call.method == Some(Method::CallTool) {
         // A model can correct itself only from a result.
         return envelope::complete(call, ToolResult::failure(message));
     }
     Err(RpcError::new(ErrorCode::Internal, message))
 }
 
-/// Each method stays a function of its own, those that wait by a box: an engine compiles a function when it is first called, and a new
-/// isolate is called by one method first.
-async fn answer(call: &Call<'_>) -> Outcome {
-    let method = Method::named(&call.request.method, call.cx.revision());
-    match method.filter(|method| is_offered(*method, call.server)) {
-        Some(Method::Initialize) => apart(call, lifecycle::initialize),
-        Some(Method::Ping) => apart(call, lifecycle::ping),
-        Some(Method::Discover) => apart(call, discover::discover),
-        Some(Method::ListTools) => apart(call, tools::list),
-        Some(Method::CallTool) => tools::call(call).await,
-        Some(Method::ListResources) => resources::list(call).boxed_local().await,
-        Some(Method::ListResourceTemplates) => apart(call, resources::list_templates),
-        Some(Method::ReadResource) => resources::read(call).boxed_local().await,
-        Some(Method::ListPrompts) => apart(call, prompts::list),
-        Some(Method::GetPrompt) => prompts::get(call).boxed_local().await,
-        Some(Method::Complete) => completion::complete(call).boxed_local().await,
-        Some(Method::SetLogLevel) => apart(call, lifecycle::set_log_level),
-        None => Err(not_found(&call.request.method)),
+fn begin(call: &Call, request: &Request<'_>) -> Result<Stage, RpcError> {
+    match call.method {
+        Some(Method::Initialize) => at_once(call, request, lifecycle::initialize),
+        Some(Method::Ping) => at_once(call, request, lifecycle::ping),
+        Some(Method::Discover) => at_once(call, request, discover::discover),
+        Some(Method::ListTools) => at_once(call, request, tools::list),
+        Some(Method::CallTool) => by_handler(call, request, tools::call),
+        Some(Method::ListResources) => by_handler(call, request, resources::list),
+        Some(Method::ListResourceTemplates) => at_once(call, request, resources::list_templates),
+        Some(Method::ReadResource) => by_handler(call, request, resources::read),
+        Some(Method::ListPrompts) => at_once(call, request, prompts::list),
+        Some(Method::GetPrompt) => by_handler(call, request, prompts::get),
+        Some(Method::Complete) => by_handler(call, request, completion::complete),
+        Some(Method::SetLogLevel) => at_once(call, request, lifecycle::set_log_level),
+        None => Err(not_found(&request.method)),
     }
 }
 
-/// Calls `method` by its address, so that it does not become part of its caller.
+/// Answers by a method that runs no handler.
+///
+/// An engine compiles a function when it is first called, and a new isolate is first called with one method. So each method is called
+/// by its address here and in `by_handler`, and does not become part of its caller.
 #[inline(never)]
-fn apart(call: &Call<'_>, method: fn(&Call<'_>) -> Outcome) -> Outcome {
-    method(call)
+fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
+    method(call, request)
+        .and_then(|response| within_limit(call, response))
+        .map(|response| Stage::Ended(Ok(Reply::Response(response))))
+}
+
+/// Begins a method that runs a handler.
+#[inline(never)]
+fn by_handler(
+    call: &Call,
+    request: &Request<'_>,
+    method: fn(&Call, &Request<'_>) -> Result<Work, RpcError>,
+) -> Result<Stage, RpcError> {
+    method(call, request).map(Stage::Working)
 }
 
 /// A method that is not served: where it needs a session, it says so.

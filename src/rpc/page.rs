@@ -5,6 +5,7 @@
 //!
 //! Source: every revision, server/utilities/pagination.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use base64::Engine;
@@ -13,12 +14,21 @@ use sha2::{Digest, Sha256};
 
 use super::{Call, params};
 use crate::protocol::error::RpcError;
+use crate::protocol::message::Request;
 
-/// The part of `items` that a request asks for, and the cursor of what follows. Without a page size it is all of them.
-pub(super) fn page<T>(call: &Call<'_>, mut items: Vec<T>) -> Result<(Vec<T>, Option<String>), RpcError> {
-    let list = &*call.request.method;
-    let cursor = params::optional_string(call.request, "cursor")?;
-    let start = match (&cursor, call.server.page_size) {
+/// The cursor of a request.
+pub(super) fn cursor<'d>(request: &Request<'d>) -> Result<Option<Cow<'d, str>>, RpcError> {
+    params::optional_string(request, "cursor")
+}
+
+/// The part of `items` that `cursor` asks for, and the cursor of what follows. Without a page size it is all of them.
+pub(super) fn page<T>(
+    call: &Call,
+    cursor: Option<&str>,
+    mut items: Vec<T>,
+) -> Result<(Vec<T>, Option<String>), RpcError> {
+    let list = call.method_name();
+    let start = match (cursor, call.server.page_size) {
         (None, _) => 0,
         // A position at the end or past it was never given out, or the list has become shorter.
         (Some(cursor), Some(_)) => position(list, cursor).filter(|start| *start < items.len()).ok_or_else(foreign)?,

@@ -5,17 +5,21 @@
 
 use std::borrow::Cow;
 
+use futures::FutureExt;
 use serde::Serialize;
 use serde_json::json;
 
-use super::page::page;
+use super::page::{cursor, page};
+use super::prepared::{Reply, Work};
 use super::{Call, Outcome, envelope, input_required, params};
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Face, PromptArgument, PromptDescription};
+use crate::protocol::description::{Face, PromptArgument, PromptDescription, Text};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::{Document, JsonLimits};
+use crate::protocol::message::Request;
 use crate::schema::SchemaError;
 use crate::server::fault;
+use crate::server::prompt::PromptFuture;
 use crate::server::run::run_or_ask;
 use crate::server::{Cacheable, McpServer, Prompt, PromptError};
 
@@ -38,20 +42,20 @@ struct GetPromptResult<'a> {
 }
 
 /// `prompts/list`: each name once, where it was first added, as its last version describes it.
-pub(super) fn list(call: &Call<'_>) -> Outcome {
+pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
     for prompt in call.server.prompts.iter().filter(|prompt| call.lists(&prompt.access)) {
         if !names.contains(&&*prompt.face.name) {
             names.push(&prompt.face.name);
         }
     }
-    let (names, next_cursor) = page(call, names)?;
+    let (names, next_cursor) = page(call, cursor(request)?.as_deref(), names)?;
     let shown: Vec<_> = names
         .into_iter()
-        .filter_map(|name| Some((versions(call.server, name), select(call.server, name, None)?)))
+        .filter_map(|name| Some((versions(&call.server, name), select(&call.server, name, None)?)))
         .collect();
     let arguments = shown.iter().map(|(_, prompt)| prompt.arguments()).collect::<Result<Vec<_>, SchemaError>>();
-    let arguments = arguments.map_err(|error| fault::internal(&call.cx, &call.request.method, &error))?;
+    let arguments = arguments.map_err(|error| fault::internal(&call.cx, call.method_name(), &error))?;
     let prompts =
         shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
@@ -109,11 +113,11 @@ pub(super) fn find<'s>(server: &'s McpServer, name: &str, version: Option<&str>)
 }
 
 /// `prompts/get`.
-pub(super) async fn get(call: &Call<'_>) -> Outcome {
-    let name = params::string(call.request, "name")?;
-    let version = params::optional_string(call.request, "version")?;
-    let given = params::strings(call.request, "arguments")?;
-    let prompt = find(call.server, &name, version.as_deref())?;
+pub(super) fn get(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+    let name = params::string(request, "name")?;
+    let version = params::optional_string(request, "version")?;
+    let given = params::strings(request, "arguments")?;
+    let prompt = find(&call.server, &name, version.as_deref())?;
     let internal = |error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error);
 
     let missing: Vec<_> =
@@ -133,21 +137,27 @@ pub(super) async fn get(call: &Call<'_>) -> Outcome {
     if !mistakes.is_empty() {
         return Err(misfit(prompt, &mistakes.join("; ")));
     }
-    input_required::resume(call)?;
+    input_required::resume(call, request)?;
     let work = match prompt.handler.call(arguments.root(), call.cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Err(misfit(prompt, &mistake)),
     };
-    let Some(made) = run_or_ask(&call.cx, work).await? else { return input_required::ask(call) };
+    let (name, description) = (prompt.face.name.clone(), prompt.face.description.clone());
+    Ok(respond(call.clone(), name, description, work).boxed_local())
+}
+
+/// Runs the handler of the prompt `name` to its end, and makes its response.
+async fn respond(call: Call, name: Text, description: Option<Text>, work: PromptFuture) -> Result<Reply, RpcError> {
+    let Some(made) = run_or_ask(&call.cx, work).await? else { return Ok(Reply::Asks) };
     let made = made.map_err(|error| match error {
         PromptError::Invalid(message) => RpcError::invalid_params(message),
-        PromptError::NoInput(asked) => input_required::refused_by_error(call, &prompt.face.name, asked),
-        PromptError::Failed(cause) => fault::internal(&call.cx, &prompt.face.name, &cause),
+        PromptError::NoInput(asked) => input_required::refused_by_error(&call, &name, asked),
+        PromptError::Failed(cause) => fault::internal(&call.cx, &name, &cause),
     })?;
     let revision = call.cx.revision();
-    let description = made.description.as_deref().or(prompt.face.description.as_deref());
+    let description = made.description.as_deref().or(description.as_deref());
     let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();
-    envelope::complete(call, GetPromptResult { description, messages })
+    envelope::complete(&call, GetPromptResult { description, messages }).map(Reply::Response)
 }
 
 fn misfit(prompt: &Prompt, mistakes: &str) -> RpcError {

@@ -18,6 +18,8 @@ use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
 use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical, write};
+use crate::protocol::message::Request;
+use crate::server::Context;
 use crate::server::exchange::Answers;
 use crate::server::workflow::FinishedSteps;
 
@@ -39,12 +41,12 @@ pub(super) struct RequestState {
     pub steps: FinishedSteps,
 }
 
-/// The state of a call that ends with questions.
-pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn Error>> {
+/// The state of a call that ends with questions, whose request has this digest: see [`belonging`].
+pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let exchange = call.cx.exchange();
     let state = RequestState {
         expires: now(call).saturating_add(keys.seconds()),
-        belongs: belonging(call),
+        belongs: digest,
         answers: exchange.answers().clone(),
         kept: exchange.state().clone(),
         steps: exchange.steps().clone(),
@@ -66,11 +68,11 @@ pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn 
 
 /// The state that `token` is, if it is one of ours, of this call, and still good; and whether it is private. Why it is not is
 /// nobody's business.
-pub(super) fn open(call: &Call<'_>, keys: &StateKeys, token: &str) -> Option<(RequestState, bool)> {
+pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(RequestState, bool)> {
     let private = token.strip_prefix(PRIVATE);
     let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
     let state: RequestState = read_text(&state)?;
-    let is_good = now(call) < state.expires && state.belongs == belonging(call);
+    let is_good = now(call) < state.expires && state.belongs == belonging(&call.cx, request);
     is_good.then_some((state, private.is_some()))
 }
 
@@ -84,15 +86,15 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-fn now(call: &Call<'_>) -> u64 {
+fn now(call: &Call) -> u64 {
     call.cx.host().clock.now_ms() / 1000
 }
 
 /// A digest of the caller, the method, and all parameters but those that change from round to round.
-fn belonging(call: &Call<'_>) -> String {
-    let caller = call.cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
-    let mut text = format!("{caller:?}\0{}\0", call.request.method);
-    let members = call.request.params.into_iter().flat_map(Value::members);
+pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
+    let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
+    let mut text = format!("{caller:?}\0{}\0", request.method);
+    let members = request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
     // Arguments that are empty may be left out.

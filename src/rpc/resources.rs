@@ -5,14 +5,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use futures::FutureExt;
 use serde::Serialize;
 use serde_json::json;
 
-use super::page::page;
+use super::page::{cursor, page};
+use super::prepared::{Reply, Work};
 use super::{Call, Outcome, envelope, input_required, params};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
+use crate::protocol::message::Request;
 use crate::protocol::revision::Feature;
 use crate::server::access::{Access, permits};
 use crate::server::fault;
@@ -43,7 +46,12 @@ struct ReadResourceResult {
 }
 
 /// `resources/list`: the resources, then what each template lists.
-pub(super) async fn list(call: &Call<'_>) -> Outcome {
+pub(super) fn list(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+    let cursor = cursor(request)?.map(Cow::into_owned);
+    Ok(list_from(call.clone(), cursor).boxed_local())
+}
+
+async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError> {
     let fixed = call.server.resources.iter().filter(|resource| call.lists(&resource.access));
     let fixed = fixed.map(|resource| Cow::Borrowed(&resource.description));
     let mut resources: Vec<_> = fixed.collect();
@@ -54,42 +62,59 @@ pub(super) async fn list(call: &Call<'_>) -> Outcome {
         // The listed resources are behind the scopes of the template, even if the server lists all.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
-            let listed = listed.map_err(|error| failed(call, &template.description.uri_template, error))?;
+            let listed = listed.map_err(|error| failed(&call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
     }
-    let (resources, next_cursor) = page(call, resources)?;
+    let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_cacheable(call, result, cache)
+    envelope::complete_cacheable(&call, result, cache).map(Reply::Response)
 }
 
 /// `resources/templates/list`.
-pub(super) fn list_templates(call: &Call<'_>) -> Outcome {
+pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     let templates = call.server.templates.iter().filter(|template| call.lists(&template.access));
     let templates = templates.map(|template| &template.description).collect();
-    let (resource_templates, next_cursor) = page(call, templates)?;
+    let (resource_templates, next_cursor) = page(call, cursor(request)?.as_deref(), templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
     envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::ResourceTemplates))
 }
 
 /// `resources/read`.
-pub(super) async fn read(call: &Call<'_>) -> Outcome {
-    let uri = params::string(call.request, "uri")?;
-    input_required::resume(call)?;
-    let reading = find(call.server, &uri).and_then(|found| found.reading(&uri, call.cx.clone()));
-    let Some((name, mime_type, cache, contents)) = reading else { return Err(not_found(call, &uri)) };
-    let Some(contents) = run_or_ask(&call.cx, contents).await? else { return input_required::ask(call) };
+pub(super) fn read(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+    let uri = params::string(request, "uri")?;
+    input_required::resume(call, request)?;
+    let reading = find(&call.server, &uri).and_then(|found| found.reading(&uri, call.cx.clone()));
+    let Some(reading) = reading else { return Err(not_found(call, &uri)) };
+    Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
+}
+
+/// Runs the handler of the resource at `uri` to its end, and makes its response.
+async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, RpcError> {
+    let Reading { name, mime_type, cache, contents } = reading;
+    let Some(contents) = run_or_ask(&call.cx, contents).await? else { return Ok(Reply::Asks) };
     let contents = match contents {
         Ok(contents) => contents,
-        Err(ReadError::NotFound) => return Err(not_found(call, &uri)),
-        Err(error) => return Err(failed(call, name, error)),
+        Err(ReadError::NotFound) => return Err(not_found(&call, &uri)),
+        Err(error) => return Err(failed(&call, &name, error)),
     };
     if contents.is_empty() {
-        return Err(fault::internal(&call.cx, name, &"the handler returned no contents; return `None` for not found"));
+        let cause = "the handler returned no contents; return `None` for not found";
+        return Err(fault::internal(&call.cx, &name, &cause));
     }
-    let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type)).collect();
-    let cache = cache.unwrap_or_else(|| call.server.cache_of(Cacheable::ReadResource));
-    envelope::complete_cacheable(call, ReadResourceResult { contents }, cache)
+    let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
+    let hint = cache.unwrap_or_else(|| call.server.cache_of(Cacheable::ReadResource));
+    envelope::complete_cacheable(&call, ReadResourceResult { contents }, hint).map(Reply::Response)
+}
+
+/// A resource that is being read.
+struct Reading {
+    /// Its name for the log: its URI or its template.
+    name: Text,
+    /// The media type of contents that name none.
+    mime_type: Option<Text>,
+    cache: Option<CacheHint>,
+    contents: ContentsFuture,
 }
 
 /// What a URI stands for.
@@ -130,9 +155,6 @@ pub(super) fn find<'s>(server: &'s McpServer, uri: &str) -> Option<Found<'s>> {
     None
 }
 
-/// A resource's name for the log, the media type of its contents, how long they may be cached, and the future that reads them.
-type Reading<'s> = (&'s str, Option<&'s Text>, Option<CacheHint>, ContentsFuture);
-
 impl<'s> Found<'s> {
     pub(super) fn access(&self) -> &'s Access {
         match self {
@@ -149,21 +171,28 @@ impl<'s> Found<'s> {
         }
     }
 
-    fn reading(self, uri: &str, cx: Context) -> Option<Reading<'s>> {
+    /// Calls the function that reads it; `None`, if the caller may not see it.
+    fn reading(self, uri: &str, cx: Context) -> Option<Reading> {
         match self {
-            Self::Resource(Resource { description, cache, read, .. }) => {
-                Some((&description.uri, description.mime_type.as_ref(), *cache, read(cx)))
-            }
-            Self::OfTemplate(ResourceTemplate { description, cache, read, .. }, variables) => {
-                Some((&description.uri_template, description.mime_type.as_ref(), *cache, read(uri, variables, cx)))
-            }
+            Self::Resource(Resource { description, cache, read, .. }) => Some(Reading {
+                name: description.uri.clone(),
+                mime_type: description.mime_type.clone(),
+                cache: *cache,
+                contents: read(cx),
+            }),
+            Self::OfTemplate(ResourceTemplate { description, cache, read, .. }, variables) => Some(Reading {
+                name: description.uri_template.clone(),
+                mime_type: description.mime_type.clone(),
+                cache: *cache,
+                contents: read(uri, variables, cx),
+            }),
             Self::Hidden(_) => None,
         }
     }
 }
 
 /// -32002 until 2025-11-25, -32602 since; both with the URI.
-fn not_found(call: &Call<'_>, uri: &str) -> RpcError {
+fn not_found(call: &Call, uri: &str) -> RpcError {
     let own_code = call.cx.revision().knows(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
     RpcError::new(code, "Resource not found. resources/list and resources/templates/list name those that exist.")
@@ -171,7 +200,7 @@ fn not_found(call: &Call<'_>, uri: &str) -> RpcError {
 }
 
 /// What is told of a function that failed, other than one that reads what is not there.
-pub(super) fn failed(call: &Call<'_>, name: &str, error: ReadError) -> RpcError {
+pub(super) fn failed(call: &Call, name: &str, error: ReadError) -> RpcError {
     match error {
         ReadError::NotFound => fault::internal(&call.cx, name, &"a list cannot be not found"),
         ReadError::NoInput(asked) => input_required::refused_by_error(call, name, asked),

@@ -5,14 +5,18 @@
 
 use std::borrow::Cow;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::page::page;
+use super::page::{cursor, page};
+use super::prepared::{Reply, Work};
 use super::{Call, Outcome, envelope, input_required, params};
-use crate::protocol::description::{ToolAnnotations, ToolDescription};
+use crate::protocol::description::{Text, ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::json::Document;
+use crate::protocol::message::Request;
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
 use crate::server::execute::{Executed, execute, unknown};
@@ -29,10 +33,11 @@ struct ListToolsResult<'a> {
 }
 
 /// `tools/list`: in the order of registration.
-pub(super) fn list(call: &Call<'_>) -> Outcome {
-    let (tools, next_cursor) = page(call, call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect())?;
+pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
+    let tools = call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect();
+    let (tools, next_cursor) = page(call, cursor(request)?.as_deref(), tools)?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
-    let internal = |error: SchemaError| fault::internal(&call.cx, &call.request.method, &error);
+    let internal = |error: SchemaError| fault::internal(&call.cx, call.method_name(), &error);
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
     let revision = call.cx.revision();
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
@@ -57,39 +62,42 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 }
 
 /// `tools/call`.
-pub(super) async fn call(call: &Call<'_>) -> Outcome {
-    let name = params::string(call.request, "name")?;
-    let arguments = params::optional_object(call.request, "arguments")?;
+pub(super) fn call(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+    let name = params::string(request, "name")?;
+    let arguments = params::optional_object(request, "arguments")?;
     let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown(&name)))?;
-    input_required::resume(call)?;
-    if call.request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
+    input_required::resume(call, request)?;
+    if request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
         call.cx.exchange().show_run();
     }
     let nothing = Document::empty_object();
-    let mut result = match execute(tool, arguments.unwrap_or(nothing.root()), &call.cx).await {
-        Executed::Done(result) => result,
-        Executed::Asks => return input_required::ask(call),
-        Executed::CannotAsk(error) => {
-            ToolResult::failure(input_required::refused(call, &tool.face.name, error)?.to_string())
-        }
-    };
-    let meta = std::mem::take(&mut result.meta);
-    envelope::complete_with_meta(call, for_revision(call, tool, result)?, &meta)
+    let work = execute(tool, arguments.unwrap_or(nothing.root()), &call.cx);
+    let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
+        && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
+    Ok(respond(call.clone(), tool.face.name.clone(), is_wrapped, work).boxed_local())
 }
 
-/// The result in a form that the client does not reject.
-fn for_revision(call: &Call<'_>, tool: &Tool, mut result: ToolResult) -> Result<ToolResult, RpcError> {
+/// Runs a call of the tool `name` to its end, and makes its response. If structured content `is_wrapped`, it becomes an object.
+async fn respond(
+    call: Call,
+    name: Text,
+    is_wrapped: bool,
+    work: LocalBoxFuture<'static, Executed>,
+) -> Result<Reply, RpcError> {
+    let mut result = match work.await {
+        Executed::Done(result) => result,
+        Executed::Asks => return Ok(Reply::Asks),
+        Executed::CannotAsk(error) => ToolResult::failure(input_required::refused(&call, &name, error)?.to_string()),
+    };
     let revision = call.cx.revision();
+    // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
-    if let Some(structured) = result.structured_content.take_if(|_| !revision.knows(Feature::AnyStructuredContent)) {
-        let internal = |error: &dyn std::fmt::Display| fault::internal(&call.cx, &tool.face.name, &error.to_string());
-        let schema = tool.output_schema().map_err(|error| internal(&error))?;
-        let is_object = schema.is_none_or(|schema| schema.is_of_objects());
-        let wrap = |structured| serde_json::value::to_raw_value(&Wrapped { result: structured });
-        result.structured_content =
-            Some(if is_object { structured } else { wrap(structured).map_err(|error| internal(&error))? });
+    if let Some(structured) = result.structured_content.take_if(|_| is_wrapped) {
+        let wrapped = serde_json::value::to_raw_value(&Wrapped { result: structured });
+        result.structured_content = Some(wrapped.map_err(|error| fault::internal(&call.cx, &name, &error))?);
     }
-    Ok(result)
+    let meta = std::mem::take(&mut result.meta);
+    envelope::complete_with_meta(&call, result, &meta).map(Reply::Response)
 }
 
 /// What is no object, as older revisions take it: see `json_of_object` of its schema.

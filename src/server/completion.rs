@@ -43,8 +43,8 @@ impl<E: Into<ReadError>> IntoSuggestions for Result<Vec<String>, E> {
     }
 }
 
-type Suggestions = LocalBoxFuture<'static, Result<Vec<String>, ReadError>>;
-type Complete = Box<dyn Fn(CompletionRequest, Context) -> Suggestions>;
+pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Vec<String>, ReadError>>;
+type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 
 /// Suggests values for one argument. The first 100 are sent, and how many there are.
 ///

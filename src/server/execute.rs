@@ -1,6 +1,7 @@
 //! A call of a tool, from its arguments to its result: checked, told to those who look on, run to its deadline, and checked again.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -10,10 +11,12 @@ use super::ask::InputError;
 use super::builder::McpServer;
 use super::context::Context;
 use super::fault;
-use super::hook::ToolEvent;
+use super::handler::ToolFuture;
+use super::hook::{Hooks, ToolEvent};
 use super::run::{Ended, late, run};
 use super::tool::Tool;
 use super::tool_result::{ToolError, ToolResult};
+use crate::protocol::description::Text;
 use crate::protocol::error::shortened;
 use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::schema::{Schema, SchemaError};
@@ -36,34 +39,37 @@ pub(crate) enum Executed {
     CannotAsk(InputError),
 }
 
-/// Calls `tool`, and tells whoever looks on of each step.
+/// Checks the arguments, and calls `tool` with them. What is given back runs the call to its end, and owns all that it needs.
 ///
 /// Boxed: it would be in the module once for clients and once for other tools.
-pub(crate) fn execute<'a>(tool: &'a Tool, arguments: Value<'a>, cx: &'a Context) -> LocalBoxFuture<'a, Executed> {
-    watched(tool, arguments, cx).boxed_local()
+pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalBoxFuture<'static, Executed> {
+    let called = Called {
+        name: tool.face.name.clone(),
+        deadline: tool.deadline,
+        hooks: tool.hooks.clone(),
+        output: tool.output_schema(),
+        cx: cx.clone(),
+    };
+    let work = begin(tool, arguments, cx);
+    let mut input = Vec::new();
+    if !tool.hooks.is_empty() {
+        input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
+        if work.is_ok() {
+            input.push(ToolEvent::InputAvailable(Rc::new(arguments.to_json().unwrap_or_default())));
+        }
+    }
+    called.watched(input, work).boxed_local()
 }
 
-async fn watched(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
-    if !tool.hooks.is_empty() {
-        tell(tool, cx, ToolEvent::InputStart).await;
-        tell(tool, cx, ToolEvent::InputDelta(arguments.text().into())).await;
+/// Calls the tool's function with arguments that fit their schema; it does not run yet. Or gives the result that says what does not fit.
+fn begin(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<ToolFuture, ToolResult> {
+    let name = &tool.face.name;
+    let mistakes = mistakes(tool, arguments)
+        .map_err(|error| broken(name, cx, &error.to_string(), "The tool cannot be called as it is defined."))?;
+    if !mistakes.is_empty() {
+        return Err(refused(name, &mistakes.join("\n- ")));
     }
-    let executed = match mistakes(tool, arguments) {
-        Ok(mistakes) if mistakes.is_empty() => call(tool, arguments, cx).await,
-        Ok(mistakes) => Executed::Done(refused(tool, &mistakes.join("\n- "))),
-        Err(error) => {
-            Executed::Done(broken(tool, cx, &error.to_string(), "The tool cannot be called as it is defined."))
-        }
-    };
-    if !tool.hooks.is_empty() {
-        match &executed {
-            Executed::Done(result) if result.is_error => tell(tool, cx, ToolEvent::Error(result.text().into())).await,
-            Executed::Done(result) => tell(tool, cx, ToolEvent::Output(Rc::new(result.clone()))).await,
-            Executed::CannotAsk(error) => tell(tool, cx, ToolEvent::Error(error.to_string().into())).await,
-            Executed::Asks => {}
-        }
-    }
-    executed
+    tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(name, &mistake))
 }
 
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
@@ -74,52 +80,76 @@ fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaErro
     Ok(tool.input_schema()?.validate(arguments))
 }
 
-/// Calls the tool's function with arguments that fit their schema.
-async fn call(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Executed {
-    let work = match tool.handler.call(arguments, cx.clone()) {
-        Ok(work) => work,
-        Err(mistake) => return Executed::Done(refused(tool, &mistake)),
-    };
-    if !tool.hooks.is_empty() {
-        let arguments = arguments.to_json().unwrap_or_default();
-        tell(tool, cx, ToolEvent::InputAvailable(Rc::new(arguments))).await;
-    }
-    match run(cx, tool.deadline, work).await {
-        Ended::Asks => Executed::Asks,
-        Ended::Late => Executed::Done(ToolResult::failure(late(tool.deadline))),
-        Ended::Done(Ok(result)) => Executed::Done(checked(tool, cx, result)),
-        Ended::Done(Err(ToolError { input: Some(error), .. })) => Executed::CannotAsk(*error),
-        Ended::Done(Err(ToolError { message, cause, meta, .. })) => {
-            if let Some(cause) = &cause {
-                fault::log(cx.host(), &tool.face.name, cause);
+/// What a call needs of its tool once the tool's function has been called. It borrows nothing, so that it can outlive the request.
+struct Called {
+    name: Text,
+    deadline: Duration,
+    hooks: Hooks,
+    output: Result<Option<Rc<Schema>>, SchemaError>,
+    cx: Context,
+}
+
+impl Called {
+    /// Runs the call to its end. Hooks are told of its `input` first, then of how it ended.
+    async fn watched(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
+        for event in input {
+            self.tell(event).await;
+        }
+        let executed = match work {
+            Ok(work) => self.finish(work).await,
+            Err(refused) => Executed::Done(refused),
+        };
+        if !self.hooks.is_empty() {
+            match &executed {
+                Executed::Done(result) if result.is_error => self.tell(ToolEvent::Error(result.text().into())).await,
+                Executed::Done(result) => self.tell(ToolEvent::Output(Rc::new(result.clone()))).await,
+                Executed::CannotAsk(error) => self.tell(ToolEvent::Error(error.to_string().into())).await,
+                Executed::Asks => {}
             }
-            let meta = meta.map(|meta| *meta).unwrap_or_default();
-            Executed::Done(ToolResult { meta, ..ToolResult::failure(message) })
+        }
+        executed
+    }
+
+    /// Runs the tool's function to its end or its deadline, and checks its result.
+    async fn finish(&self, work: ToolFuture) -> Executed {
+        match run(&self.cx, self.deadline, work).await {
+            Ended::Asks => Executed::Asks,
+            Ended::Late => Executed::Done(ToolResult::failure(late(self.deadline))),
+            Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
+            Ended::Done(Err(ToolError { input: Some(error), .. })) => Executed::CannotAsk(*error),
+            Ended::Done(Err(ToolError { message, cause, meta, .. })) => {
+                if let Some(cause) = &cause {
+                    fault::log(self.cx.host(), &self.name, cause);
+                }
+                let meta = meta.map(|meta| *meta).unwrap_or_default();
+                Executed::Done(ToolResult { meta, ..ToolResult::failure(message) })
+            }
         }
     }
-}
 
-/// Tells those who look on. What fails there is for the log alone.
-async fn tell(tool: &Tool, cx: &Context, event: ToolEvent) {
-    for failure in tool.hooks.tell(event, cx).await {
-        fault::log(cx.host(), &tool.face.name, &format!("a hook failed: {failure}"));
+    /// Tells those who look on. What fails there is for the log alone.
+    async fn tell(&self, event: ToolEvent) {
+        for failure in self.hooks.tell(event, &self.cx).await {
+            fault::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
+        }
     }
-}
 
-/// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
-///
-/// Source: 2025-06-18 and later, server/tools, "Output Schema".
-fn checked(tool: &Tool, cx: &Context, result: ToolResult) -> ToolResult {
-    let cause = match tool.output_schema() {
-        Ok(Some(schema)) if !result.is_error => output_mistakes(&schema, &result),
-        Ok(_) => None,
-        Err(error) => Some(error.to_string()),
-    };
-    match cause {
-        None => result,
-        Some(cause) => {
-            let cause = format!("the output does not fit its schema: {cause}");
-            broken(tool, cx, &cause, "The tool returned output that does not fit its own output schema.")
+    /// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
+    ///
+    /// Source: 2025-06-18 and later, server/tools, "Output Schema".
+    fn checked(&self, result: ToolResult) -> ToolResult {
+        let cause = match &self.output {
+            Ok(Some(schema)) if !result.is_error => output_mistakes(schema, &result),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        match cause {
+            None => result,
+            Some(cause) => {
+                let cause = format!("the output does not fit its schema: {cause}");
+                let message = "The tool returned output that does not fit its own output schema.";
+                broken(&self.name, &self.cx, &cause, message)
+            }
         }
     }
 }
@@ -136,14 +166,14 @@ fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
     }
 }
 
-/// A failure that is the server's own.
-fn broken(tool: &Tool, cx: &Context, cause: &str, message: &str) -> ToolResult {
-    fault::log(cx.host(), &tool.face.name, cause);
+/// A failure of the tool `name` that is the server's own.
+fn broken(name: &str, cx: &Context, cause: &str, message: &str) -> ToolResult {
+    fault::log(cx.host(), name, cause);
     ToolResult::failure(format!("{message} This is the server's fault, and its log says where it is."))
 }
 
-fn refused(tool: &Tool, mistakes: &str) -> ToolResult {
-    ToolResult::failure(format!("The arguments of `{}` do not fit its input schema:\n- {mistakes}", tool.face.name))
+fn refused(name: &str, mistakes: &str) -> ToolResult {
+    ToolResult::failure(format!("The arguments of `{name}` do not fit its input schema:\n- {mistakes}"))
 }
 
 impl McpServer {
@@ -191,7 +221,12 @@ impl McpServer {
             .ok()
             .filter(|document| document.root().kind() == Kind::Object)
             .ok_or_else(|| ToolError::new(format!("The arguments of `{name}` must be an object.")))?;
-        match execute(tool, document.root(), &inner).await {
+        let work = execute(tool, document.root(), &inner);
+        // Nothing of the arguments is held while the tool works.
+        drop(document);
+        drop(text);
+        drop(arguments);
+        match work.await {
             Executed::Done(result) => Ok(result),
             Executed::CannotAsk(error) => {
                 let message = error.to_string().into();

@@ -2,24 +2,89 @@
 //!
 //! Source: 2026-07-28, basic/patterns/progress and server/utilities/logging; older revisions, the same utilities. What the
 //! client has not asked for is dropped.
+//!
+//! A handler cannot wait for a slow client here, so that what waits to be read is bounded: a notification beyond the bound is dropped.
+//! All notifications of a call together have at most as many bytes as a response may have.
 
 use std::cell::Cell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context as Task, Poll};
 
-use futures::channel::mpsc::UnboundedSender;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::{Stream, StreamExt};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::fault;
+use crate::host::Host;
 use crate::protocol::description::Text;
 use crate::protocol::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::Wishes;
 
+/// Notifications of one call that may wait for the client to read them.
+const WAITING_NOTIFICATIONS: usize = 1024;
+/// Bytes of notifications of one call that may wait for the client to read them. A single notification may be longer.
+const WAITING_BYTES: usize = 1 << 20;
+
 /// Where notifications go, and which of them the client wants.
 pub(crate) struct Outbox {
     sender: UnboundedSender<Vec<u8>>,
+    waiting: Rc<Waiting>,
     wishes: Wishes,
-    /// The last progress that was told: the next must be more.
-    told: Cell<f64>,
+    /// The progress that was sent last: the next must be more.
+    last_progress: Cell<f64>,
+    /// Bytes that all notifications of the call may have.
+    limit: usize,
+    /// How many of them have been sent.
+    sent: Cell<usize>,
+    is_exhausted: Cell<bool>,
+    host: Host,
+}
+
+/// The notifications of a handler, in the order in which it sends them.
+#[derive(Debug)]
+pub(crate) struct Notifications {
+    receiver: UnboundedReceiver<Vec<u8>>,
+    waiting: Rc<Waiting>,
+}
+
+impl Stream for Notifications {
+    type Item = Vec<u8>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Option<Vec<u8>>> {
+        let next = self.receiver.poll_next_unpin(task);
+        if let Poll::Ready(Some(notification)) = &next {
+            self.waiting.remove(notification.len());
+        }
+        next
+    }
+}
+
+/// What has been sent, and not been read.
+#[derive(Debug, Default)]
+struct Waiting {
+    notifications: Cell<usize>,
+    bytes: Cell<usize>,
+}
+
+impl Waiting {
+    /// Whether there is room for a notification of so many bytes.
+    fn has_room(&self, bytes: usize) -> bool {
+        let fits = self.bytes.get().saturating_add(bytes) <= WAITING_BYTES;
+        self.notifications.get() == 0 || (self.notifications.get() < WAITING_NOTIFICATIONS && fits)
+    }
+
+    fn add(&self, bytes: usize) {
+        self.notifications.set(self.notifications.get().saturating_add(1));
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.notifications.set(self.notifications.get().saturating_sub(1));
+        self.bytes.set(self.bytes.get().saturating_sub(bytes));
+    }
 }
 
 #[derive(Serialize)]
@@ -49,16 +114,29 @@ struct LogMessage<'a, D> {
 }
 
 impl Outbox {
-    pub(crate) fn new(sender: UnboundedSender<Vec<u8>>, wishes: Wishes) -> Self {
-        Self { sender, wishes, told: Cell::new(f64::NEG_INFINITY) }
+    /// The outbox of a call whose client has `wishes`, for notifications of `limit` bytes in all, and where they come out.
+    pub(crate) fn new(wishes: Wishes, limit: usize, host: Host) -> (Self, Notifications) {
+        let (sender, receiver) = unbounded();
+        let waiting = Rc::<Waiting>::default();
+        let outbox = Self {
+            sender,
+            waiting: waiting.clone(),
+            wishes,
+            last_progress: Cell::new(f64::NEG_INFINITY),
+            limit,
+            sent: Cell::new(0),
+            is_exhausted: Cell::new(false),
+            host,
+        };
+        (outbox, Notifications { receiver, waiting })
     }
 
-    /// Tells of progress, if the client gave a token for it and this is more than it was told before.
+    /// Sends progress, if the client gave a token for it and this is more than was sent before.
     pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: &Text) {
         let Some(token) = &self.wishes.progress_token else { return };
-        if progress > self.told.get() {
-            self.told.set(progress);
-            self.send("notifications/progress", &Progress { token, done: progress, total, message });
+        let is_more = progress > self.last_progress.get();
+        if is_more && self.send("notifications/progress", &Progress { token, done: progress, total, message }) {
+            self.last_progress.set(progress);
         }
     }
 
@@ -69,10 +147,32 @@ impl Outbox {
         }
     }
 
-    fn send(&self, method: &'static str, params: &impl Serialize) {
-        // What cannot be written as JSON, and a client that has gone away, are no reason to stop the handler.
-        if let Ok(line) = write::to_vec(&Notification { jsonrpc: "2.0", method, params }) {
-            let _gone = self.sender.unbounded_send(line);
+    /// Sends a notification, and says whether it was sent. What cannot be written as JSON is dropped.
+    fn send(&self, method: &'static str, params: &impl Serialize) -> bool {
+        if self.is_exhausted.get() || !self.waiting.has_room(0) {
+            return false;
         }
+        let notification = write::to_vec(&Notification { jsonrpc: "2.0", method, params });
+        notification.is_ok_and(|notification| self.send_bytes(notification))
+    }
+
+    /// Apart from `send`, which is in the module once for each type of log data.
+    fn send_bytes(&self, notification: Vec<u8>) -> bool {
+        let length = notification.len();
+        let sent = self.sent.get().saturating_add(length);
+        if sent > self.limit {
+            self.is_exhausted.set(true);
+            let limit = self.limit;
+            let cause =
+                format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
+            fault::log(&self.host, "notifications", &cause);
+            return false;
+        }
+        if !self.waiting.has_room(length) || self.sender.unbounded_send(notification).is_err() {
+            return false;
+        }
+        self.waiting.add(length);
+        self.sent.set(sent);
+        true
     }
 }

@@ -4,10 +4,16 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::auth::StaticTokens;
+use edge_mcp::host::{BodyError, Host, RequestBody};
+use edge_mcp::http::stream::Body;
 use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::{McpServer, Prompt, Resource, Tool};
+use futures::FutureExt;
+use futures::channel::oneshot;
 use futures::executor::LocalPool;
+use futures::future::LocalBoxFuture;
 use futures::task::LocalSpawnExt;
+use http::Response;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -168,4 +174,164 @@ fn a_batch_is_worked_on_together() {
     let answer = ask.ask_at(&endpoint(|limits| limits.output = 1000));
     let is_error = |index: usize| answer.body.as_ref().map(|body| body[index]["result"]["isError"] == true);
     assert_eq!((is_error(0), is_error(1)), (Some(true), Some(false)));
+}
+
+/// A body that comes when the test lets it.
+struct SlowBody {
+    comes: oneshot::Receiver<Vec<u8>>,
+    is_read: Rc<Cell<bool>>,
+}
+
+impl RequestBody for SlowBody {
+    async fn read(self, _: usize) -> Result<Vec<u8>, BodyError> {
+        self.is_read.set(true);
+        self.comes.await.map_err(|_| BodyError::Broken("the client has gone away".to_owned()))
+    }
+}
+
+/// A request whose body has not come yet.
+struct Begun {
+    send: oneshot::Sender<Vec<u8>>,
+    is_read: Rc<Cell<bool>>,
+    answer: LocalBoxFuture<'static, Response<Body>>,
+}
+
+impl Begun {
+    fn new(endpoint: &Rc<Endpoint>, host: &Host, announced: Option<usize>) -> Self {
+        let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
+        let request = announced.iter().fold(request, |request, length| request.header("Content-Length", *length));
+        let (head, ()) = request.body(()).expect("a request").into_parts();
+        let (send, comes) = oneshot::channel();
+        let is_read = Rc::<Cell<bool>>::default();
+        let (endpoint, host, body) = (endpoint.clone(), host.clone(), SlowBody { comes, is_read: is_read.clone() });
+        let answer = async move { endpoint.handle(Rc::new(head), body, &host).await }.boxed_local();
+        Self { send, is_read, answer }
+    }
+
+    /// Whether the server reads the body. What it does not read it refuses at once.
+    fn is_read(&mut self) -> bool {
+        let answer = (&mut self.answer).now_or_never();
+        if let Some(answer) = &answer {
+            assert_eq!(answer.status(), 503);
+            assert_eq!(answer.headers()["Retry-After"], "1");
+            let Body::Bytes(body) = answer.body() else { panic!("a stream") };
+            let body: Value = serde_json::from_slice(body).expect("JSON");
+            assert_eq!((&body["jsonrpc"], &body["error"]["code"]), (&json!("2.0"), &json!(-32603)), "{body}");
+        }
+        assert_eq!(self.is_read.get(), answer.is_none());
+        answer.is_none()
+    }
+
+    /// Sends the body, and gives the status of the answer.
+    fn finish(self, body: &str) -> u16 {
+        self.send.send(body.as_bytes().to_vec()).expect("the body is read");
+        self.answer.now_or_never().expect("an answer").status().as_u16()
+    }
+}
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+fn limited(body: usize, in_flight: usize) -> Rc<Endpoint> {
+    Rc::new(endpoint(|limits| (limits.body, limits.in_flight) = (body, in_flight)))
+}
+
+/// Without a length a body counts as the longest that is read. A body for which there is no room is not read.
+#[test]
+fn bodies_that_are_read_have_a_common_limit() {
+    assert_eq!(Limits::default().in_flight, 64 << 20);
+    let endpoint = limited(100, 250);
+    let host = Lines::default().host(&LocalPool::new());
+    let begin = |announced| Begun::new(&endpoint, &host, announced);
+    let (mut first, mut second) = (begin(None), begin(None));
+    assert!(first.is_read() && second.is_read());
+    assert!(!begin(None).is_read(), "300 of 250 bytes");
+    assert!(!begin(Some(51)).is_read(), "251 of 250 bytes");
+    let mut third = begin(Some(50));
+    assert!(third.is_read(), "250 of 250 bytes");
+    assert_eq!(first.finish(PING), 200);
+    let mut fourth = begin(None);
+    assert!(fourth.is_read(), "an answered request holds nothing");
+    assert!(!begin(Some(1)).is_read());
+    drop((second, third));
+    assert!(begin(None).is_read(), "nor does one whose client has gone away");
+    assert_eq!(fourth.finish("{"), 400);
+    let (mut first, mut second) = (begin(None), begin(None));
+    assert!(first.is_read() && second.is_read(), "nor one that was refused");
+}
+
+/// A call that waits has dropped its body, and so leaves room for others; it still counts with what it keeps of the request.
+#[test]
+fn a_waiting_call_leaves_room_for_other_bodies() {
+    let mut limits = Limits::default();
+    (limits.body, limits.in_flight) = (1000, 1500);
+    let endpoint = Endpoint::new(|_| {
+        let wait = std::future::pending::<String>;
+        McpServer::builder("s", "1").tool(Tool::new("wait", wait).description("Waits.")).build()
+    });
+    let endpoint = Rc::new(endpoint.without_auth().without_rate_limit().limits(limits));
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let mut wait = |id: Value, meta: &Value| {
+        let params = json!({ "name": "wait", "_meta": meta });
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string();
+        let ask = post(format!("{message:<900}")).header("MCP-Protocol-Version", "2025-11-25");
+        let (endpoint, host) = (endpoint.clone(), host.clone());
+        let answer = async move { ask.raw(&endpoint, &host).await };
+        let answer = pool.spawner().spawn_local_with_handle(answer).expect("a task");
+        pool.run_until_stalled();
+        answer
+    };
+    let waiting: Vec<_> = (0..20).map(|id| wait(json!(id), &json!({}))).collect();
+    assert!(Begun::new(&endpoint, &host, Some(1000)).is_read(), "20 calls of 900 bytes hold less than 500");
+    let keeping =
+        (wait(json!("i".repeat(300)), &json!({})), wait(json!(21), &json!({ "example.com/x": "x".repeat(300) })));
+    assert!(!Begun::new(&endpoint, &host, Some(1000)).is_read(), "ids and `_meta` are kept");
+    drop((keeping, waiting));
+    pool.run_until_stalled();
+    let mut body = Begun::new(&endpoint, &host, Some(1000));
+    assert!(
+        body.is_read() && Begun::new(&endpoint, &host, Some(500)).is_read(),
+        "calls that were dropped hold nothing"
+    );
+}
+
+/// One body that is within its own limit always has room in an isolate that holds no other.
+#[test]
+fn a_single_body_always_has_room() {
+    let host = Lines::default().host(&LocalPool::new());
+    let endpoint = limited(1000, 10);
+    let mut alone = Begun::new(&endpoint, &host, Some(1000));
+    assert!(alone.is_read());
+    assert!(!Begun::new(&endpoint, &host, Some(1)).is_read());
+    assert_eq!(alone.finish(PING), 200);
+}
+
+/// A platform may stop a request without dropping it. Its reservation lapses after 5 to 10 minutes.
+#[test]
+fn the_reservation_of_a_stopped_request_lapses() {
+    let endpoint = limited(100, 100);
+    let host_at = |minute: u64| Lines::at(minute * 60).host(&LocalPool::new());
+    let mut stopped = Begun::new(&endpoint, &host_at(50), None);
+    assert!(stopped.is_read());
+    std::mem::forget(stopped);
+    for (minute, is_read) in
+        [(50, false), (54, false), (55, false), (59, false), (60, true), (61, true), (40, true), (890, true)]
+    {
+        assert_eq!(Begun::new(&endpoint, &host_at(minute), Some(1)).is_read(), is_read, "minute {minute}");
+    }
+    let mut slow = Begun::new(&endpoint, &host_at(894), Some(60));
+    let mut other = Begun::new(&endpoint, &host_at(895), Some(40));
+    assert!(slow.is_read() && other.is_read() && !Begun::new(&endpoint, &host_at(895), Some(1)).is_read());
+    assert_eq!(slow.finish(PING), 200);
+    assert!(Begun::new(&endpoint, &host_at(895), Some(60)).is_read(), "what an earlier period reserved is given back");
+    drop(other);
+    let mut late = Begun::new(&endpoint, &host_at(900), None);
+    assert!(late.is_read());
+    assert!(Begun::new(&endpoint, &host_at(911), None).is_read(), "it has lapsed");
+    assert_eq!(late.finish(PING), 200, "and is answered all the same");
+    let mut again = Begun::new(&endpoint, &host_at(911), None);
+    assert!(
+        again.is_read() && !Begun::new(&endpoint, &host_at(911), Some(1)).is_read(),
+        "nothing was given back twice"
+    );
 }

@@ -1,17 +1,22 @@
 //! Answers that become streams: progress, log messages, and a client that goes away.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::host::{Host, Timer};
-use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::{Body, EventStream};
-use edge_mcp::{Context, LogLevel, McpServer, Tool};
+use edge_mcp::http::{Endpoint, Limits};
+use edge_mcp::{Context, Json, LogLevel, McpServer, StateKeys, Tool, ToolError};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, modern, modern_as, post};
@@ -334,4 +339,230 @@ fn a_stream_is_logged_once() {
     new_call(json!({ "progressToken": 1 })).ask_logging(&chatty(), &lines);
     let expected = json!({ "event": "request", "method": "tools/call", "target": "work", "era": "modern", "status": 200, "ms": 0, "id": "7" });
     assert_eq!(lines.read(), [expected]);
+}
+
+/// Rule 39: notifications repeat the token, so that its length is bounded, in whatever form the answer would come.
+#[test]
+fn a_long_progress_token_is_refused() {
+    for (token, length) in
+        [(json!("x".repeat(254)), 256), (json!("x".repeat(255)), 257), (json!("\u{1}".repeat(43)), 260)]
+    {
+        for ask in [new_call(json!({ "progressToken": token })), old_call(json!({ "progressToken": token }))] {
+            for (ask, endpoint) in [
+                (ask.clone(), chatty()),
+                (ask.clone(), chatty().json_only()),
+                (ask.replace("Accept", "application/json"), chatty()),
+            ] {
+                let answer = ask.ask_at(&endpoint);
+                if length <= 256 {
+                    assert_eq!(answer.tool_text(), ("worked", false));
+                    continue;
+                }
+                assert_eq!(answer.refusal(), (200, -32602));
+                let says = format!("`_meta.progressToken` must be at most 256 bytes of JSON (got {length})");
+                assert_eq!(answer.message(), says);
+            }
+        }
+    }
+}
+
+/// A server whose tool logs `count` texts of `bytes`, waits for the test, and logs once more.
+fn talkative(count: usize, bytes: usize, go_on: &Rc<RefCell<Option<oneshot::Sender<()>>>>) -> Endpoint {
+    let go_on = go_on.clone();
+    server(move |cx| {
+        let (sender, receiver) = oneshot::channel();
+        go_on.borrow_mut().replace(sender);
+        async move {
+            for _ in 0..count {
+                cx.log(LogLevel::Error, "x".repeat(bytes));
+            }
+            receiver.await.expect("the test goes on");
+            cx.log(LogLevel::Error, "last");
+            "worked".to_owned()
+        }
+        .boxed_local()
+    })
+}
+
+/// The notifications of a stream, before and after the handler went on, and the response.
+fn told_before_and_after(count: usize, bytes: usize, reads: bool) -> (usize, usize, Value) {
+    let go_on = Rc::default();
+    let endpoint = talkative(count, bytes, &go_on);
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let mut stream = open(&mut pool, &host, &old_call(json!({})), &endpoint);
+    let mut before = 0;
+    while reads && stream.next().now_or_never().flatten().is_some() {
+        before += 1;
+    }
+    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    pool.run_until_stalled();
+    let rest = events(&pool.run_until(stream.concat()));
+    let (response, after) = rest.split_last().expect("a response");
+    (before, after.len(), response["result"].clone())
+}
+
+/// A handler cannot wait for its client. What the client does not read is bounded; the response comes in any case.
+#[test]
+fn notifications_that_wait_to_be_read_are_bounded() {
+    for (count, bytes, waiting) in
+        [(1000, 1, 1000), (1024, 1, 1024), (5000, 1, 1024), (50, 100_000, 10), (3, 2_000_000, 1)]
+    {
+        let (before, after, result) = told_before_and_after(count, bytes, true);
+        assert_eq!((before, after), (waiting, 1), "{count} of {bytes}: there is room again for what comes later");
+        assert_eq!(result["content"][0]["text"], "worked");
+        let (_, after, result) = told_before_and_after(count, bytes, false);
+        // The notification that has opened the stream has left room for one.
+        assert_eq!(after, waiting + 1, "{count} of {bytes}: nothing else is read before the end");
+        assert_eq!(result["content"][0]["text"], "worked");
+    }
+}
+
+/// Progress that was dropped counts as not sent: what follows it, and is more than what was sent, comes.
+#[test]
+fn progress_goes_on_after_some_was_dropped() {
+    let go_on: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
+    let to_go_on = go_on.clone();
+    let endpoint = server(move |cx| {
+        let (sender, receiver) = oneshot::channel();
+        to_go_on.borrow_mut().replace(sender);
+        async move {
+            for done in 0..2000 {
+                cx.progress(f64::from(done), None, "");
+            }
+            receiver.await.expect("the test goes on");
+            cx.progress(1500.0, None, "");
+            "worked".to_owned()
+        }
+        .boxed_local()
+    });
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let mut stream = open(&mut pool, &host, &old_call(json!({ "progressToken": 1 })), &endpoint);
+    let mut sent = Vec::new();
+    while let Some(event) = stream.next().now_or_never().flatten() {
+        sent.extend(events(&event).iter().map(|event| event["params"]["progress"].as_f64()));
+    }
+    assert_eq!((sent.len(), sent.last()), (1024, Some(&Some(1023.0))));
+    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    let rest = events(&pool.run_until(stream.concat()));
+    assert_eq!(rest[0]["params"]["progress"], 1500.0);
+}
+
+/// All notifications of a call together are no longer than a response may be. The log says once that some were dropped.
+#[test]
+fn notifications_beyond_the_output_limit_are_dropped() {
+    let call = |count: u32, limit: usize| {
+        let mut limits = Limits::default();
+        limits.output = limit;
+        let endpoint = server(move |cx| {
+            async move {
+                for _ in 0..count {
+                    cx.log(LogLevel::Error, "x".repeat(100));
+                }
+                "y".repeat(400)
+            }
+            .boxed_local()
+        });
+        let lines = Lines::default();
+        let answer = old_call(json!({})).ask_logging(&endpoint.limits(limits), &lines);
+        assert_eq!(answer.tool_text(), ("y".repeat(400).as_str(), false), "the response has room of its own");
+        let is_drop = |line: &&Value| line["subject"] == "notifications";
+        let drops = lines.read().iter().filter(is_drop).map(|line| line["cause"].clone()).collect::<Vec<_>>();
+        (answer.notifications.iter().map(|told| told.to_string().len()).sum::<usize>(), drops)
+    };
+    let (one, drops) = call(1, 1000);
+    assert!(drops.is_empty());
+    assert_eq!(call(5, 5 * one), (5 * one, vec![]), "at the limit");
+    let limit = 5 * one - 1;
+    let cause = format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
+    assert_eq!(call(5, limit), (4 * one, vec![json!(cause)]), "one byte past it");
+    assert_eq!(call(100, limit), (4 * one, vec![json!(cause)]), "it is logged once");
+}
+
+/// Structured content that is JSON already.
+#[derive(Serialize, JsonSchema)]
+struct Given {
+    #[schemars(with = "BTreeMap<String, u32>")]
+    json: Box<RawValue>,
+}
+
+/// JSON that a handler has not written itself may have line breaks between its tokens. An event is one line of data all the same.
+#[test]
+fn line_breaks_in_given_json_do_not_end_an_event() {
+    let text = "{\n\n\"a\":\r\n1,\r\r\"b\\n\":\t2\n}";
+    let endpoint = Endpoint::new(move |_| {
+        let given = || serde_json::from_str::<Box<RawValue>>(text).expect("JSON");
+        let work = move |cx: Context| async move {
+            cx.log(LogLevel::Error, given());
+            Json(Given { json: given() })
+        };
+        let tool = Tool::new("work", work).description("Gives JSON.");
+        McpServer::builder("s", "1").tool(tool).logging(LogLevel::Debug).build()
+    });
+    let endpoint = endpoint.without_auth().without_rate_limit();
+    for ask in [old_call(json!({})), new_call(json!({ "io.modelcontextprotocol/logLevel": "debug" }))] {
+        let mut pool = LocalPool::new();
+        let host = Lines::default().host(&pool);
+        let stream = open(&mut pool, &host, &ask, &endpoint);
+        let stream = String::from_utf8(pool.run_until(stream.concat())).expect("UTF-8");
+        // As the specification of event streams reads it: a line ends at each CR, LF or CRLF, and a blank one ends the event.
+        let lines: Vec<&str> = stream.split(['\n', '\r']).collect();
+        let shape: Vec<_> = lines.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        assert_eq!(shape, ["event", "data", "", "event", "data", "", ""], "{stream}");
+        let messages = events(stream.as_bytes());
+        let expected = json!({ "a": 1, "b\n": 2 });
+        assert_eq!(messages[0]["params"]["data"], expected);
+        assert_eq!(messages[1]["result"]["structuredContent"]["json"], expected);
+    }
+}
+
+/// A handler that has waited before it asks has no request any more, and can still ask: the answer comes back with a state that is
+/// valid for the call, and for no other.
+#[test]
+fn a_handler_that_has_waited_can_ask() {
+    let endpoint = Endpoint::new(|_| {
+        let work = |cx: Context| async move {
+            let mut has_waited = false;
+            std::future::poll_fn(|task| {
+                task.waker().wake_by_ref();
+                if std::mem::replace(&mut has_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            let answer = cx.elicit::<Number>("n", "How many?").await?;
+            Ok::<_, ToolError>(answer.accepted().map_or("none".to_owned(), |Number { n }| n.to_string()))
+        };
+        McpServer::builder("s", "1").tool(Tool::new("work", work).description("Waits, and asks.")).build()
+    });
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let endpoint = endpoint.without_auth().without_rate_limit().state_keys(keys);
+    let call = |token: bool, change: &dyn Fn(&mut Value)| {
+        let mut meta = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } } });
+        if token {
+            meta["progressToken"] = json!("p");
+        }
+        let ask = new_call(meta);
+        let mut message: Value = serde_json::from_slice(&ask.body).expect("JSON");
+        change(&mut message["params"]);
+        ask.with_body(message.to_string()).ask_at(&endpoint)
+    };
+    for token in [false, true] {
+        let asked = call(token, &|_| ());
+        assert_eq!(asked.result()["resultType"], "input_required");
+        let answer = |params: &mut Value| {
+            params["requestState"] = asked.result()["requestState"].clone();
+            params["inputResponses"] = json!({ "n": { "action": "accept", "content": { "n": 7 } } });
+        };
+        assert_eq!(call(token, &answer).tool_text(), ("7", false));
+        let of_another = |params: &mut Value| {
+            answer(params);
+            params["other"] = json!(1);
+        };
+        assert_eq!(call(token, &of_another).error()["data"]["reason"], "invalid_request_state");
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    n: u32,
 }

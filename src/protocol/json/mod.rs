@@ -22,6 +22,7 @@ use std::str::Chars;
 
 use serde_json::value::RawValue;
 use special::at_next_special;
+pub(crate) use special::has_control;
 
 /// How much a text may hold. What exceeds it is refused before anything is done with it.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,104 @@
+//! The memory of an isolate that requests hold: the bodies that are being read or answered.
+//!
+//! A Worker's isolate has 128 MiB for everything. So each request reserves memory for its body before it reads it, and a request for
+//! whose body there is no room is refused.
+
+use std::cell::Cell;
+
+use http::StatusCode;
+use http::header::{HeaderValue, RETRY_AFTER};
+
+use super::refusal::Refusal;
+use crate::protocol::error::{ErrorCode, RpcError};
+
+/// Milliseconds after which a reservation lapses, at the earliest; after twice that it has lapsed. A platform may stop a request
+/// without dropping what it holds, and a count that nothing reduces would refuse all requests in the end. A tool's deadline is at most
+/// as long, so that the reservation of a call that runs has not lapsed.
+const LAPSE_MS: u64 = 300_000;
+/// Seconds after which a refused client may try again.
+const RETRY_AFTER_SECONDS: u64 = 1;
+
+/// Bytes that are reserved, by the period of [`LAPSE_MS`] in which they were. Older reservations have lapsed.
+#[derive(Clone, Copy)]
+struct Reserved {
+    period: u64,
+    in_period: usize,
+    in_period_before: usize,
+}
+
+impl Reserved {
+    /// The same, seen from `period`. A clock that goes backwards changes nothing.
+    fn at(self, period: u64) -> Self {
+        match period.checked_sub(self.period) {
+            None | Some(0) => self,
+            Some(1) => Self { period, in_period: 0, in_period_before: self.in_period },
+            Some(_) => Self { period, in_period: 0, in_period_before: 0 },
+        }
+    }
+
+    fn total(self) -> usize {
+        self.in_period.saturating_add(self.in_period_before)
+    }
+
+    /// The count to which reservations of `period` belong, if they have not lapsed.
+    fn of_period(&mut self, period: u64) -> Option<&mut usize> {
+        match self.period.checked_sub(period) {
+            Some(0) => Some(&mut self.in_period),
+            Some(1) => Some(&mut self.in_period_before),
+            _ => None,
+        }
+    }
+}
+
+thread_local! {
+    static RESERVED: Cell<Reserved> = const { Cell::new(Reserved { period: 0, in_period: 0, in_period_before: 0 }) };
+}
+
+/// Memory that a request has reserved, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    bytes: usize,
+    period: u64,
+}
+
+impl Reservation {
+    /// Reserves `bytes` of `limit` at `now_ms`.
+    ///
+    /// # Errors
+    /// 503, if less than that is left.
+    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<Refusal>> {
+        let mut reserved = RESERVED.get().at(now_ms / LAPSE_MS);
+        let period = reserved.period;
+        if reserved.total().saturating_add(bytes) > limit {
+            return Err(full());
+        }
+        reserved.in_period = reserved.in_period.saturating_add(bytes);
+        RESERVED.set(reserved);
+        Ok(Self { bytes, period })
+    }
+
+    /// Changes the reservation to `bytes`: what turns out to be there counts, even if it is more than was announced.
+    pub(super) fn set(&mut self, bytes: usize) {
+        let mut reserved = RESERVED.get();
+        if let Some(count) = reserved.of_period(self.period) {
+            *count = count.saturating_sub(self.bytes).saturating_add(bytes);
+        }
+        RESERVED.set(reserved);
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+/// 503, with the time after which to try again.
+fn full() -> Box<Refusal> {
+    let message = "This server holds as many request bodies as it has memory for. Try again in 1 s.";
+    let error = RpcError::new(ErrorCode::Internal, message);
+    let mut refusal = Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
+    refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+    refusal
+}

@@ -1,0 +1,200 @@
+//! How much memory a call holds while it waits. The allocator counts for the whole process, so that there is one test here.
+
+// A test may stop at the first surprise.
+#![allow(
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::struct_field_names,
+    clippy::arithmetic_side_effects
+)]
+
+#[allow(dead_code, reason = "the tests of the chapters use more of it")]
+#[path = "../spec/support.rs"]
+mod support;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::http::stream::Body;
+use edge_mcp::{Completion, Context, McpServer, Prompt, StateKeys, Tool, ToolError};
+use futures::channel::oneshot;
+use futures::executor::LocalPool;
+use futures::task::LocalSpawnExt;
+use futures::{FutureExt, StreamExt};
+use peak_alloc::PeakAlloc;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use support::{Ask, Lines, NEWEST, envelope, modern, post};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Bytes of arguments that nothing reads.
+const PADDING: usize = 1_000_000;
+/// Bytes that a call may hold while it waits.
+const HELD: usize = 64 << 10;
+
+#[derive(Deserialize, JsonSchema)]
+struct Small {
+    /// All that is read of the arguments
+    n: u32,
+    #[serde(default, rename = "padding")]
+    #[schemars(with = "String")]
+    _padding: IgnoredAny,
+}
+
+/// What is asked of the client.
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    #[serde(rename = "n")]
+    _n: u32,
+}
+
+type GoOn = Rc<RefCell<Vec<oneshot::Sender<()>>>>;
+
+/// Handlers that wait until the test lets them go on.
+fn endpoint(go_on: &GoOn) -> Endpoint {
+    let go_on = go_on.clone();
+    Endpoint::new(move |_| {
+        let wait = {
+            let go_on = go_on.clone();
+            move || {
+                let (sender, receiver) = oneshot::channel();
+                go_on.borrow_mut().push(sender);
+                receiver.map(|gone_on| gone_on.expect("the test lets it go on"))
+            }
+        };
+        let (waits, tells, asks, prompts, completes) = (wait.clone(), wait.clone(), wait.clone(), wait.clone(), wait);
+        let waits = move |Small { n, .. }: Small| waits().map(move |()| n.to_string());
+        let tells = move |Small { n, .. }: Small, cx: Context| {
+            cx.progress(1.0, None, "begun");
+            tells().map(move |()| n.to_string())
+        };
+        let asks = move |_: Small, cx: Context| {
+            let waits = asks();
+            async move {
+                waits.await;
+                cx.elicit::<Number>("n", "How many?").await?;
+                Ok::<_, ToolError>("answered")
+            }
+        };
+        let outer = |_: Small, cx: Context| async move {
+            cx.call_tool("waits", padded(json!({ "n": 7 }))).await.map(|it| it.text())
+        };
+        let prompt = move |Small { n, .. }: Small| prompts().map(move |()| n.to_string());
+        let complete = move |_, _| completes().map(|()| vec!["done".to_owned()]);
+        McpServer::builder("s", "1")
+            .tool(Tool::new("waits", waits).description("Waits."))
+            .tool(Tool::new("tells", tells).description("Tells the client that it has begun, and waits."))
+            .tool(Tool::new("asks", asks).description("Waits, and asks."))
+            .tool(Tool::new("outer", outer).description("Calls another tool, which waits."))
+            .prompt(Prompt::new("waits", prompt).complete("n", Completion::with(complete)))
+            .build()
+    })
+    .without_auth()
+    .without_rate_limit()
+    .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")))
+}
+
+fn padded(mut arguments: Value) -> Value {
+    arguments["padding"] = "x".repeat(PADDING).into();
+    arguments
+}
+
+fn call(version: &str, method: &str, name: &str, arguments: Value, progress: bool) -> Ask {
+    let mut meta = if version == NEWEST { envelope() } else { json!({}) };
+    if version == NEWEST {
+        meta["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": { "form": {} } });
+    }
+    if progress {
+        meta["progressToken"] = json!("p");
+    }
+    let params = json!({ "name": name, "arguments": arguments, "_meta": meta });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let ask = post(message.to_string()).header("MCP-Protocol-Version", version);
+    ask.header("Mcp-Method", method).header("Mcp-Name", name).header("Accept", "application/json, text/event-stream")
+}
+
+/// Bytes that the call holds while its handler waits, and the last message of its answer.
+fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> (usize, Value) {
+    let mut pool = LocalPool::new();
+    let host = Lines::default().host(&pool);
+    let before = MEMORY.current_usage();
+    let (ask, at) = (ask(), endpoint.clone());
+    let answer = async move {
+        match ask.raw(&at, &host).await.into_body() {
+            Body::Bytes(bytes) => bytes,
+            Body::Stream(events) => events.concat().await,
+        }
+    };
+    let answer = pool.spawner().spawn_local_with_handle(answer).expect("the pool is there");
+    pool.run_until_stalled();
+    let held = MEMORY.current_usage().saturating_sub(before);
+    let waiting = std::mem::take(&mut *go_on.borrow_mut());
+    assert!(
+        !waiting.is_empty(),
+        "no handler waits: {:?}",
+        answer.now_or_never().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    );
+    for handler in waiting {
+        handler.send(()).expect("it listens");
+    }
+    let answer = String::from_utf8(pool.run_until(answer)).expect("UTF-8");
+    let last = answer.trim_end().rsplit("data: ").next().map(serde_json::from_str);
+    (held, last.expect("a message").expect("JSON"))
+}
+
+#[test]
+fn a_waiting_call_holds_neither_its_body_nor_its_document() {
+    let go_on = GoOn::default();
+    let endpoint = Rc::new(endpoint(&go_on));
+    let small = || json!({ "n": 7 });
+    let text = |answer: &Value| answer["result"]["content"][0]["text"].clone();
+    for version in ["2025-11-25", NEWEST] {
+        for (name, progress) in [("waits", false), ("waits", true), ("tells", true), ("outer", false)] {
+            let ask = |arguments| call(version, "tools/call", name, arguments, progress);
+            // Schemas and the like stay.
+            waiting(&endpoint, &go_on, || ask(small()));
+            let (held, answer) = waiting(&endpoint, &go_on, || ask(padded(small())));
+            assert!(held < HELD, "{name} in {version}, progress {progress}: {held} bytes");
+            assert_eq!(text(&answer), "7", "{answer}");
+        }
+        let ask = |arguments| call(version, "prompts/get", "waits", arguments, false);
+        let of_strings = || json!({ "n": "7" });
+        waiting(&endpoint, &go_on, || ask(of_strings()));
+        let (held, answer) = waiting(&endpoint, &go_on, || ask(padded(of_strings())));
+        assert!(held < HELD, "a prompt in {version}: {held} bytes");
+        assert_eq!(answer["result"]["messages"][0]["content"]["text"], "7", "{answer}");
+    }
+    for progress in [false, true] {
+        let (held, answer) =
+            waiting(&endpoint, &go_on, || call(NEWEST, "tools/call", "asks", padded(small()), progress));
+        assert!(held < HELD, "asks, progress {progress}: {held} bytes");
+        assert!(answer["result"]["requestState"].is_string(), "it can still ask: {answer}");
+    }
+    let complete = || {
+        let argument = json!({ "name": "n", "value": "7", "padding": "x".repeat(PADDING) });
+        let mut ask = modern("completion/complete", json!({}));
+        let mut message: Value = serde_json::from_slice(&ask.body).expect("JSON");
+        message["params"]["ref"] = json!({ "type": "ref/prompt", "name": "waits" });
+        message["params"]["argument"] = argument;
+        ask.body = message.to_string().into_bytes();
+        ask
+    };
+    let (held, answer) = waiting(&endpoint, &go_on, complete);
+    assert!(held < HELD, "a completion: {held} bytes");
+    assert_eq!(answer["result"]["completion"]["values"], json!(["done"]), "{answer}");
+    let batch = || {
+        let call = |id: u8, arguments| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "waits", "arguments": arguments } });
+        post(json!([call(1, padded(small())), call(2, small())]).to_string())
+            .header("MCP-Protocol-Version", "2025-03-26")
+    };
+    let (held, answer) = waiting(&endpoint, &go_on, batch);
+    assert!(held < HELD, "a batch: {held} bytes");
+    assert_eq!((text(&answer[0]), text(&answer[1])), (json!("7"), json!("7")), "{answer}");
+}
