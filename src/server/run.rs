@@ -25,22 +25,30 @@ pub(crate) enum Ended<T> {
 
 /// Runs `work` for at most `limit`.
 ///
+/// A question ends it once no step is running that could still finish, so that no step is broken off and run again.
+///
 /// The timer is set only once the handler waits for something: most do not, and to set it costs more than they do. A handler
 /// that never waits cannot be stopped.
 pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
-    std::future::poll_fn(|task| {
+    let ended = std::future::poll_fn(|task| {
         if let Poll::Ready(done) = work.as_mut().poll(task) {
             return Poll::Ready(Ended::Done(done));
         }
-        if cx.exchange().has_questions() {
+        if cx.exchange().is_round_over() {
             return Poll::Ready(Ended::Asks);
         }
         let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
-        timer.poll_unpin(task).map(|()| Ended::Late)
+        timer.poll_unpin(task).map(|()| if cx.exchange().has_questions() { Ended::Asks } else { Ended::Late })
     })
-    .await
+    .await;
+    if cx.depth() == 0 {
+        for warning in cx.exchange().warnings() {
+            fault::warn(cx.host(), &warning);
+        }
+    }
+    ended
 }
 
 /// What a caller is told of a handler that was not done in time.
