@@ -33,14 +33,25 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
     let ended = std::future::poll_fn(|task| {
-        if let Poll::Ready(done) = work.as_mut().poll(task) {
-            return Poll::Ready(Ended::Done(done));
+        let mut is_late = false;
+        loop {
+            if let Poll::Ready(done) = work.as_mut().poll(task) {
+                return Poll::Ready(Ended::Done(done));
+            }
+            let exchange = cx.exchange();
+            if exchange.is_round_over() || is_late && exchange.has_questions() {
+                return Poll::Ready(Ended::Asks);
+            }
+            if is_late {
+                return Poll::Ready(Ended::Late);
+            }
+            let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
+            if timer.poll_unpin(task).is_pending() {
+                return Poll::Pending;
+            }
+            // What became ready together with the timer is not lost.
+            is_late = true;
         }
-        if cx.exchange().is_round_over() {
-            return Poll::Ready(Ended::Asks);
-        }
-        let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
-        timer.poll_unpin(task).map(|()| if cx.exchange().has_questions() { Ended::Asks } else { Ended::Late })
     })
     .await;
     if cx.depth() == 0 {

@@ -15,6 +15,7 @@
 
 mod about;
 mod agents;
+mod answers;
 mod bad_input;
 mod batches;
 mod building;
@@ -44,6 +45,7 @@ mod pages;
 mod panics;
 mod prompts;
 mod resources;
+mod rounds;
 mod schemas;
 mod sessions;
 mod streamable_http;

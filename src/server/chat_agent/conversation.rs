@@ -141,6 +141,7 @@ impl Talk<'_> {
                 return Ok(AgentReply { text, usage: conversation.usage, calls: self.calls });
             }
             conversation.called(said.message);
+            self.remember(&conversation)?;
         }
     }
 
@@ -149,8 +150,6 @@ impl Talk<'_> {
         let calls = conversation.calls();
         let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= ROUNDS);
         for (nth, call) in calls.iter().enumerate() {
-            // A tool that asks the client ends here, and goes on from here.
-            self.remember(conversation)?;
             let turn = self.turn(conversation);
             let _running = turn.begin(self.name).await;
             let mut content = if conversation.done < MOST_CALLS {
@@ -163,8 +162,9 @@ impl Talk<'_> {
             }
             conversation.messages.push(wire::result(call, &content));
             conversation.done = conversation.done.saturating_add(1);
+            self.remember(conversation)?;
         }
-        self.remember(conversation)
+        Ok(())
     }
 
     /// The context of the next message. Its place keeps equal calls apart also in a later round, in which the calls before it are
@@ -173,7 +173,9 @@ impl Talk<'_> {
         self.cx.within_step("turn", &conversation.messages.len().to_string())
     }
 
-    fn remember(&self, conversation: &Conversation) -> Result<(), ToolError> {
+    /// Remembers how far it has come, and forgets what a tool has remembered that has now given its result: after each step, and not
+    /// before a call, which may have begun in an earlier round.
+    pub(super) fn remember(&self, conversation: &Conversation) -> Result<(), ToolError> {
         if self.cx.has_rounds() {
             self.cx.remember(self.name, to_raw_value(&conversation.kept())?);
         }

@@ -178,14 +178,18 @@ impl Agent for ChatAgent {
         let name = format!("ask_{}", self.key);
         let cx = cx.within_step(&name, &Value::from(message.as_str()).to_string());
         let tools = offered(&self.tools, &cx);
-        let conversation = match cx.remembered().and_then(|kept| Progress::read(&kept)) {
-            Some(Progress::Answered(reply)) => return Ok(reply),
-            Some(Progress::Talking(conversation)) => conversation,
-            None => self.begin(&message, &tools),
-        };
         let deadline = Deadline::new(self.time_limit, &cx);
         let (model, calls) = (&self.model, Vec::new());
         let talk = Talk { model, cx: &cx, tools: &tools, deadline, name: &name, calls, told: 0 };
+        let conversation = match cx.remembered().and_then(|kept| Progress::read(&kept)) {
+            Some(Progress::Answered(reply)) => return Ok(reply),
+            Some(Progress::Talking(conversation)) => conversation,
+            None => {
+                let conversation = self.begin(&message, &tools);
+                talk.remember(&conversation)?;
+                conversation
+            }
+        };
         let reply = talk.go_on(conversation).await?;
         let reply = match &self.revise {
             Some(revise) => revise(reply),
