@@ -20,7 +20,7 @@ use crate::auth::state_keys::NONCE;
 use crate::auth::{Principal, StateKeys};
 use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical, write};
-use crate::server::exchange::{Answered, Earlier};
+use crate::server::exchange::{Answered, Earlier, STATE_BYTES};
 use crate::server::steps::Finished;
 
 /// Signed, and open to read.
@@ -76,6 +76,9 @@ pub(super) fn seal(call: &Call<'_>, keys: &StateKeys) -> Result<String, Box<dyn 
 /// What the state `token` brings, if it is one of ours, of this call, and has not expired: the questions that were sent with it, and
 /// what earlier rounds have left. The caller is not told why it is refused.
 pub(super) fn open(call: &Call<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
+    if token.len() > STATE_BYTES {
+        return None;
+    }
     let private = token.strip_prefix(PRIVATE);
     let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
     let RequestState { expires, belongs, asked, answers, kept, steps } = read_text(&state)?;

@@ -244,7 +244,7 @@ impl Running {
     /// Begins a step, unless a question has been asked: then it waits for the round to end.
     pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str) -> Self {
         if exchange.has_questions() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
         exchange.steps.borrow_mut().begin(place, step);
         Self { exchange: exchange.clone(), place: place.to_owned() }

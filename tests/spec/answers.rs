@@ -172,32 +172,37 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
     assert_eq!(last.tool_text(), ("deleted a, deleted b, kept a", false));
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Key {
+    key: String,
+}
+
 #[test]
 fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
     let deleted = Done::default();
     let of = deleted.clone();
-    let asking = |key: &'static str| {
-        move |cx: Context| async move { confirmed(&cx, key, "Delete a?".into()).await.map(|answer| answer.to_string()) }
-    };
     let endpoint = open(move || {
         let nested = |cx: Context| async move {
             Ok::<_, ToolError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
         };
+        let ask = |Key { key }: Key, cx: Context| async move {
+            confirmed(&cx, &key, "Delete a?".into()).await.map(|answer| answer.to_string())
+        };
         McpServer::builder("s", "1")
             .tool(delete(&of))
             .tool(Tool::new("nested", nested).description("d"))
-            .tool(Tool::new("slash", asking("a/confirm")).description("d"))
-            .tool(Tool::new("same", asking(NESTED)).description("d"))
+            .tool(Tool::new("ask", ask).description("d"))
             .build()
     });
-    const NESTED: &str = "delete-2b8f5f3e/confirm";
-    let ask = |name: &str, lines: &Lines| ask_on(&endpoint, &json!({ "name": name }), lines);
-    let nested = keys(&ask("nested", &Lines::default()));
-    assert_eq!(nested[0].len(), NESTED.len(), "{nested:?} has the form of {NESTED}");
-    assert_eq!(keys(&ask("slash", &Lines::default())), ["a/confirm"]);
+    let nested = keys(&ask_on(&endpoint, &json!({ "name": "nested" }), &Lines::default())).remove(0);
+    let ask =
+        |key: &str, lines: &Lines| ask_on(&endpoint, &json!({ "name": "ask", "arguments": { "key": key } }), lines);
+    for key in ["confirm", "delete/confirm", "delete-3f2a/confirm", "a/b-01234567/c", "delete-01234567"] {
+        assert_eq!(keys(&ask(key, &Lines::default())), [key], "it stays as the handler has written it");
+    }
     let lines = Lines::default();
-    assert_eq!(ask("same", &lines).refusal(), (200, -32603));
-    assert!(lines.text().contains(NESTED), "{}", lines.text());
+    assert_eq!(ask(&nested, &lines).refusal(), (200, -32603));
+    assert!(lines.text().contains(&nested), "{}", lines.text());
 }
 
 #[test]
