@@ -3,7 +3,8 @@
 //! A handler is written straight through: it asks, and goes on with the answer. Where the answer has not come yet, the
 //! handler ends there, the question is sent, and the client's next request runs the handler again from its beginning, with
 //! the answer at hand. What comes before a question is therefore done again: it should be cheap, and change nothing.
-//! Several questions are asked in one round by `futures::join!`.
+//! Several questions are asked in one round by `futures::join!`. An answer belongs to its question, so a question must be the same in
+//! each round: one with another text is asked again.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, client/elicitation, client/sampling, client/roots. In older revisions each would
 //! need a session: see [`SessionRequired`].

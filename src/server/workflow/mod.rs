@@ -1,8 +1,9 @@
 //! Workflows: steps that follow one another, as a tool.
 //!
 //! A workflow with the key `ingest` is the tool `run_ingest`. It takes what its first step takes and gives what its last one gives. A
-//! step that fails ends it, by its name. A step that asks the client for input ends the call; the next one goes on at that step, with
-//! the results of those before it, which the client has carried and cannot read.
+//! step that fails ends it, by its name. A step that asks the client for input ends the round. The next round continues at that step, with
+//! the results of the steps before it, which the client has carried and cannot read. A finished step is not run again for the same call
+//! path, name and input. Its effects happen at least once: a round may be sent again, and an answer may be lost.
 
 mod run;
 
