@@ -190,7 +190,7 @@ impl Exchange {
         if answers.len() < before {
             self.changed.borrow_mut().push(key.clone());
         }
-        self.steps.borrow_mut().asks_at(place);
+        self.steps.borrow_mut().wait_at(place);
         match questions.get(&key) {
             Some(asked) if asked.digest != question.digest => {
                 let conflict = format!("two questions have the key {key:?}: give each a key of its own");
@@ -244,6 +244,7 @@ impl Running {
     /// Begins a step, unless a question has been asked: then it waits for the round to end.
     pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str) -> Self {
         if exchange.has_questions() {
+            exchange.steps.borrow_mut().wait_at(place);
             std::future::pending::<()>().await;
         }
         exchange.steps.borrow_mut().begin(place, step);

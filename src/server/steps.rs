@@ -33,8 +33,8 @@ impl Finished {
 struct Running {
     place: String,
     step: String,
-    /// It waits for an answer of the client's.
-    asks: bool,
+    /// It waits for an answer, or for a step within it that may not begin any more.
+    waits: bool,
 }
 
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Steps {
     }
 
     pub(crate) fn begin(&mut self, place: &str, step: &str) {
-        self.running.push(Running { place: place.to_owned(), step: step.to_owned(), asks: false });
+        self.running.push(Running { place: place.to_owned(), step: step.to_owned(), waits: false });
         if self.begun.iter().all(|begun| begun != step) {
             self.begun.push(step.to_owned());
         }
@@ -103,16 +103,16 @@ impl Steps {
         self.running.retain(|step| step.place != place);
     }
 
-    /// Something at `place` waits for an answer, and so does each step around it.
-    pub(crate) fn asks_at(&mut self, place: &str) {
+    /// Something at `place` waits for the next round, and so does each step around it.
+    pub(crate) fn wait_at(&mut self, place: &str) {
         for step in self.running.iter_mut().filter(|step| place.starts_with(&step.place)) {
-            step.asks = true;
+            step.waits = true;
         }
     }
 
-    /// The steps that are running and do not wait for an answer.
+    /// The steps that are running and can still finish in this round.
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &str> {
-        self.running.iter().filter(|step| !step.asks).map(|step| &*step.step)
+        self.running.iter().filter(|step| !step.waits).map(|step| &*step.step)
     }
 
     /// The steps that were run again in this round although an earlier one has finished them: their input has changed.

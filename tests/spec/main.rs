@@ -46,6 +46,7 @@ mod panics;
 mod prompts;
 mod resources;
 mod rounds;
+mod running_steps;
 mod schemas;
 mod sessions;
 mod streamable_http;

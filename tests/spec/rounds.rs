@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
 
 use edge_mcp::host::Level;
 use edge_mcp::http::Endpoint;
@@ -25,7 +24,7 @@ pub struct Number {
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
 pub struct Sum {
-    sum: u32,
+    pub sum: u32,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,24 +63,12 @@ pub fn rounds(endpoint: &Endpoint, params: &Value, lines: &Lines) -> Vec<Answer>
     rounds
 }
 
-fn note(done: &Done, what: impl Into<String>) {
+pub fn note(done: &Done, what: impl Into<String>) {
     done.borrow_mut().push(what.into());
 }
 
-/// Is ready when it is polled for the second time.
-fn yield_once() -> impl Future<Output = ()> {
-    let mut has_waited = false;
-    std::future::poll_fn(move |task| {
-        if std::mem::replace(&mut has_waited, true) {
-            return Poll::Ready(());
-        }
-        task.waker().wake_by_ref();
-        Poll::Pending
-    })
-}
-
 /// Prices a number and stores it.
-fn booking(done: &Done) -> Workflow<Number, Sum> {
+pub fn booking(done: &Done) -> Workflow<Number, Sum> {
     let done = done.clone();
     Workflow::new("book")
         .describe("Books a number.")
@@ -112,11 +99,11 @@ fn paying(done: &Done) -> Workflow<Number, Sum> {
 }
 
 /// What a tool says that was called within the program.
-async fn call(cx: &Context, name: &str, n: u32) -> Result<String, ToolError> {
+pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, ToolError> {
     Ok(cx.call_tool(name, json!({ "n": n })).await?.text())
 }
 
-fn with_tool<H, F>(workflow: impl Fn() -> Workflow<Number, Sum> + 'static, tool: H) -> Endpoint
+pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow<Number, Sum> + 'static, tool: H) -> Endpoint
 where
     H: Fn(Context) -> F + Clone + 'static,
     F: Future<Output = Result<String, ToolError>> + 'static,
@@ -260,109 +247,6 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
     assert_eq!(third.tool_text(), ("{\"sum\":50505}", false));
     assert_eq!(*done.borrow(), ["price 40404", "price 50505", "pay 50505"]);
     assert!(!lines.text().contains("rounds"), "it is told once: {}", lines.text());
-}
-
-/// A workflow of an effect that takes a while, beside a step that asks.
-fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow<Number, Sum> {
-    let charge = {
-        let done = done.clone();
-        move |Number { n }: Number, _: Context| {
-            let done = done.clone();
-            async move {
-                note(&done, "charge");
-                if !ends {
-                    std::future::pending::<()>().await;
-                }
-                yield_once().await;
-                yield_once().await;
-                Ok(n)
-            }
-        }
-    };
-    let confirm = |Number { n }: Number, cx: Context| async move {
-        cx.elicit::<Yes>("confirm", "Sure?").await?;
-        Ok(n)
-    };
-    let done = done.clone();
-    let end = move |(one, other): (u32, u32), _: Context| {
-        note(&done, "end");
-        async move { Ok(Sum { sum: one + other }) }
-    };
-    let workflow = Workflow::new("charge").describe("d");
-    if asks_first {
-        workflow.parallel(("confirm", confirm), ("charge", charge)).then("end", end)
-    } else {
-        workflow.parallel(("charge", charge), ("confirm", confirm)).then("end", end)
-    }
-}
-
-#[test]
-fn a_step_beside_one_that_asks_is_done_once() {
-    for asks_first in [false, true] {
-        let done = Done::default();
-        let of = done.clone();
-        let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, asks_first, true)).build());
-        let rounds = rounds(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &Lines::default());
-        assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":2}", false)), "{asks_first}");
-        assert_eq!(*done.borrow(), ["charge", "end"], "{asks_first}");
-    }
-}
-
-#[test]
-fn no_step_begins_after_a_question() {
-    let done = Done::default();
-    let of = done.clone();
-    let endpoint = with_tool(
-        move || booking(&of),
-        |cx| async move {
-            let question = cx.elicit::<Yes>("confirm", "Sure?");
-            let (answer, booked) = futures::join!(question, call(&cx, "run_book", 1));
-            answer?;
-            booked
-        },
-    );
-    let params = json!({ "name": "outer" });
-    let first = ask_on(&endpoint, &params, &Lines::default());
-    assert!(done.borrow().is_empty());
-    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &Lines::default());
-    assert_eq!((second.tool_text(), done.take()), (("{\"sum\":2}", false), vec!["2".to_owned()]));
-}
-
-#[test]
-fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
-    let done = Done::default();
-    let of = done.clone();
-    let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, false, false)).build());
-    let lines = Lines::hasty();
-    let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
-    assert_eq!(keys(&first), ["confirm"]);
-    assert!(lines.text().contains("`charge/charge` was broken off"), "{}", lines.text());
-}
-
-#[test]
-fn a_step_that_a_nested_call_of_a_question_beside_it_runs_is_waited_for() {
-    let done = Done::default();
-    let of = done.clone();
-    let slow = move || {
-        let done = of.clone();
-        Workflow::new("slow").describe("d").then("work", move |Number { n }: Number, _: Context| {
-            let done = done.clone();
-            async move {
-                note(&done, "work");
-                yield_once().await;
-                Ok(Sum { sum: n })
-            }
-        })
-    };
-    let endpoint = with_tool(slow, |cx| async move {
-        let nested = call(&cx, "run_slow", 1);
-        let (nested, answer) = futures::join!(nested, cx.elicit::<Yes>("confirm", "Sure?"));
-        answer?;
-        nested
-    });
-    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &Lines::default());
-    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":1}", false)));
-    assert_eq!(*done.borrow(), ["work"]);
 }
 
 /// A boxed future of text.
