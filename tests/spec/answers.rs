@@ -58,6 +58,7 @@ fn an_answer_is_good_for_its_question_alone() {
     assert_eq!(last.tool_text(), ("10: true", false));
 }
 
+/// Rule 78: extra keys are ignored, and so are answers in a request that brings no state.
 #[test]
 fn what_was_not_asked_is_not_answered() {
     let endpoint = paying(&Rc::new(Cell::new(10)));
@@ -218,6 +219,7 @@ fn one_key_may_ask_one_question_after_another() {
     assert_eq!((rounds.len(), rounds[2].tool_text()), (3, ("true true", false)));
 }
 
+/// Rule 76: a state belongs to the server's name, and to the URL that its endpoint is configured with.
 #[test]
 fn a_state_of_one_server_is_not_good_at_another() {
     let of = |name: &'static str, url: Option<&'static str>| {
