@@ -144,7 +144,9 @@ impl Endpoint {
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
-                let cx = cx.with_traceparent(traceparent).with_meta(meta).of_server(&server);
+                let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
+                let cx = cx.with_traceparent(traceparent).with_meta(meta).with_resource(resource);
+                let cx = cx.of_server(&server);
                 head.check()?;
                 let wishes = self.wishes(&request, &server, revision, &**head)?;
                 let (mut prepared, channel) = self.prepare(&request, server, cx, wishes);

@@ -5,15 +5,14 @@
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::request_state::{open, seal};
+use super::request_state::{Asked, open, seal};
 use super::{Call, Outcome, envelope, params};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
-use crate::server::exchange::{Answers, InputRefusal};
+use crate::server::exchange::{Answered, Earlier, InputRefusal, STATE_BYTES, Unsendable};
 use crate::server::fault;
-use crate::server::workflow::FinishedSteps;
 use crate::server::{InputError, SessionRequired};
 
 #[derive(Serialize)]
@@ -33,48 +32,61 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
     if state.is_none() && responses.is_none() {
         return Ok(());
     }
-    let mut answers = Answers::new();
-    let (mut kept, mut steps) = (None, FinishedSteps::new());
-    if let Some(token) = state {
-        let opened = (*call.keys).as_ref().ok().and_then(|keys| open(call, request, keys, &token));
-        let opened = opened.ok_or_else(|| {
-            RpcError::invalid_params(
-                "`params.requestState` is not valid for this call, or has expired. Call again without it.",
-            )
-            .with_data(json!({ "reason": "invalid_request_state" }))
-        })?;
-        let (state, is_private) = opened;
-        (answers, kept, steps) = (state.answers, state.kept, state.steps);
-        if is_private {
-            call.cx.exchange().make_private();
+    let (asked, mut earlier) = match state {
+        None => (Asked::new(), Earlier::default()),
+        Some(token) => {
+            let opened = (*call.keys).as_ref().ok().and_then(|keys| open(call, request, keys, &token));
+            opened.ok_or_else(|| {
+                RpcError::invalid_params(
+                    "`params.requestState` is not valid for this call, or has expired. Call again without it.",
+                )
+                .with_data(json!({ "reason": "invalid_request_state" }))
+            })?
         }
-    }
+    };
     for (key, answer) in responses.into_iter().flat_map(Value::members) {
+        // Only a question that was sent with the state can be answered, and only once: the handler has acted on earlier answers.
+        let Some(question) = asked.get(&*key) else { continue };
         if answer.kind() != Kind::Object {
             return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
         }
         if let Some(answer) = answer.to_raw() {
-            // What an earlier round was answered stays: the handler has acted on it.
-            answers.entry(key.into_owned()).or_insert(answer);
+            let (key, question) = (key.into_owned(), question.clone());
+            earlier.answers.push(Answered { key, question, answer, is_used: false });
         }
     }
-    call.cx.exchange().resume(answers, kept, steps);
+    call.cx.exchange().resume(earlier);
     Ok(())
 }
 
 /// The result that carries the questions of a handler; the digest of the request goes into its state.
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let exchange = call.cx.exchange();
-    if let Some(conflict) = exchange.conflict() {
-        return Err(fault::internal(&call.cx, call.method_name(), &conflict));
+    let internal = |cause: &dyn std::fmt::Display| fault::internal(&call.cx, call.method_name(), &cause.to_string());
+    match exchange.unsendable() {
+        None => {}
+        Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
+        Some(Unsendable::Excess(cause)) => return Err(too_much(call, &cause)),
     }
-    let keys = (*call.keys).as_ref().map_err(|error| fault::internal(&call.cx, call.method_name(), error))?;
-    let digest = digest
-        .ok_or_else(|| fault::internal(&call.cx, call.method_name(), &"the request has no digest to ask with"))?;
-    let request_state =
-        seal(call, keys, digest).map_err(|error| fault::internal(&call.cx, call.method_name(), &error))?;
-    let input_requests = json!(*exchange.questions());
-    envelope::input_required(call, InputRequiredResult { input_requests, request_state })
+    let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
+    let digest = digest.ok_or_else(|| internal(&"the request has no digest to ask with"))?;
+    let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
+    if request_state.len() > STATE_BYTES {
+        let length = request_state.len();
+        return Err(too_much(call, &format!("its request state has {length} bytes (limit: {STATE_BYTES})")));
+    }
+    let questions = exchange.questions();
+    let requests: serde_json::Map<_, _> =
+        questions.iter().map(|(key, question)| (key.clone(), question.request.clone())).collect();
+    envelope::input_required(call, InputRequiredResult { input_requests: requests.into(), request_state })
+}
+
+/// The error for a call that has more to remember than a client carries from one round to the next.
+fn too_much(call: &Call, cause: &str) -> RpcError {
+    fault::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
+    let message = "This call cannot ask for input: it has more to remember until the answer comes than its client may carry. \
+                   Ask for less at once.";
+    RpcError::new(ErrorCode::Internal, message)
 }
 
 /// What the caller of `name` is told of a question that could not be asked, or whose answer could not be taken: the feature

@@ -1,10 +1,12 @@
 //! `requestState`: what a client carries from one round of a call to the next, signed.
 //!
-//! It holds the answers of earlier rounds and what the handler keeps, until when it is good, and what it belongs to: the
-//! caller, the method and all of its parameters. A client can read it, unless it is private, and can change nothing of it.
+//! It holds the questions that are sent with it, the answers and the results of steps of earlier rounds, what the handler keeps,
+//! and when it expires. It belongs to one server, caller and method, and to all parameters of the call. A client can read it,
+//! unless it is private, and can change nothing of it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
 
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use base64::Engine;
@@ -14,14 +16,14 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::Call;
-use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::auth::StateKeys;
 use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical, write};
 use crate::protocol::message::Request;
 use crate::server::Context;
-use crate::server::exchange::Answers;
-use crate::server::workflow::FinishedSteps;
+use crate::server::exchange::{Answered, Earlier, STATE_BYTES};
+use crate::server::steps::Finished;
 
 /// Signed, and open to read.
 const SIGNED: &str = "v1.";
@@ -30,26 +32,33 @@ const PRIVATE: &str = "p1.";
 
 /// What a state holds.
 #[derive(Serialize, Deserialize)]
-pub(super) struct RequestState {
+struct RequestState {
     /// In seconds since 1970.
     expires: u64,
     /// What it belongs to, as a digest.
     belongs: String,
-    pub answers: Answers,
-    pub kept: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "FinishedSteps::is_empty")]
-    pub steps: FinishedSteps,
+    /// The digests of the questions that are sent with it, by their keys.
+    asked: Asked,
+    answers: Vec<Answered>,
+    kept: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<Finished>,
 }
+
+/// The digests of questions by their keys.
+pub(super) type Asked = BTreeMap<String, String>;
 
 /// The state of a call that ends with questions, whose request has this digest: see [`belonging`].
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let exchange = call.cx.exchange();
+    let questions = exchange.questions();
     let state = RequestState {
         expires: now(call).saturating_add(keys.seconds()),
         belongs: digest,
+        asked: questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())).collect(),
         answers: exchange.answers().clone(),
         kept: exchange.state().clone(),
-        steps: exchange.steps().clone(),
+        steps: exchange.steps().finished().to_vec(),
     };
     let state = write::to_vec(&state)?;
     if exchange.is_private() {
@@ -66,14 +75,17 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     Ok(token)
 }
 
-/// The state that `token` is, if it is one of ours, of this call, and still good; and whether it is private. Why it is not is
-/// nobody's business.
-pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(RequestState, bool)> {
+/// What the state `token` brings, if it is one of ours, of this call, and has not expired: the questions that were sent with it, and
+/// what earlier rounds have left. The caller is not told why it is refused.
+pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
+    if token.len() > STATE_BYTES {
+        return None;
+    }
     let private = token.strip_prefix(PRIVATE);
     let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
-    let state: RequestState = read_text(&state)?;
-    let is_good = now(call) < state.expires && state.belongs == belonging(&call.cx, request);
-    is_good.then_some((state, private.is_some()))
+    let RequestState { expires, belongs, asked, answers, kept, steps } = read_text(&state)?;
+    let is_good = now(call) < expires && belongs == belonging(&call.cx, request);
+    is_good.then_some((asked, Earlier { answers, kept, steps, is_private: private.is_some() }))
 }
 
 fn verified(keys: &StateKeys, token: &str) -> Option<Vec<u8>> {
@@ -90,10 +102,12 @@ fn now(call: &Call) -> u64 {
     call.cx.host().clock.now_ms() / 1000
 }
 
-/// A digest of the caller, the method, and all parameters but those that change from round to round.
+/// A digest of the caller, the server (its name, and the URL that its endpoint is configured with), the method, and all parameters but
+/// those that change from round to round.
 pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
-    let mut text = format!("{caller:?}\0{}\0", request.method);
+    let server = (cx.server().map(|server| &*server.info.name), cx.resource());
+    let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     let members = request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();

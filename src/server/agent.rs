@@ -94,7 +94,7 @@ pub struct AgentReply {
     pub text: String,
     /// What it has used of a model, if it has.
     pub usage: Option<Usage>,
-    /// The tools that it has called for it, in this order, for whoever asks the agent from within the program.
+    /// The tools that it has called for it in this request, in this order, for programs that ask the agent themselves.
     pub calls: Vec<AgentCall>,
 }
 

@@ -3,7 +3,8 @@
 //! A handler is written straight through: it asks, and goes on with the answer. Where the answer has not come yet, the
 //! handler ends there, the question is sent, and the client's next request runs the handler again from its beginning, with
 //! the answer at hand. What comes before a question is therefore done again: it should be cheap, and change nothing.
-//! Several questions are asked in one round by `futures::join!`.
+//! Several questions are asked in one round by `futures::join!`. An answer belongs to its question, so a question must be the same in
+//! each round: one with another text is asked again.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, client/elicitation, client/sampling, client/roots. In older revisions each would
 //! need a session: see [`SessionRequired`].
@@ -18,7 +19,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::exchange::InputRefusal;
+use super::exchange::{InputRefusal, Question};
 use super::session_required::SessionRequired;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::Text;
@@ -151,7 +152,7 @@ impl Context {
         let question = json!({ "method": "elicitation/create", "params": params });
         let declared = self.exchange().capabilities.elicitation_form;
         let needs = (declared, json!({ "elicitation": { "form": {} } }), SessionRequired::Elicitation);
-        let answer = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question, needs).await?;
         elicited(&key, answer.get(), |content| {
             let content = content.ok_or("its `content` is missing")?;
             let document =
@@ -182,7 +183,7 @@ impl Context {
         let question = json!({ "method": "elicitation/create", "params": params });
         let declared = self.exchange().capabilities.elicitation_url;
         let needs = (declared, json!({ "elicitation": { "url": {} } }), SessionRequired::Elicitation);
-        let answer = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question, needs).await?;
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
@@ -210,7 +211,7 @@ impl Context {
         }
         let question = json!({ "method": "sampling/createMessage", "params": params });
         let needs = (self.exchange().capabilities.sampling, json!({ "sampling": {} }), SessionRequired::Sampling);
-        let answer = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question, needs).await?;
         let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })
     }
@@ -227,27 +228,35 @@ impl Context {
         let key = key.into();
         let question = json!({ "method": "roots/list", "params": {} });
         let needs = (self.exchange().capabilities.roots, json!({ "roots": {} }), SessionRequired::Roots);
-        let answer = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question, needs).await?;
         parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
     }
 
-    /// The answer to a question, if it has come. Otherwise the handler does not get past this.
+    /// The answer to a question, if it has come, and the key under which the client has given it. Otherwise the handler does not get
+    /// past this.
     async fn answer(
         &self,
         key: &str,
         question: Value,
         (declared, needed, session): (bool, Value, SessionRequired),
-    ) -> Result<Box<RawValue>, InputError> {
+    ) -> Result<(String, Box<RawValue>), InputError> {
         if self.revision().era() == Era::Legacy {
             return Err(InputError(InputRefusal::SessionRequired(session)));
         }
-        if let Some(answer) = self.exchange().answers().get(key) {
-            return Ok(answer.clone());
+        let path = self.path();
+        let Some(key) = path.question_key(key) else {
+            let problem =
+                format!("a question has the key {key:?}, which has the form of a nested call's: choose another");
+            return Err(InputError(InputRefusal::Unaskable(problem)));
+        };
+        let digest = path.question(&question);
+        if let Some(answer) = self.exchange().answer(&key, &digest) {
+            return Ok((key, answer));
         }
         if !declared {
             return Err(InputError(InputRefusal::MissingCapability(needed)));
         }
-        self.exchange().ask(key.to_owned(), question);
+        self.exchange().ask(key, Question { digest, request: question }, path.place());
         std::future::pending().await
     }
 

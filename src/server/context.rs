@@ -7,9 +7,11 @@ use std::rc::Rc;
 
 use futures::future::{LocalBoxFuture, Shared};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::builder::McpServer;
-use super::exchange::Exchange;
+use super::call_path::CallPath;
+use super::exchange::{Exchange, Running};
 use super::outbox::Outbox;
 use super::session_required::SessionRequired;
 use crate::auth::Principal;
@@ -94,6 +96,8 @@ pub struct Context {
     server: Option<Rc<McpServer>>,
     /// How many calls of tools this one is within.
     depth: u8,
+    /// Where in the call it is; `None` in the outermost call outside of steps, and if the call has no other rounds.
+    path: Option<Rc<CallPath>>,
 }
 
 /// What is the same for all calls that a request leads to.
@@ -107,6 +111,8 @@ struct OfRequest {
     /// The `_meta` of its parameters, as it was sent.
     meta: Option<Box<str>>,
     traceparent: Option<Box<str>>,
+    /// The URL that the endpoint is configured with.
+    resource: Option<Box<str>>,
     live: Option<Live>,
 }
 
@@ -132,9 +138,9 @@ impl Context {
         host: Host,
     ) -> Self {
         let exchange = Rc::new(Exchange::new(capabilities));
-        let of_request =
-            OfRequest { request, id, revision, client, host, exchange, meta: None, traceparent: None, live: None };
-        Self { of_request: Rc::new(of_request), server: None, depth: 0 }
+        let (meta, traceparent, resource, live) = (None, None, None, None);
+        let of_request = OfRequest { request, id, revision, client, host, exchange, meta, traceparent, resource, live };
+        Self { of_request: Rc::new(of_request), server: None, depth: 0, path: None }
     }
 
     /// The same context, of a request that has this `_meta`. For one that nobody has a copy of yet.
@@ -149,6 +155,14 @@ impl Context {
     pub(crate) fn with_traceparent(mut self, traceparent: Option<Box<str>>) -> Self {
         if let Some(request) = Rc::get_mut(&mut self.of_request) {
             request.traceparent = traceparent;
+        }
+        self
+    }
+
+    /// The same context, of an endpoint that is configured with this URL. For one that nobody has a copy of yet.
+    pub(crate) fn with_resource(mut self, resource: Option<Box<str>>) -> Self {
+        if let Some(request) = Rc::get_mut(&mut self.of_request) {
+            request.resource = resource;
         }
         self
     }
@@ -173,10 +187,45 @@ impl Context {
         Self::new(request, RequestId::native(), Revision::V2026_07_28, None, capabilities, host)
     }
 
-    /// The context of a tool of `server` that is called within this one.
-    pub(crate) fn within(&self, server: &Rc<McpServer>) -> Self {
+    /// The context of the tool `name` of `server` that is called within this one. `arguments` is JSON.
+    pub(crate) fn within(&self, server: &Rc<McpServer>, name: &str, arguments: &str) -> Self {
+        let path = self.has_rounds().then(|| Rc::new(self.path().of_call(name, arguments, self.exchange())));
         let of_request = self.of_request.clone();
-        Self { of_request, server: Some(server.clone()), depth: self.depth.saturating_add(1) }
+        Self { of_request, server: Some(server.clone()), depth: self.depth.saturating_add(1), path }
+    }
+
+    /// The context of a step of this call. `input` is JSON: a step with another input is another step.
+    pub(crate) fn within_step(&self, step: &str, input: &str) -> Self {
+        let path = self.has_rounds().then(|| Rc::new(self.path().of_step(step, input, self.exchange())));
+        Self { path, ..self.clone() }
+    }
+
+    /// Where in the call it is.
+    pub(crate) fn path(&self) -> Rc<CallPath> {
+        self.path.clone().unwrap_or_default()
+    }
+
+    /// Whether the call has had a round before, or may have another. If not, no step has to be remembered.
+    pub(crate) fn has_rounds(&self) -> bool {
+        self.exchange().has_rounds()
+    }
+
+    /// The result that an earlier round has remembered of the step whose context this is.
+    pub(crate) fn remembered(&self) -> Option<Box<RawValue>> {
+        self.exchange().result(self.path.as_ref()?.place())
+    }
+
+    /// Remembers the result of the step whose context this is, by its name for the log.
+    pub(crate) fn remember(&self, step: &str, result: Box<RawValue>) {
+        if let Some(path) = &self.path {
+            self.exchange().remember(path.place(), step, result);
+        }
+    }
+
+    /// Begins the step whose context this is, unless a question has been asked: then it waits for the round to end.
+    pub(crate) async fn begin(&self, step: &str) -> Option<Running> {
+        let path = self.path.as_ref()?;
+        Some(Running::begin(&self.of_request.exchange, path.place(), step).await)
     }
 
     pub(crate) fn depth(&self) -> u8 {
@@ -292,6 +341,11 @@ impl Context {
 
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.of_request.exchange
+    }
+
+    /// The URL that the endpoint is configured with, if there is one.
+    pub(crate) fn resource(&self) -> Option<&str> {
+        self.of_request.resource.as_deref()
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {

@@ -1,31 +1,68 @@
-//! Questions that a handler has for the client, and the answers that have come.
+//! What a call remembers from one round to the next: its questions, their answers, and the results of its steps.
 //!
-//! In 2026-07-28 a question ends the call: its answer comes with the next one, in which the handler runs again from its
+//! In 2026-07-28 a question ends the round. Its answer comes with the next request, in which the handler runs again from its
 //! beginning, and finds it. Source: 2026-07-28, basic/patterns/mrtr.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::session_required::SessionRequired;
-use super::workflow::FinishedSteps;
+use super::steps::{Finished, Steps};
 use crate::protocol::capabilities::ClientCapabilities;
 
-/// The answers by the keys of their questions, each as JSON.
-pub(crate) type Answers = BTreeMap<String, Box<RawValue>>;
+/// Bytes of a request state, as the client carries it.
+pub(crate) const STATE_BYTES: usize = 512 * 1024;
+/// Questions of a call in all its rounds: those that are answered, and those that are sent.
+const QUESTIONS: usize = 256;
 
-/// What has been asked and answered in one request.
+/// An answer, and the question that it belongs to.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Answered {
+    pub key: String,
+    /// The digest of the question: see [`CallPath::question`](super::call_path::CallPath::question).
+    pub question: String,
+    pub answer: Box<RawValue>,
+    /// The handler has had it in this round.
+    #[serde(skip)]
+    pub is_used: bool,
+}
+
+/// A question that waits for its answer.
+pub(crate) struct Question {
+    pub digest: String,
+    /// As it is sent.
+    pub request: serde_json::Value,
+}
+
+/// What an earlier round has left.
+#[derive(Default)]
+pub(crate) struct Earlier {
+    pub answers: Vec<Answered>,
+    /// What the handler has kept.
+    pub kept: Option<Box<RawValue>>,
+    pub steps: Vec<Finished>,
+    pub is_private: bool,
+}
+
+/// What has been asked, answered and done in one request.
 #[derive(Default)]
 pub(crate) struct Exchange {
     pub capabilities: ClientCapabilities,
-    answers: RefCell<Answers>,
-    questions: RefCell<BTreeMap<String, serde_json::Value>>,
+    answers: RefCell<Vec<Answered>>,
+    questions: RefCell<BTreeMap<String, Question>>,
     state: RefCell<Option<Box<RawValue>>>,
-    conflict: RefCell<Option<String>>,
+    unsendable: RefCell<Option<Unsendable>>,
     is_retry: Cell<bool>,
     is_private: Cell<bool>,
-    steps: RefCell<FinishedSteps>,
+    steps: RefCell<Steps>,
+    /// How often each call or step has begun, by its digest.
+    counts: RefCell<BTreeMap<String, u32>>,
+    /// The keys under which another question was answered in an earlier round.
+    changed: RefCell<Vec<String>>,
     shows_run: Cell<bool>,
 }
 
@@ -42,16 +79,26 @@ pub(crate) enum InputRefusal {
     Unaskable(String),
 }
 
+/// Why the questions of a round cannot be sent. The texts are for the log.
+#[derive(Clone)]
+pub(crate) enum Unsendable {
+    /// Two questions have one key.
+    Conflict(String),
+    /// The call has more to remember than a state carries.
+    Excess(String),
+}
+
 impl Exchange {
     pub(crate) fn new(capabilities: ClientCapabilities) -> Self {
         Self { capabilities, ..Self::default() }
     }
 
-    /// Takes over what came with the request: the answers so far, the handler's own state, and the results of steps.
-    pub(crate) fn resume(&self, answers: Answers, state: Option<Box<RawValue>>, steps: FinishedSteps) {
-        self.answers.replace(answers);
-        self.state.replace(state);
-        self.steps.replace(steps);
+    /// Takes over what came with the request.
+    pub(crate) fn resume(&self, earlier: Earlier) {
+        self.answers.replace(earlier.answers);
+        self.state.replace(earlier.kept);
+        self.steps.borrow_mut().resume(earlier.steps);
+        self.is_private.set(earlier.is_private);
         self.is_retry.set(true);
     }
 
@@ -59,7 +106,13 @@ impl Exchange {
         self.is_retry.get()
     }
 
-    pub(crate) fn answers(&self) -> Ref<'_, Answers> {
+    /// Whether the call has had a round before, or may have another. If not, nothing has to be remembered.
+    pub(crate) fn has_rounds(&self) -> bool {
+        let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
+        self.is_retry() || elicitation_form || elicitation_url || sampling || roots
+    }
+
+    pub(crate) fn answers(&self) -> Ref<'_, Vec<Answered>> {
         self.answers.borrow()
     }
 
@@ -71,23 +124,27 @@ impl Exchange {
         self.state.replace(Some(state));
     }
 
-    /// The results of a workflow's steps, and how far agents have come, of this round and of those before.
-    pub(crate) fn steps(&self) -> Ref<'_, FinishedSteps> {
+    pub(crate) fn steps(&self) -> Ref<'_, Steps> {
         self.steps.borrow()
     }
 
-    /// Keeps the result of a step. What goes from step to step is nobody else's business.
-    pub(crate) fn finish_step(&self, step: String, result: Box<RawValue>) {
-        self.steps.borrow_mut().insert(step, result);
+    /// The result that an earlier round has remembered at `place`.
+    pub(super) fn result(&self, place: &str) -> Option<Box<RawValue>> {
+        self.steps.borrow_mut().result(place)
+    }
+
+    /// Remembers the result of a step. Clients cannot read it: results that go from step to step are internal.
+    pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
+        self.steps.borrow_mut().remember(place, step, result);
         self.make_private();
     }
 
-    /// Forgets what was kept of a step, so that it is done anew where it is met again.
-    pub(crate) fn forget_step(&self, step: &str) {
-        // To take it out needs much code that nothing else needs.
-        if let Some(kept) = self.steps.borrow_mut().get_mut(step) {
-            *kept = RawValue::NULL.to_owned();
-        }
+    /// Which call or step of this digest the next one is, from 1.
+    pub(super) fn count(&self, digest: &str) -> u32 {
+        let mut counts = self.counts.borrow_mut();
+        let count = counts.entry(digest.to_owned()).or_default();
+        *count = count.saturating_add(1);
+        *count
     }
 
     /// The caller wants to see the run of a workflow.
@@ -108,24 +165,95 @@ impl Exchange {
         self.is_private.get()
     }
 
+    /// Whether the handler waits for an answer: the round ends, and no step begins any more.
     pub(crate) fn has_questions(&self) -> bool {
-        !self.questions.borrow().is_empty()
+        !self.questions.borrow().is_empty() || self.unsendable.borrow().is_some()
     }
 
-    pub(crate) fn questions(&self) -> Ref<'_, BTreeMap<String, serde_json::Value>> {
+    pub(crate) fn questions(&self) -> Ref<'_, BTreeMap<String, Question>> {
         self.questions.borrow()
     }
 
-    pub(super) fn ask(&self, key: String, question: serde_json::Value) {
-        let mut questions = self.questions.borrow_mut();
-        if questions.get(&key).is_some_and(|asked| *asked != question) {
-            self.conflict.replace(Some(format!("two questions have the key {key:?}")));
+    /// The answer to the question of this key and digest, if it has come.
+    pub(super) fn answer(&self, key: &str, question: &str) -> Option<Box<RawValue>> {
+        let mut answers = self.answers.borrow_mut();
+        let answered = answers.iter_mut().find(|answered| answered.key == key && answered.question == question)?;
+        answered.is_used = true;
+        Some(answered.answer.clone())
+    }
+
+    /// Asks a question from `place`. An answer to another question of its key is forgotten, unless this round has used it.
+    pub(super) fn ask(&self, key: String, question: Question, place: &str) {
+        let (mut questions, mut answers) = (self.questions.borrow_mut(), self.answers.borrow_mut());
+        let before = answers.len();
+        answers.retain(|answered| answered.key != key || answered.is_used);
+        if answers.len() < before {
+            self.changed.borrow_mut().push(key.clone());
         }
-        questions.insert(key, question);
+        self.steps.borrow_mut().wait_at(place);
+        match questions.get(&key) {
+            Some(asked) if asked.digest != question.digest => {
+                let conflict = format!("two questions have the key {key:?}: give each a key of its own");
+                self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
+            }
+            None if questions.len().saturating_add(answers.len()) >= QUESTIONS => {
+                let excess = format!("it asks more than {QUESTIONS} questions");
+                self.unsendable.replace(Some(Unsendable::Excess(excess)));
+            }
+            _ => drop(questions.insert(key, question)),
+        }
     }
 
     /// Why the questions cannot be sent, if they cannot.
-    pub(crate) fn conflict(&self) -> Option<String> {
-        self.conflict.borrow().clone()
+    pub(crate) fn unsendable(&self) -> Option<Unsendable> {
+        let excess = || self.steps.borrow().excess().map(Unsendable::Excess);
+        self.unsendable.borrow().clone().or_else(excess)
+    }
+
+    /// What the developer should know of the round: each line names a step or a key, and never a value.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let steps = self.steps.borrow();
+        let changed_steps = steps.changed().map(|step| {
+            format!("step `{step}` was run again: an earlier round of the call has finished it with another input")
+        });
+        let changed = self.changed.borrow();
+        let questions = changed.iter().map(|key| {
+            format!("question {key:?} was asked again: an earlier round of the call has asked another one by this key")
+        });
+        // Only a deadline ends a round in which steps are at work.
+        let is_asking = self.has_questions();
+        let at_work = steps.at_work().filter(|_| is_asking).map(|step| {
+            format!("step `{step}` was broken off by the deadline while the call asks its client: it will run again")
+        });
+        changed_steps.chain(questions).chain(at_work).collect()
+    }
+
+    /// Whether a question is to be sent, and no step is running that could still finish.
+    pub(super) fn is_round_over(&self) -> bool {
+        self.has_questions() && self.steps.borrow().at_work().next().is_none()
+    }
+}
+
+/// A step that is running. The round does not end at a question elsewhere before this is dropped.
+pub(crate) struct Running {
+    exchange: Rc<Exchange>,
+    place: String,
+}
+
+impl Running {
+    /// Begins a step, unless a question has been asked: then it waits for the round to end.
+    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str) -> Self {
+        if exchange.has_questions() {
+            exchange.steps.borrow_mut().wait_at(place);
+            std::future::pending::<()>().await;
+        }
+        exchange.steps.borrow_mut().begin(place, step);
+        Self { exchange: exchange.clone(), place: place.to_owned() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.exchange.steps.borrow_mut().end(&self.place);
     }
 }

@@ -211,8 +211,7 @@ impl McpServer {
             let scopes = tool.access.scopes.join(" ");
             return Err(ToolError::new(format!("`{name}` needs the scope {scopes}, which the caller does not have.")));
         }
-        let inner = cx.within(self);
-        if inner.depth() > DEEPEST {
+        if cx.depth() >= DEEPEST {
             let message = format!("`{name}` was not called: {DEEPEST} calls are within one another already.");
             return Err(ToolError::new(message));
         }
@@ -221,6 +220,7 @@ impl McpServer {
             .ok()
             .filter(|document| document.root().kind() == Kind::Object)
             .ok_or_else(|| ToolError::new(format!("The arguments of `{name}` must be an object.")))?;
+        let inner = cx.within(self, name, &text);
         let work = execute(tool, document.root(), &inner);
         // Nothing of the arguments is held while the tool works.
         drop(document);
@@ -232,7 +232,7 @@ impl McpServer {
                 let message = error.to_string().into();
                 Err(ToolError { message, ..error.into() })
             }
-            // Whoever runs the outermost call sees that there are questions, and ends it.
+            // The outermost call ends at the same questions.
             Executed::Asks => std::future::pending().await,
         }
     }

@@ -25,6 +25,12 @@ pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
     host.log.write(Level::Error, &line);
 }
 
+/// Writes down what the developer should know of a call that asks its client.
+pub(crate) fn warn(host: &Host, problem: &str) {
+    let line = serde_json::json!({ "event": "rounds", "problem": problem }).to_string();
+    host.log.write(Level::Warning, &line);
+}
+
 /// Writes down why `subject` failed, and gives the error that says nothing of it.
 pub(crate) fn internal(cx: &Context, subject: &str, cause: &impl Display) -> RpcError {
     log(cx.host(), subject, &cause.to_string());

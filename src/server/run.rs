@@ -25,22 +25,41 @@ pub(crate) enum Ended<T> {
 
 /// Runs `work` for at most `limit`.
 ///
+/// A question ends it once no step is running that could still finish, so that no step is broken off and run again.
+///
 /// The timer is set only once the handler waits for something: most do not, and to set it costs more than they do. A handler
 /// that never waits cannot be stopped.
 pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
-    std::future::poll_fn(|task| {
-        if let Poll::Ready(done) = work.as_mut().poll(task) {
-            return Poll::Ready(Ended::Done(done));
+    let ended = std::future::poll_fn(|task| {
+        let mut is_late = false;
+        loop {
+            if let Poll::Ready(done) = work.as_mut().poll(task) {
+                return Poll::Ready(Ended::Done(done));
+            }
+            let exchange = cx.exchange();
+            if exchange.is_round_over() || is_late && exchange.has_questions() {
+                return Poll::Ready(Ended::Asks);
+            }
+            if is_late {
+                return Poll::Ready(Ended::Late);
+            }
+            let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
+            if timer.poll_unpin(task).is_pending() {
+                return Poll::Pending;
+            }
+            // What became ready together with the timer is not lost.
+            is_late = true;
         }
-        if cx.exchange().has_questions() {
-            return Poll::Ready(Ended::Asks);
-        }
-        let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
-        timer.poll_unpin(task).map(|()| Ended::Late)
     })
-    .await
+    .await;
+    if cx.depth() == 0 {
+        for warning in cx.exchange().warnings() {
+            fault::warn(cx.host(), &warning);
+        }
+    }
+    ended
 }
 
 /// What a caller is told of a handler that was not done in time.

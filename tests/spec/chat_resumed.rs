@@ -6,11 +6,18 @@ use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{KEY, all, retry, with_capabilities};
-use crate::support::legacy;
+use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::support::{Answer, legacy};
 
 fn ada() -> Value {
-    json!({ "name": { "action": "accept", "content": { "name": "Ada" } } })
+    json!({ "action": "accept", "content": { "name": "Ada" } })
+}
+
+/// The one question of a round, with its key.
+fn asked_question(answer: &Answer) -> (String, Value) {
+    let questions = answer.result()["inputRequests"].as_object().expect("questions");
+    assert_eq!(questions.len(), 1, "{answer:?}");
+    questions.iter().next().map(|(key, question)| (key.clone(), question.clone())).expect("a question")
 }
 
 /// A tool that asks the client ends the call; with the answer the conversation goes on from there, and nothing of it can be read.
@@ -23,10 +30,12 @@ fn a_tool_that_asks_is_gone_on_from() {
         with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_logging(&endpoint, &over(&network))
     };
     let first = ask(question(), all());
-    assert_eq!(first.result()["inputRequests"]["name"]["method"], "elicitation/create", "{first:?}");
+    let (key, question_asked) = asked_question(&first);
+    assert!(key.starts_with("ask-") && key.ends_with("/name"), "{key}");
+    assert_eq!(question_asked["method"], "elicitation/create");
     assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("p1.")));
     assert_eq!(network.count(), 1);
-    let second = ask(retry(&question(), &first, ada()), all());
+    let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all());
     assert_eq!(second.tool_text(), ("Hello, Ada.", false));
     assert_eq!(network.count(), 2, "the first round is not asked again");
     let contents: Vec<_> = told(&network).iter().map(|message| message["content"].clone()).collect();
@@ -69,7 +78,7 @@ fn agents_within_agents_are_gone_on_from() {
     let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_logging(&endpoint, &over(&network));
     let first = ask(params.clone());
     assert_eq!((network.count(), first.result()["resultType"].as_str()), (2, Some("input_required")), "{first:?}");
-    let second = ask(retry(&params, &first, ada()));
+    let second = ask(retry(&params, &first, answer_all(&first, &ada())));
     assert_eq!(second.tool_text(), ("Ada, says the clerk.", false));
     let last = |nth: usize| asked(&network)[nth]["messages"].as_array().and_then(|all| all.last()).cloned();
     let contents = [last(2), last(3)].map(|message| message.expect("a message")["content"].clone());

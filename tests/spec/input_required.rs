@@ -130,6 +130,12 @@ pub fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
     params
 }
 
+/// This answer to each question that `first` asks.
+pub fn answer_all(first: &Answer, answer: &Value) -> Value {
+    let questions = first.result()["inputRequests"].as_object().expect("questions");
+    questions.keys().map(|key| (key.clone(), answer.clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
 fn ada() -> Value {
     json!({ "user_name": { "action": "accept", "content": { "name": "Ada" } } })
 }

@@ -15,6 +15,7 @@
 
 mod about;
 mod agents;
+mod answers;
 mod bad_input;
 mod batches;
 mod building;
@@ -45,6 +46,8 @@ mod panics;
 mod platform;
 mod prompts;
 mod resources;
+mod rounds;
+mod running_steps;
 mod schemas;
 mod sessions;
 mod streamable_http;

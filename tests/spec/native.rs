@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, ask_with, retry};
+use crate::input_required::{KEY, all, answer_all, ask_with, retry};
 use crate::support::{Internal, Lines, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
@@ -181,8 +181,11 @@ fn a_question_of_a_tool_within_a_tool_is_asked() {
     let endpoint = endpoint();
     let params = json!({ "name": "call", "arguments": { "name": "ask", "arguments": {} } });
     let first = ask_with(all(), "tools/call", params.clone(), "ada", &endpoint);
-    assert_eq!(first.result()["inputRequests"]["name"]["method"], "elicitation/create", "{first:?}");
-    let again = retry(&params, &first, json!({ "name": { "action": "accept", "content": { "name": "Ada" } } }));
+    let questions = first.result()["inputRequests"].as_object().expect("questions");
+    let keys: Vec<_> = questions.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["ask-17e26d7f/name"], "the call path, and the key as the tool has written it");
+    let again =
+        retry(&params, &first, answer_all(&first, &json!({ "action": "accept", "content": { "name": "Ada" } })));
     let second = ask_with(all(), "tools/call", again, "ada", &endpoint);
     assert_eq!(second.tool_text(), ("said: Ada", false));
     let refused = ask_with(json!({}), "tools/call", params, "ada", &endpoint);

@@ -15,7 +15,7 @@ pub(crate) fn of(value: Value<'_>) -> String {
 
 /// The canonical form of a value as text; of what is no JSON, the text itself.
 pub(crate) fn of_text(json: &str) -> String {
-    match Document::parse(json.as_bytes(), JsonLimits::default()) {
+    match Document::parse(json.as_bytes(), JsonLimits::MOST) {
         Ok(document) => of(document.root()),
         Err(_) => json.to_owned(),
     }

@@ -39,14 +39,12 @@ impl Conversation {
 
     /// What is kept of it.
     fn kept(&self) -> Value {
-        let Usage { input_tokens, output_tokens } = self.usage.unwrap_or_default();
-        let usage = self.usage.map(|_| json!({ "prompt_tokens": input_tokens, "completion_tokens": output_tokens }));
+        let usage = self.usage.map(kept_usage);
         json!({ "messages": self.messages, "done": self.done, "rounds": self.rounds, "usage": usage })
     }
 
     /// The one that this was kept of.
-    pub(super) fn read(kept: &str) -> Option<Self> {
-        let mut kept = wire::json(kept.as_bytes())?;
+    fn read(mut kept: Value) -> Option<Self> {
         let Value::Array(messages) = kept.get_mut("messages")?.take() else { return None };
         let number = |member: &str| kept.get(member)?.as_u64();
         let (done, rounds) = (usize::try_from(number("done")?).ok()?, u8::try_from(number("rounds")?).ok()?);
@@ -74,14 +72,45 @@ impl Conversation {
     }
 }
 
+/// What earlier rounds of the call have remembered of an agent.
+pub(super) enum Progress {
+    /// It was asking, or calling tools.
+    Talking(Conversation),
+    /// It has answered.
+    Answered(AgentReply),
+}
+
+impl Progress {
+    pub(super) fn read(kept: &RawValue) -> Option<Self> {
+        let kept = wire::json(kept.get().as_bytes())?;
+        match kept.get("reply") {
+            Some(text) => {
+                let reply = AgentReply::new(text.as_str()?);
+                Some(Self::Answered(AgentReply { usage: wire::usage(&kept), ..reply }))
+            }
+            None => Conversation::read(kept).map(Self::Talking),
+        }
+    }
+
+    /// What is kept of an answer: without the calls that led to it.
+    pub(super) fn of_reply(reply: &AgentReply) -> Value {
+        json!({ "reply": reply.text, "usage": reply.usage.map(kept_usage) })
+    }
+}
+
+/// What is kept of the use of a model, as an endpoint would write it.
+fn kept_usage(Usage { input_tokens, output_tokens }: Usage) -> Value {
+    json!({ "prompt_tokens": input_tokens, "completion_tokens": output_tokens })
+}
+
 /// What a conversation is had with.
 pub(super) struct Talk<'a> {
     pub model: &'a ChatModel,
     pub cx: &'a Context,
     pub tools: &'a [Offered<'a>],
     pub deadline: Deadline,
-    /// What the conversation is kept by, while a tool asks the client.
-    pub place: &'a str,
+    /// The agent's name for the log.
+    pub name: &'a str,
     pub calls: Vec<AgentCall>,
     /// What the client was told of its progress.
     pub told: u32,
@@ -96,6 +125,8 @@ impl Talk<'_> {
             conversation.rounds = conversation.rounds.saturating_add(1);
             let is_last = conversation.rounds >= ROUNDS;
             let body = wire::request(self.model, &conversation.messages, &offers, is_last);
+            let turn = self.turn(&conversation);
+            let _running = turn.begin(self.name).await;
             self.tell("asking the model".into());
             let said = ask(self.model, &body, self.deadline, self.cx).await?;
             conversation.count(said.usage);
@@ -110,6 +141,7 @@ impl Talk<'_> {
                 return Ok(AgentReply { text, usage: conversation.usage, calls: self.calls });
             }
             conversation.called(said.message);
+            self.remember(&conversation)?;
         }
     }
 
@@ -118,10 +150,10 @@ impl Talk<'_> {
         let calls = conversation.calls();
         let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= ROUNDS);
         for (nth, call) in calls.iter().enumerate() {
+            let turn = self.turn(conversation);
+            let _running = turn.begin(self.name).await;
             let mut content = if conversation.done < MOST_CALLS {
-                // A tool that asks the client ends here, and goes on from here.
-                self.cx.exchange().finish_step(self.place.to_owned(), to_raw_value(&conversation.kept())?);
-                self.call(call).await?
+                self.call(call, &turn).await?
             } else {
                 "It was not called: too many calls at once.".to_owned()
             };
@@ -130,12 +162,28 @@ impl Talk<'_> {
             }
             conversation.messages.push(wire::result(call, &content));
             conversation.done = conversation.done.saturating_add(1);
+            self.remember(conversation)?;
+        }
+        Ok(())
+    }
+
+    /// The context of the next message. Its place keeps equal calls apart also in a later round, in which the calls before it are
+    /// not made again.
+    fn turn(&self, conversation: &Conversation) -> Context {
+        self.cx.within_step("turn", &conversation.messages.len().to_string())
+    }
+
+    /// Remembers how far it has come, and forgets what a tool has remembered that has now given its result: after each step, and not
+    /// before a call, which may have begun in an earlier round.
+    pub(super) fn remember(&self, conversation: &Conversation) -> Result<(), ToolError> {
+        if self.cx.has_rounds() {
+            self.cx.remember(self.name, to_raw_value(&conversation.kept())?);
         }
         Ok(())
     }
 
     /// What the model is told of a call.
-    async fn call(&mut self, call: &ToolCall) -> Result<String, ToolError> {
+    async fn call(&mut self, call: &ToolCall, turn: &Context) -> Result<String, ToolError> {
         let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
             return Ok(format!("There is no tool `{}`.", shortened(&call.name)));
         };
@@ -144,7 +192,7 @@ impl Talk<'_> {
             return Ok(format!("The arguments of `{name}` are no JSON object. Write them as its schema says."));
         };
         self.tell(format!("calling {name}"));
-        let result = match self.cx.call_tool(name, arguments.clone()).await {
+        let result = match turn.call_tool(name, arguments.clone()).await {
             Ok(result) => result,
             // A client that could answer has to be told what is missing; one that could not is no reason to give up.
             Err(error) if error.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {

@@ -19,9 +19,10 @@ mod wire;
 use std::time::Duration;
 
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 
 use self::attempt::Deadline;
-use self::conversation::{Conversation, Talk};
+use self::conversation::{Conversation, Progress, Talk};
 pub use self::model::ChatModel;
 use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
@@ -174,20 +175,29 @@ impl Agent for ChatAgent {
     }
 
     async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, ToolError> {
-        // No key has a space in it, and so no other agent or workflow keeps anything by this name.
-        let place = format!("ask_{} {message}", self.key);
+        let name = format!("ask_{}", self.key);
+        let cx = cx.within_step(&name, &Value::from(message.as_str()).to_string());
         let tools = offered(&self.tools, &cx);
-        let kept = cx.exchange().steps().get(&place).and_then(|kept| Conversation::read(kept.get()));
-        let conversation = kept.unwrap_or_else(|| self.begin(&message, &tools));
         let deadline = Deadline::new(self.time_limit, &cx);
         let (model, calls) = (&self.model, Vec::new());
-        let talk = Talk { model, cx: &cx, tools: &tools, deadline, place: &place, calls, told: 0 };
+        let talk = Talk { model, cx: &cx, tools: &tools, deadline, name: &name, calls, told: 0 };
+        let conversation = match cx.remembered().and_then(|kept| Progress::read(&kept)) {
+            Some(Progress::Answered(reply)) => return Ok(reply),
+            Some(Progress::Talking(conversation)) => conversation,
+            None => {
+                let conversation = self.begin(&message, &tools);
+                talk.remember(&conversation)?;
+                conversation
+            }
+        };
         let reply = talk.go_on(conversation).await?;
-        // What comes to the same question again has it answered anew.
-        cx.exchange().forget_step(&place);
-        Ok(match &self.revise {
+        let reply = match &self.revise {
             Some(revise) => revise(reply),
             None => reply,
-        })
+        };
+        if cx.has_rounds() {
+            cx.remember(&name, to_raw_value(&Progress::of_reply(&reply))?);
+        }
+        Ok(reply)
     }
 }

@@ -1,8 +1,9 @@
 //! Workflows: steps that follow one another, as a tool.
 //!
 //! A workflow with the key `ingest` is the tool `run_ingest`. It takes what its first step takes and gives what its last one gives. A
-//! step that fails ends it, by its name. A step that asks the client for input ends the call; the next one goes on at that step, with
-//! the results of those before it, which the client has carried and cannot read.
+//! step that fails ends it, by its name. A step that asks the client for input ends the round. The next round continues at that step, with
+//! the results of the steps before it, which the client has carried and cannot read. A finished step is not run again for the same call
+//! path, name and input. Its effects happen at least once: a round may be sent again, and an answer may be lost.
 
 mod run;
 
@@ -24,7 +25,7 @@ use super::tool_result::{IntoToolResult, Json, ToolError, ToolResult};
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
 
-pub(crate) use run::{FinishedSteps, RUN};
+pub(crate) use run::RUN;
 use run::{Run, Status};
 
 /// What goes from one step to the next: it may be carried by a client meanwhile, and a step may be tried again with it.
@@ -242,25 +243,28 @@ impl<F> Step<F> {
         Step { retry: self.retry.clone(), ..Step::new(name, work) }
     }
 
-    /// What the step gives; what it has given before, if it has in an earlier round of the call.
+    /// The result of the step. A step that an earlier round of the call has finished with the same input is not run again.
     async fn run<I: StepValue, O: StepValue, Fut>(&self, value: I, run: &Run) -> Result<O, ToolError>
     where
         F: Fn(I, Context) -> Fut,
         Fut: Future<Output = Result<O, ToolError>>,
     {
-        if let Some(result) = run.finished(&self.name) {
+        let cx = run.within_step(&self.name, &value)?;
+        if let Some(result) = run.remembered(&self.name, &cx) {
             return Ok(result);
         }
+        // Until the result is remembered, the round waits for this step.
+        let _running = cx.begin(&run.log_name(&self.name)).await;
         let record = run.begin(&self.name);
-        let outcome = self.attempt(value, run).await;
+        let outcome = self.attempt(value, &cx).await;
         let outcome = match outcome {
-            Ok(result) => run.finish(&self.name, record, &result).map(|()| result),
+            Ok(result) => run.finish(&self.name, record, &result, &cx).map(|()| result),
             Err(error) => Err(error),
         };
         outcome.map_err(|error| run.fail(&self.name, record, error))
     }
 
-    async fn attempt<I: StepValue, O, Fut>(&self, value: I, run: &Run) -> Result<O, ToolError>
+    async fn attempt<I: StepValue, O, Fut>(&self, value: I, cx: &Context) -> Result<O, ToolError>
     where
         F: Fn(I, Context) -> Fut,
         Fut: Future<Output = Result<O, ToolError>>,
@@ -268,8 +272,8 @@ impl<F> Step<F> {
         let Retry { attempts: mut left, mut wait } = self.retry.get();
         loop {
             left = left.saturating_sub(1);
-            match (self.work)(value.clone(), run.cx.clone()).await {
-                Err(error) if left > 0 && error.input.is_none() => run.cx.host().timer.sleep(wait).await,
+            match (self.work)(value.clone(), cx.clone()).await {
+                Err(error) if left > 0 && error.input.is_none() => cx.host().timer.sleep(wait).await,
                 outcome => return outcome,
             }
             wait = wait.saturating_mul(2);

@@ -1,10 +1,10 @@
 //! A run of a workflow: what has become of its steps, and what the client is told of it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::to_raw_value;
 
 use crate::protocol::description::Text;
 use crate::protocol::json::deserialize::read_text;
@@ -13,9 +13,6 @@ use crate::server::tool_result::ToolError;
 
 /// Where the run is in the `_meta` of a result, and where a caller asks for it in that of a request.
 pub(crate) const RUN: &str = "edge-mcp/run";
-
-/// The results of steps, by workflow and step.
-pub(crate) type FinishedSteps = BTreeMap<String, Box<serde_json::value::RawValue>>;
 
 /// A run of a workflow, within one call.
 pub(super) struct Run {
@@ -53,15 +50,22 @@ impl Run {
         Self { cx, key, total, records: RefCell::default() }
     }
 
-    /// The name under which the result of a step is kept: workflows may run within one another.
-    fn place(&self, step: &str) -> String {
+    /// The name of a step in the log: workflows may run within one another.
+    pub(super) fn log_name(&self, step: &str) -> String {
         format!("{}/{step}", self.key)
     }
 
-    pub(super) fn finished<O: DeserializeOwned>(&self, step: &str) -> Option<O> {
-        let steps = self.cx.exchange().steps();
-        let result = read_text(steps.get(&self.place(step))?.get().as_bytes())?;
-        drop(steps);
+    /// The context of a step with this input.
+    pub(super) fn within_step(&self, step: &str, input: &impl Serialize) -> Result<Context, ToolError> {
+        if !self.cx.has_rounds() {
+            return Ok(self.cx.clone());
+        }
+        Ok(self.cx.within_step(&self.log_name(step), to_raw_value(input)?.get()))
+    }
+
+    /// What an earlier round of the call has remembered of the step whose context `cx` is.
+    pub(super) fn remembered<O: DeserializeOwned>(&self, step: &str, cx: &Context) -> Option<O> {
+        let result = read_text(cx.remembered()?.get().as_bytes())?;
         let record = Record { step: step.to_owned().into(), status: Status::Success, started_at: None, ended_at: None };
         self.records.borrow_mut().push(record);
         self.tell(step);
@@ -83,9 +87,16 @@ impl Run {
         }
     }
 
-    pub(super) fn finish(&self, step: &str, record: usize, result: &impl Serialize) -> Result<(), ToolError> {
-        let json = serde_json::value::to_raw_value(result)?;
-        self.cx.exchange().finish_step(self.place(step), json);
+    pub(super) fn finish(
+        &self,
+        step: &str,
+        record: usize,
+        result: &impl Serialize,
+        cx: &Context,
+    ) -> Result<(), ToolError> {
+        if cx.has_rounds() {
+            cx.remember(&self.log_name(step), to_raw_value(result)?);
+        }
         self.end(record, Status::Success);
         self.tell(step);
         Ok(())

@@ -1,0 +1,312 @@
+//! Answers, and the questions that they belong to.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::http::Endpoint;
+use edge_mcp::{BuildError, ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::chat_agent::{local, over};
+use crate::fake_model::{calls, model, text};
+use crate::input_required::{answer_all, retry};
+use crate::rounds::{Done, Number, Yes, ask_on, keys, open, rounds, yes};
+use crate::support::{Answer, Lines};
+
+fn is_asked(answer: &Answer) -> bool {
+    answer.result()["resultType"] == "input_required"
+}
+
+async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, ToolError> {
+    Ok(cx.elicit::<Yes>(key, question).await?.accepted().is_some_and(|answer| answer.yes))
+}
+
+/// A tool that asks whether to pay a price, which changes between rounds.
+fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
+    let price = price.clone();
+    open(move || {
+        let price = price.clone();
+        let pay = move |cx: Context| {
+            let price = price.get();
+            async move {
+                Ok::<_, ToolError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
+            }
+        };
+        McpServer::builder("s", "1").tool(Tool::new("pay", pay).description("Pays.")).build()
+    })
+}
+
+#[test]
+fn an_answer_is_good_for_its_question_alone() {
+    let price = Rc::new(Cell::new(10));
+    let endpoint = paying(&price);
+    let (params, lines) = (json!({ "name": "pay" }), Lines::default());
+    let ask = |params: &Value| ask_on(&endpoint, params, &lines);
+    let first = ask(&params);
+    price.set(1_000_000);
+    let second = ask(&retry(&params, &first, answer_all(&first, &yes())));
+    assert_eq!(second.result()["inputRequests"]["confirm"]["params"]["message"], "Pay 1000000?");
+    assert!(lines.text().contains("question \\\"confirm\\\" was asked again"), "{}", lines.text());
+    assert!(!lines.text().contains("1000000") && !lines.text().contains("Pay"), "{}", lines.text());
+    price.set(10);
+    let third = ask(&retry(&params, &second, json!({})));
+    assert!(is_asked(&third), "the answer to the first question was forgotten: {third:?}");
+    let last = ask(&retry(&params, &third, answer_all(&third, &yes())));
+    assert_eq!(last.tool_text(), ("10: true", false));
+}
+
+/// Rule 78: extra keys are ignored, and so are answers in a request that brings no state.
+#[test]
+fn what_was_not_asked_is_not_answered() {
+    let endpoint = paying(&Rc::new(Cell::new(10)));
+    let params = json!({ "name": "pay" });
+    let with = |responses: Value| {
+        let mut params = params.clone();
+        params["inputResponses"] = responses;
+        ask_on(&endpoint, &params, &Lines::default())
+    };
+    for responses in [json!({ "confirm": yes() }), json!({ "other": yes() }), json!({})] {
+        assert!(is_asked(&with(responses)), "a request without a state was asked nothing");
+    }
+    let first = with(json!({}));
+    let unasked = ask_on(&endpoint, &retry(&params, &first, json!({ "other": 7 })), &Lines::default());
+    assert!(is_asked(&unasked), "an unknown key is ignored: {unasked:?}");
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct File {
+    file: String,
+}
+
+/// A tool that asks before it deletes.
+fn delete(deleted: &Done) -> Tool {
+    let deleted = deleted.clone();
+    let delete = move |File { file }: File, cx: Context| {
+        let deleted = deleted.clone();
+        async move {
+            if confirmed(&cx, "confirm", format!("Delete {file}?")).await? {
+                deleted.borrow_mut().push(file.clone());
+                return Ok::<_, ToolError>(format!("deleted {file}"));
+            }
+            Ok(format!("kept {file}"))
+        }
+    };
+    Tool::new("delete", delete).description("Deletes a file.")
+}
+
+#[test]
+fn each_deletion_of_an_agent_is_confirmed_by_itself() {
+    let deleted = Done::default();
+    let of = deleted.clone();
+    let endpoint = open(move || {
+        let agent = ChatAgent::new("clerk", "Clerk", "Deletes.", local()).tools(["delete"]);
+        McpServer::builder("s", "1").tool(delete(&of)).agent(agent).build()
+    });
+    let file = |name: &str| ("delete", json!({ "file": name }));
+    let network = model([calls(&[file("old.tmp"), file("thesis.doc"), file("old.tmp")]), text("Done.")]);
+    let lines = over(&network);
+    let params = json!({ "name": "ask_clerk", "arguments": { "message": "Clean up" } });
+    let first = ask_on(&endpoint, &params, &lines);
+    let unbound = ask_on(&endpoint, &retry(&params, &first, json!({ "confirm": yes() })), &lines);
+    assert!(is_asked(&unbound) && deleted.borrow().is_empty(), "the handler's own key is not the client's");
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &lines);
+    assert_eq!(*deleted.borrow(), ["old.tmp"]);
+    let message = |answer: &Answer| answer.result()["inputRequests"][&keys(answer)[0]]["params"]["message"].clone();
+    assert_eq!(message(&second), "Delete thesis.doc?");
+    let decline = json!({ "action": "decline" });
+    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &decline)), &lines);
+    assert_eq!(message(&third), "Delete old.tmp?", "an equal call asks again");
+    let mut asked = [&first, &second, &third].map(|round| keys(round).remove(0)).to_vec();
+    assert!(asked.iter().all(|key| key.starts_with("delete-") && key.ends_with("/confirm")), "{asked:?}");
+    asked.dedup();
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    let last = ask_on(&endpoint, &retry(&params, &third, answer_all(&third, &decline)), &lines);
+    assert_eq!((last.tool_text(), deleted.take()), (("Done.", false), vec!["old.tmp".to_owned()]));
+}
+
+/// Two steps that call one tool with the same arguments: the second is not reached before the first is done, and finds no answer.
+#[test]
+fn equal_calls_of_two_steps_are_confirmed_each() {
+    let deleted = Done::default();
+    let of = deleted.clone();
+    let endpoint = open(move || {
+        let step = |value: Number, cx: Context| async move {
+            cx.call_tool("delete", json!({ "file": "a" })).await?;
+            Ok(value)
+        };
+        let workflow = Workflow::new("twice").describe("d").then("first", step).then("second", step);
+        McpServer::builder("s", "1").tool(delete(&of)).workflow(workflow).build()
+    });
+    let rounds = rounds(&endpoint, &json!({ "name": "run_twice", "arguments": { "n": 1 } }), &Lines::default());
+    assert_eq!((rounds.len(), deleted.take()), (3, vec!["a".to_owned(), "a".to_owned()]));
+    assert_ne!(keys(&rounds[0]), keys(&rounds[1]));
+}
+
+#[test]
+fn parallel_calls_of_one_tool_ask_in_one_round() {
+    let deleted = Done::default();
+    let of = deleted.clone();
+    let endpoint = open(move || {
+        let all = |cx: Context| async move {
+            let delete = |file: &str| cx.call_tool("delete", json!({ "file": file }));
+            let (a, b, again) = futures::try_join!(delete("a"), delete("b"), delete("a"))?;
+            // The outermost call's own key stays as it is.
+            confirmed(&cx, "confirm", "All?".into()).await?;
+            Ok::<_, ToolError>([a.text(), b.text(), again.text()].join(", "))
+        };
+        McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", all).description("d")).build()
+    });
+    let params = json!({ "name": "all" });
+    let first = ask_on(&endpoint, &params, &Lines::default());
+    let asked = keys(&first);
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert_eq!(asked.iter().filter(|key| key.contains(".2/")).count(), 1, "{asked:?}");
+    let mut responses = answer_all(&first, &yes());
+    let second_a = asked.iter().find(|key| key.contains(".2/")).expect("the ordinal of an equal call");
+    responses[second_a] = json!({ "action": "decline" });
+    let second = ask_on(&endpoint, &retry(&params, &first, responses), &Lines::default());
+    assert_eq!(keys(&second), ["confirm"]);
+    let last = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &Lines::default());
+    assert_eq!(last.tool_text(), ("deleted a, deleted b, kept a", false));
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Key {
+    key: String,
+}
+
+#[test]
+fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
+    let deleted = Done::default();
+    let of = deleted.clone();
+    let endpoint = open(move || {
+        let nested = |cx: Context| async move {
+            Ok::<_, ToolError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
+        };
+        let ask = |Key { key }: Key, cx: Context| async move {
+            confirmed(&cx, &key, "Delete a?".into()).await.map(|answer| answer.to_string())
+        };
+        McpServer::builder("s", "1")
+            .tool(delete(&of))
+            .tool(Tool::new("nested", nested).description("d"))
+            .tool(Tool::new("ask", ask).description("d"))
+            .build()
+    });
+    let nested = keys(&ask_on(&endpoint, &json!({ "name": "nested" }), &Lines::default())).remove(0);
+    let ask =
+        |key: &str, lines: &Lines| ask_on(&endpoint, &json!({ "name": "ask", "arguments": { "key": key } }), lines);
+    for key in ["confirm", "delete/confirm", "delete-3f2a/confirm", "a/b-01234567/c", "delete-01234567"] {
+        assert_eq!(keys(&ask(key, &Lines::default())), [key], "it stays as the handler has written it");
+    }
+    let lines = Lines::default();
+    assert_eq!(ask(&nested, &lines).refusal(), (200, -32603));
+    assert!(lines.text().contains(&nested), "{}", lines.text());
+}
+
+#[test]
+fn one_key_may_ask_one_question_after_another() {
+    let endpoint = open(|| {
+        let two = |cx: Context| async move {
+            let first = confirmed(&cx, "confirm", "Once?".into()).await?;
+            Ok::<_, ToolError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
+        };
+        McpServer::builder("s", "1").tool(Tool::new("two", two).description("d")).build()
+    });
+    let rounds = rounds(&endpoint, &json!({ "name": "two" }), &Lines::default());
+    assert_eq!((rounds.len(), rounds[2].tool_text()), (3, ("true true", false)));
+}
+
+/// Rule 76: a state belongs to the server's name, and to the URL that its endpoint is configured with.
+#[test]
+fn a_state_of_one_server_is_not_good_at_another() {
+    let of = |name: &'static str, url: Option<&'static str>| {
+        let build = move || -> Result<McpServer, BuildError> {
+            let ask = |cx: Context| async move { confirmed(&cx, "confirm", "Sure?".into()).await.map(|_| "done") };
+            McpServer::builder(name, "1").tool(Tool::new("ask", ask).description("d")).build()
+        };
+        let endpoint = open(build);
+        match url {
+            Some(url) => endpoint.resource(ProtectedResource::at(url).expect("a URL")),
+            None => endpoint,
+        }
+    };
+    let params = json!({ "name": "ask" });
+    let servers =
+        [("a", None), ("b", None), ("a", Some("https://a.example.com/mcp")), ("a", Some("https://b.example.com/mcp"))];
+    for issuer in servers {
+        let first = ask_on(&of(issuer.0, issuer.1), &params, &Lines::default());
+        for (name, url) in servers {
+            let next = retry(&params, &first, answer_all(&first, &yes()));
+            let second = ask_on(&of(name, url), &next, &Lines::default());
+            if (name, url) == issuer {
+                assert_eq!(second.tool_text(), ("done", false));
+            } else {
+                assert_eq!(second.refusal(), (200, -32602), "{issuer:?} {name} {url:?}");
+                assert_eq!(second.error()["data"], json!({ "reason": "invalid_request_state" }));
+            }
+        }
+    }
+}
+
+/// What a call may have to remember: results of steps of so many bytes each, so many of them, and questions.
+#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
+struct Much {
+    runs: u32,
+    bytes: usize,
+    questions: u32,
+}
+
+fn remembering() -> Endpoint {
+    open(|| {
+        let step = |bytes: usize, _: Context| async move { Ok("x".repeat(bytes)) };
+        let fill = Workflow::new("fill")
+            .describe("d")
+            .then("read", |much: Much, _: Context| async move { Ok(much.bytes) })
+            .then("text", step);
+        let outer = |much: Much, cx: Context| async move {
+            for run in 0..much.runs {
+                let arguments = json!({ "runs": run, "bytes": much.bytes, "questions": 0 });
+                cx.call_tool("run_fill", arguments).await?;
+            }
+            let ask = |nth: u32| {
+                let cx = cx.clone();
+                async move { confirmed(&cx, &nth.to_string(), "Sure?".into()).await }
+            };
+            futures::future::try_join_all((0..much.questions).map(ask)).await?;
+            Ok::<_, ToolError>("done")
+        };
+        McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", outer).description("d")).build()
+    })
+}
+
+#[test]
+fn what_a_call_remembers_is_bounded() {
+    let endpoint = remembering();
+    for (runs, bytes, questions, says) in [
+        (3, 10, 256, None),
+        (3, 10, 257, Some("more than 256 questions")),
+        (512, 10, 1, None),
+        (513, 10, 1, Some("more than 1024 steps")),
+        (1, 300_000, 1, None),
+        (1, 400_000, 1, Some("bytes (limit: 524288)")),
+        (2, 300_000, 1, Some("`fill/text` does not fit into the 524288 bytes")),
+        (600, 1000, 0, Some("")),
+        (2, 300_000, 0, Some("")),
+    ] {
+        let lines = Lines::default();
+        let params = json!({ "name": "outer", "arguments": { "runs": runs, "bytes": bytes, "questions": questions } });
+        let answer = ask_on(&endpoint, &params, &lines);
+        match says {
+            None => assert!(is_asked(&answer), "{runs} {bytes} {questions}: {answer:?}"),
+            Some("") => assert_eq!(answer.tool_text(), ("done", false), "a call that does not ask has no such limit"),
+            Some(says) => {
+                assert_eq!(answer.refusal(), (200, -32603), "{runs} {bytes} {questions}");
+                assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
+                assert!(lines.text().contains(says), "{}", lines.text());
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Steps, and what is remembered of them between the rounds of a call.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use edge_mcp::host::Level;
+use edge_mcp::http::Endpoint;
+use edge_mcp::{BuildError, ChatAgent, Context, McpServer, StateKeys, Tool, ToolError, Workflow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::chat_agent::{local, over};
+use crate::fake_model::{asked, calls, model, text};
+use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::support::{Answer, Lines, modern};
+
+#[derive(Clone, Deserialize, JsonSchema, Serialize)]
+pub struct Number {
+    pub n: u32,
+}
+
+#[derive(Clone, Deserialize, JsonSchema, Serialize)]
+pub struct Sum {
+    pub sum: u32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Yes {
+    pub yes: bool,
+}
+
+/// What was done, in order.
+pub type Done = Rc<RefCell<Vec<String>>>;
+
+pub fn open(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
+}
+
+pub fn yes() -> Value {
+    json!({ "action": "accept", "content": { "yes": true } })
+}
+
+pub fn keys(answer: &Answer) -> Vec<String> {
+    answer.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect()
+}
+
+pub fn ask_on(endpoint: &Endpoint, params: &Value, lines: &Lines) -> Answer {
+    with_capabilities(all(), "tools/call", params.clone()).ask_logging(endpoint, lines)
+}
+
+/// Calls a tool, says yes to each of its questions, and gives all rounds.
+pub fn rounds(endpoint: &Endpoint, params: &Value, lines: &Lines) -> Vec<Answer> {
+    let mut rounds = vec![ask_on(endpoint, params, lines)];
+    while let Some(last) = rounds.last().filter(|last| last.result()["resultType"] == "input_required") {
+        assert!(rounds.len() < 9, "it asks for ever: {last:?}");
+        let next = retry(params, last, answer_all(last, &yes()));
+        rounds.push(ask_on(endpoint, &next, lines));
+    }
+    rounds
+}
+
+pub fn note(done: &Done, what: impl Into<String>) {
+    done.borrow_mut().push(what.into());
+}
+
+/// Prices a number and stores it.
+pub fn booking(done: &Done) -> Workflow<Number, Sum> {
+    let done = done.clone();
+    Workflow::new("book")
+        .describe("Books a number.")
+        .then("price", |Number { n }: Number, _: Context| async move { Ok(n * 2) })
+        .then("store", move |sum: u32, _: Context| {
+            note(&done, sum.to_string());
+            async move { Ok(Sum { sum }) }
+        })
+}
+
+/// Notes a number, asks whether to pay it, and pays it.
+fn paying(done: &Done) -> Workflow<Number, Sum> {
+    let (priced, paid) = (done.clone(), done.clone());
+    Workflow::new("pay")
+        .describe("Pays a number.")
+        .then("price", move |Number { n }: Number, _: Context| {
+            note(&priced, format!("price {n}"));
+            async move { Ok(n) }
+        })
+        .then("confirm", |n: u32, cx: Context| async move {
+            let answer = cx.elicit::<Yes>("confirm", format!("Pay {n}?")).await?;
+            if answer.accepted().is_some_and(|answer| answer.yes) { Ok(n) } else { Err(ToolError::new("Not paid.")) }
+        })
+        .then("pay", move |sum: u32, _: Context| {
+            note(&paid, format!("pay {sum}"));
+            async move { Ok(Sum { sum }) }
+        })
+}
+
+/// What a tool says that was called within the program.
+pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, ToolError> {
+    Ok(cx.call_tool(name, json!({ "n": n })).await?.text())
+}
+
+pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow<Number, Sum> + 'static, tool: H) -> Endpoint
+where
+    H: Fn(Context) -> F + Clone + 'static,
+    F: Future<Output = Result<String, ToolError>> + 'static,
+{
+    open(move || {
+        let tool = Tool::new("outer", tool.clone()).description("Calls it.");
+        McpServer::builder("s", "1").workflow(workflow()).tool(tool).build()
+    })
+}
+
+#[test]
+fn each_run_of_a_workflow_within_a_call_has_its_own_effects_and_result() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = with_tool(
+        move || booking(&of),
+        |cx| async move {
+            let (first, second) = (call(&cx, "run_book", 1).await?, call(&cx, "run_book", 50).await?);
+            Ok(format!("{first} {second} {}", call(&cx, "run_book", 1).await?))
+        },
+    );
+    let params = json!({ "name": "outer" });
+    for is_asked in [false, true] {
+        let ask = modern("tools/call", params.clone());
+        let answer = if is_asked { ask_on(&endpoint, &params, &Lines::default()) } else { ask.ask_at(&endpoint) };
+        assert_eq!(answer.tool_text(), ("{\"sum\":2} {\"sum\":100} {\"sum\":2}", false));
+        assert_eq!(done.take(), ["2", "100", "2"], "whether the client can be asked: {is_asked}");
+    }
+}
+
+#[test]
+fn an_agent_may_run_a_workflow_twice() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = open(move || {
+        let agent = ChatAgent::new("clerk", "Clerk", "Books.", local()).tools(["run_book"]);
+        McpServer::builder("s", "1").workflow(booking(&of)).agent(agent).build()
+    });
+    let network = model([
+        calls(&[("run_book", json!({ "n": 1 })), ("run_book", json!({ "n": 50 })), ("run_book", json!({ "n": 1 }))]),
+        text("All booked."),
+    ]);
+    let lines = over(&network);
+    let params = json!({ "name": "ask_clerk", "arguments": { "message": "Book 1, 50 and 1." } });
+    assert_eq!(ask_on(&endpoint, &params, &lines).tool_text(), ("All booked.", false));
+    assert_eq!(*done.borrow(), ["2", "100", "2"]);
+    let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
+    let told: Vec<_> =
+        messages.iter().filter(|message| message["role"] == "tool").map(|m| m["content"].clone()).collect();
+    assert_eq!(told, ["{\"sum\":2}", "{\"sum\":100}", "{\"sum\":2}"]);
+}
+
+#[test]
+fn steps_of_one_name_are_all_run() {
+    let endpoint = open(|| {
+        let workflow = Workflow::new("w")
+            .describe("d")
+            .then("check", |Number { n }: Number, _: Context| async move { Ok(n + 1) })
+            .then("check", |n: u32, _: Context| async move { Ok(n * 1000) })
+            // The same name and the same input as the step before: the second of its kind.
+            .then("same", |_: u32, _: Context| async move { Ok(5_u32) })
+            .then("same", |_: u32, _: Context| async move { Ok(5_u32) })
+            .then("same", |n: u32, _: Context| async move { Ok(n + 2) })
+            .then("ask", |n: u32, cx: Context| async move {
+                cx.elicit::<Yes>("go", "Go on?").await?;
+                Ok(Sum { sum: n })
+            });
+        McpServer::builder("s", "1").workflow(workflow).build()
+    });
+    let rounds = rounds(&endpoint, &json!({ "name": "run_w", "arguments": { "n": 1 } }), &Lines::default());
+    assert_eq!(rounds.len(), 2);
+    assert_eq!(rounds[1].tool_text(), ("{\"sum\":7}", false));
+}
+
+#[test]
+fn a_finished_step_is_not_run_again_in_later_rounds() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = with_tool(
+        move || paying(&of),
+        |cx| async move {
+            let (first, second) = (call(&cx, "run_pay", 1).await?, call(&cx, "run_pay", 50).await?);
+            Ok(format!("{first} {second} {}", call(&cx, "run_pay", 1).await?))
+        },
+    );
+    let lines = Lines::default();
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
+    let asked: Vec<_> = rounds.iter().take(3).map(keys).collect();
+    assert_eq!(asked.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1], "each run asks for itself: {asked:?}");
+    assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the ordinal of an equal call");
+    assert_eq!(*done.borrow(), ["price 1", "pay 1", "price 50", "pay 50", "price 1", "pay 1"]);
+    assert!(!lines.levels().contains(&Level::Warning), "{}", lines.text());
+}
+
+#[test]
+fn runs_at_the_same_time_are_kept_apart() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = with_tool(
+        move || paying(&of),
+        |cx| async move {
+            let (first, second) = (call(&cx, "run_pay", 1), call(&cx, "run_pay", 50));
+            let (first, second, third) = futures::try_join!(first, second, call(&cx, "run_pay", 1))?;
+            Ok(format!("{first} {second} {third}"))
+        },
+    );
+    let lines = Lines::default();
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
+    let mut done = done.take();
+    done.sort();
+    assert_eq!(done, ["pay 1", "pay 1", "pay 50", "price 1", "price 1", "price 50"]);
+    assert!(!lines.levels().contains(&Level::Warning), "{}", lines.text());
+}
+
+#[test]
+fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warning() {
+    let (done, stock) = (Done::default(), Rc::new(Cell::new(40_404)));
+    let (of, in_stock) = (done.clone(), stock.clone());
+    let endpoint = with_tool(
+        move || paying(&of),
+        move |cx| {
+            let stock = in_stock.get();
+            async move { call(&cx, "run_pay", stock).await }
+        },
+    );
+    let params = json!({ "name": "outer" });
+    let first = ask_on(&endpoint, &params, &Lines::default());
+    stock.set(50_505);
+    let lines = Lines::default();
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &lines);
+    assert_eq!(second.result()["resultType"], "input_required", "the answer was to another question: {second:?}");
+    let warnings: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "rounds").collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(lines.levels().iter().filter(|level| **level == Level::Warning).count(), 1);
+    let problem = warnings[0]["problem"].as_str().expect("a text");
+    assert!(problem.contains("`pay/price`") && !problem.contains("40404") && !problem.contains("50505"), "{problem}");
+    let lines = Lines::default();
+    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &lines);
+    assert_eq!(third.tool_text(), ("{\"sum\":50505}", false));
+    assert_eq!(*done.borrow(), ["price 40404", "price 50505", "pay 50505"]);
+    assert!(!lines.text().contains("rounds"), "it is told once: {}", lines.text());
+}
+
+/// A boxed future of text.
+type Said = Pin<Box<dyn Future<Output = Result<String, ToolError>>>>;
+
+#[test]
+fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {
+    let outer = |cx: Context| -> Said {
+        Box::pin(async move {
+            let ask = || cx.call_tool("ask_clerk", json!({ "message": "Who?" }));
+            let (first, second) = (ask().await?.text(), ask().await?.text());
+            cx.elicit::<Yes>("confirm", "Sure?").await?;
+            Ok(format!("{first} {second}"))
+        })
+    };
+    let endpoint = open(move || {
+        let agent = ChatAgent::new("clerk", "Clerk", "Knows.", local());
+        let outer = Tool::new("outer", outer).description("Asks twice.");
+        McpServer::builder("s", "1").tool(outer).agent(agent).build()
+    });
+    let network = model([text("Ada."), text("Still Ada.")]);
+    let lines = over(&network);
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Ada. Still Ada.", false)));
+    assert_eq!(network.count(), 2);
+}

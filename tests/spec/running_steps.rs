@@ -1,0 +1,200 @@
+//! Steps that run beside a question.
+
+use std::future::Future;
+use std::task::Poll;
+
+use edge_mcp::{ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use serde_json::json;
+
+use crate::chat_agent::{local, over};
+use crate::fake_model::{calls, model, text};
+use crate::input_required::{answer_all, retry};
+use crate::rounds::{Done, Number, Sum, Yes, ask_on, booking, call, keys, note, open, rounds, with_tool, yes};
+use crate::support::Lines;
+
+/// Is ready when it is polled for the second time.
+fn yield_once() -> impl Future<Output = ()> {
+    let mut has_waited = false;
+    std::future::poll_fn(move |task| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+}
+
+/// A workflow of an effect that takes a while, beside a step that asks.
+fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow<Number, Sum> {
+    let charge = {
+        let done = done.clone();
+        move |Number { n }: Number, _: Context| {
+            let done = done.clone();
+            async move {
+                note(&done, "charge");
+                if !ends {
+                    std::future::pending::<()>().await;
+                }
+                yield_once().await;
+                Ok(n)
+            }
+        }
+    };
+    let confirm = |Number { n }: Number, cx: Context| async move {
+        cx.elicit::<Yes>("confirm", "Sure?").await?;
+        Ok(n)
+    };
+    let done = done.clone();
+    let end = move |(one, other): (u32, u32), _: Context| {
+        note(&done, "end");
+        async move { Ok(Sum { sum: one + other }) }
+    };
+    let workflow = Workflow::new("charge").describe("d");
+    if asks_first {
+        workflow.parallel(("confirm", confirm), ("charge", charge)).then("end", end)
+    } else {
+        workflow.parallel(("charge", charge), ("confirm", confirm)).then("end", end)
+    }
+}
+
+#[test]
+fn a_step_beside_one_that_asks_is_done_once() {
+    // On a hasty machine the deadline has come when the step is done, and its result is kept none the less.
+    for (asks_first, lines) in [(false, Lines::default()), (true, Lines::default()), (false, Lines::hasty())] {
+        let done = Done::default();
+        let of = done.clone();
+        let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, asks_first, true)).build());
+        let rounds = rounds(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
+        assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":2}", false)), "{asks_first}");
+        assert_eq!(*done.borrow(), ["charge", "end"], "{asks_first}");
+    }
+}
+
+#[test]
+fn no_step_begins_after_a_question() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = with_tool(
+        move || booking(&of),
+        |cx| async move {
+            let question = cx.elicit::<Yes>("confirm", "Sure?");
+            let (answer, booked) = futures::join!(question, call(&cx, "run_book", 1));
+            answer?;
+            booked
+        },
+    );
+    let params = json!({ "name": "outer" });
+    let first = ask_on(&endpoint, &params, &Lines::default());
+    assert!(done.borrow().is_empty());
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &Lines::default());
+    assert_eq!((second.tool_text(), done.take()), (("{\"sum\":2}", false), vec!["2".to_owned()]));
+}
+
+#[test]
+fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, false, false)).build());
+    let lines = Lines::hasty();
+    let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
+    assert_eq!(keys(&first), ["confirm"]);
+    assert!(lines.text().contains("`charge/charge` was broken off"), "{}", lines.text());
+}
+
+#[test]
+fn a_step_of_a_nested_call_beside_a_question_is_waited_for() {
+    let done = Done::default();
+    let of = done.clone();
+    let slow = move || {
+        let done = of.clone();
+        Workflow::new("slow").describe("d").then("work", move |Number { n }: Number, _: Context| {
+            let done = done.clone();
+            async move {
+                note(&done, "work");
+                yield_once().await;
+                Ok(Sum { sum: n })
+            }
+        })
+    };
+    let endpoint = with_tool(slow, |cx| async move {
+        let nested = call(&cx, "run_slow", 1);
+        let (nested, answer) = futures::join!(nested, cx.elicit::<Yes>("confirm", "Sure?"));
+        answer?;
+        nested
+    });
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &Lines::default());
+    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":1}", false)));
+    assert_eq!(*done.borrow(), ["work"]);
+}
+
+/// A step runs a workflow of two steps, of which the second may not begin any more: the round ends without waiting for the deadline.
+#[test]
+fn a_step_that_cannot_finish_does_not_hold_up_a_question() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = open(move || {
+        let inner = {
+            let (first, second) = (of.clone(), of.clone());
+            Workflow::new("inner")
+                .describe("d")
+                .then("first", move |value: Number, _: Context| {
+                    note(&first, "first");
+                    async move {
+                        yield_once().await;
+                        Ok(value)
+                    }
+                })
+                .then("second", move |value: Number, _: Context| {
+                    note(&second, "second");
+                    async move { Ok(value) }
+                })
+        };
+        let nested = |value: Number, cx: Context| async move {
+            cx.call_tool("run_inner", json!({ "n": value.n })).await?;
+            Ok(value)
+        };
+        let confirm = |value: Number, cx: Context| async move {
+            cx.elicit::<Yes>("confirm", "Sure?").await?;
+            Ok(value)
+        };
+        let outer = Workflow::new("outer")
+            .describe("d")
+            .parallel(("nested", nested), ("confirm", confirm))
+            .then("sum", |(one, other): (Number, Number), _: Context| async move { Ok(Sum { sum: one.n + other.n }) });
+        McpServer::builder("s", "1").workflow(inner).workflow(outer).build()
+    });
+    let rounds = rounds(&endpoint, &json!({ "name": "run_outer", "arguments": { "n": 1 } }), &Lines::default());
+    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":2}", false)));
+    assert_eq!(*done.borrow(), ["first", "second"]);
+}
+
+#[test]
+fn a_call_of_an_agent_beside_a_question_is_made_once() {
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = open(move || {
+        let done = of.clone();
+        let work = move || {
+            note(&done, "work");
+            async {
+                yield_once().await;
+                "worked"
+            }
+        };
+        let outer = |cx: Context| async move {
+            let ask = cx.call_tool("ask_clerk", json!({ "message": "Work!" }));
+            let (reply, answer) = futures::join!(ask, cx.elicit::<Yes>("confirm", "Sure?"));
+            answer?;
+            Ok::<_, ToolError>(reply?.text())
+        };
+        McpServer::builder("s", "1")
+            .tool(Tool::new("work", work).description("Works."))
+            .agent(ChatAgent::new("clerk", "Clerk", "Works.", local()).tools(["work"]))
+            .tool(Tool::new("outer", outer).description("d"))
+            .build()
+    });
+    let network = model([calls(&[("work", json!({}))]), text("Done.")]);
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &over(&network));
+    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
+    assert_eq!((done.take(), network.count()), (vec!["work".to_owned()], 2));
+}
