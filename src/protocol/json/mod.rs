@@ -18,6 +18,7 @@ pub(crate) mod write;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::str::Chars;
 
 use serde_json::value::RawValue;
@@ -213,6 +214,12 @@ impl<'d> Value<'d> {
     pub fn text(self) -> &'d str {
         let Node { start, end, .. } = self.node();
         self.document.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The place of [`text`](Self::text) in the text of the document, in bytes.
+    pub(crate) fn range(self) -> Range<usize> {
+        let Node { start, end, .. } = self.node();
+        start as usize..end as usize
     }
 
     /// Whether it is a string or a number without fraction and exponent: what ids and tokens are.

@@ -1,6 +1,5 @@
 //! The one pass over the bytes: what is JSON, and where each value stands.
 
-use super::canonical::in_order;
 use super::special::next_special;
 use super::{JsonError, JsonLimits, Kind, Node, content};
 
@@ -122,27 +121,29 @@ impl<'a> Reader<'a> {
     }
 
     fn refuse_duplicates(&self, object: usize) -> Result<(), JsonError> {
-        let key_of = |index: usize| {
-            let node = self.nodes.get(index)?;
-            Some((content(self.text.get(node.start as usize..node.end as usize)?, node.escaped), index.checked_add(1)?))
-        };
-        let mut keys = Vec::new();
-        let mut next = object.saturating_add(1);
-        while let Some((key, value)) = key_of(next) {
-            keys.push(key);
-            match self.nodes.get(value) {
-                Some(node) => next = node.after as usize,
-                None => break,
-            }
-        }
-        if keys.len() < 2 {
+        let count = self.keys(object).count();
+        if count < 2 {
             return Ok(());
         }
-        let keys = in_order(keys);
-        match keys.iter().zip(keys.iter().skip(1)).find(|((one, _), (other, _))| one == other) {
-            Some(((key, _), _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
+        // A body may be one object with hundreds of thousands of keys, so the list is allocated once, at its final size.
+        let mut keys = Vec::with_capacity(count);
+        let text = |key: &Node| self.text.get(key.start as usize..key.end as usize).unwrap_or_default();
+        keys.extend(self.keys(object).map(|key| content(text(key), key.escaped)));
+        keys.sort_unstable();
+        match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
+            Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
             None => Ok(()),
         }
+    }
+
+    /// The keys of the object at `object`, which is the last value so far, in their order.
+    fn keys(&self, object: usize) -> impl Iterator<Item = &Node> {
+        let mut next = object.saturating_add(1);
+        std::iter::from_fn(move || {
+            let key = self.nodes.get(next)?;
+            next = self.nodes.get(next.saturating_add(1)).map_or(usize::MAX, |value| value.after as usize);
+            Some(key)
+        })
     }
 
     fn scalar(&mut self, first: u8) -> Result<(), JsonError> {
