@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::future::LocalBoxFuture;
+use http::HeaderMap;
 
 pub use body::{BodyError, RequestBody};
 pub use environment::Environment;
@@ -38,10 +39,35 @@ pub trait Timer {
     fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()>;
 }
 
-/// Runs what goes on after an answer has begun.
+/// Runs what goes on after an answer has begun, and answers requests in place of a program that has crashed.
 pub trait Tasks {
     /// Runs `task` to its end, beside the caller.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>);
+
+    /// Keeps the headers that the host adds to its answer to this request if the program crashes.
+    ///
+    /// The default keeps nothing: it is for hosts that do not outlive a crash of the program.
+    fn keep_crash_headers(&self, headers: &HeaderMap) {
+        let _ = headers;
+    }
+
+    /// Keeps the answer that the host gives to this request if the program crashes.
+    ///
+    /// The default keeps nothing: it is for hosts that do not outlive a crash of the program.
+    fn keep_crash_answer(&self, answer: CrashAnswer<'_>) {
+        let _ = answer;
+    }
+}
+
+/// The answer to a request whose program crashes: an error for each id, and a log line.
+#[derive(Clone, Copy, Debug)]
+pub struct CrashAnswer<'a> {
+    /// The ids of the requests as JSON text, as they were sent. Without any, the answer is one error without an id.
+    pub ids: &'a [&'a str],
+    /// Whether the answer is an array.
+    pub is_batch: bool,
+    /// The beginning of the log line: a JSON object without its end. `,"status":…,"error":…,"ms":…}` completes it.
+    pub log_line: &'a [u8],
 }
 
 /// Gives random bytes.

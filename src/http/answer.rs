@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use futures::{FutureExt, StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
@@ -21,7 +21,7 @@ use super::live::{self, Channel, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
-use super::{cors, guard, mirror, page, server_json, warning, well_known};
+use super::{cors, crash, guard, mirror, page, server_json, warning, well_known};
 use crate::auth::Principal;
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -43,6 +43,11 @@ impl Endpoint {
         let origin = head.header("origin");
         let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
         let origin_passes = origin.as_deref().is_none_or(passes);
+        if let Some(origin) = origin.as_deref().filter(|_| origin_passes) {
+            let mut headers = HeaderMap::new();
+            cors::allow(origin, &mut headers);
+            host.tasks.keep_crash_headers(&headers);
+        }
         let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
         let answer = answer.map_err(|refusal| head.check().err().unwrap_or(refusal));
         let (mut response, is_logged) = match answer {
@@ -117,6 +122,7 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
+                crash::keep(host, requests.iter().map(|request| &request.id), true, line);
                 let calls = self.prepare_batch(&requests, revision, &info, &url, host)?;
                 reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
@@ -131,6 +137,7 @@ impl Endpoint {
                 let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
                 line.request(&request, traceparent.as_deref());
                 line.era(revision.era());
+                crash::keep(host, [&request.id], false, line);
                 let server = self.build(&info, Some(&request.id), host)?;
                 self.authorize([&request], &server, info.caller(), &url)
                     .map_err(|refusal| refusal.of(request.id.clone()))?;

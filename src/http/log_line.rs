@@ -9,18 +9,18 @@ use crate::protocol::json::{Value, write};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 
-/// What is written of one request.
-#[derive(Debug, Default, Serialize)]
+/// The log line of one request: its beginning, to which each member is added once it is known, and how the request ended.
+#[derive(Debug, Default)]
 pub(super) struct LogLine {
-    event: &'static str,
-    /// The method of the protocol; `batch` for several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<String>,
-    /// A tool's or a prompt's name, or the scheme of a URI.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    era: Option<&'static str>,
+    /// A JSON object without its end.
+    begun: Vec<u8>,
+    error: Option<ErrorCode>,
+    refused: Option<String>,
+}
+
+/// The end of the line.
+#[derive(Serialize)]
+struct Outcome {
     status: u16,
     /// The code of the error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,42 +29,54 @@ pub(super) struct LogLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     ms: u64,
-    /// The JSON-RPC id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    /// The trace that the request is part of (W3C Trace Context), as the client names it in `_meta`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<String>,
-    /// The id of the request in the logs of the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
 }
 
 impl LogLine {
+    /// `request_id` is the id of the request in the logs of the host.
     pub(super) fn new(request_id: Option<String>) -> Self {
-        Self { event: "request", request_id, ..Self::default() }
+        let mut line = Self { begun: Vec::with_capacity(256), ..Self::default() };
+        line.begun.extend_from_slice(b"{\"event\":\"request\"");
+        if let Some(id) = request_id {
+            line.add("request_id", &id);
+        }
+        line
     }
 
+    fn add(&mut self, name: &str, value: &str) {
+        self.begun.push(b',');
+        // Writing a string cannot fail.
+        let _ = write::append(&mut self.begun, &name);
+        self.begun.push(b':');
+        let _ = write::append(&mut self.begun, &value);
+    }
+
+    /// Adds the method of the protocol; a tool's or a prompt's name, or the scheme of a URI; the JSON-RPC id; and the trace that the
+    /// request is part of (W3C Trace Context), as the client names it in `_meta`.
     pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
         let param = |name: &str| request.param(name).and_then(Value::as_str);
-        self.method = Some(shortened(&request.method).into_owned());
-        self.id = Some(shortened(request.id.as_json()).into_owned());
-        self.trace = traceparent.and_then(|parent| Some(parent.split('-').nth(1)?.to_owned()));
-        self.target = match &*request.method {
+        self.add("method", &shortened(&request.method));
+        let target = match &*request.method {
             "tools/call" | "prompts/get" => param("name").map(|name| shortened(&name).into_owned()),
             "resources/read" => {
                 param("uri").and_then(|uri| uri.split_once(':').map(|(scheme, _)| shortened(scheme).into_owned()))
             }
             _ => None,
         };
+        if let Some(target) = target {
+            self.add("target", &target);
+        }
+        self.add("id", &shortened(request.id.as_json()));
+        if let Some(trace) = traceparent.and_then(|parent| parent.split('-').nth(1)) {
+            self.add("trace", trace);
+        }
     }
 
     pub(super) fn batch(&mut self) {
-        self.method = Some("batch".to_owned());
+        self.add("method", "batch");
     }
 
     pub(super) fn era(&mut self, era: Era) {
-        self.era = Some(era.name());
+        self.add("era", era.name());
     }
 
     /// The last error is the one that is written.
@@ -76,12 +88,20 @@ impl LogLine {
         self.refused = turned_away.for_log();
     }
 
+    /// The line as far as it is known: a JSON object without its end.
+    pub(super) fn begun(&self) -> &[u8] {
+        &self.begun
+    }
+
     /// Writes the line.
-    pub(super) fn write(mut self, status: u16, started: u64, host: &Host) {
-        self.status = status;
-        self.ms = host.clock.now_ms().saturating_sub(started);
+    pub(super) fn write(self, status: u16, started: u64, host: &Host) {
+        let Self { begun: mut line, error, refused } = self;
+        let ms = host.clock.now_ms().saturating_sub(started);
+        // Strings and numbers: writing them cannot fail.
+        let outcome = write::to_vec(&Outcome { status, error, refused, ms }).unwrap_or_default();
+        line.push(b',');
+        line.extend(outcome.iter().skip(1));
         let level = if status < 500 { Level::Info } else { Level::Error };
-        // Strings and numbers: a line that cannot fail to be JSON.
-        host.log.write(level, &write::to_string(&self).unwrap_or_default());
+        host.log.write(level, &String::from_utf8_lossy(&line));
     }
 }

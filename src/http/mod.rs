@@ -37,6 +37,7 @@ mod answer;
 mod authenticate;
 mod bounded_head;
 mod cors;
+mod crash;
 mod document;
 pub mod endpoint;
 mod era;

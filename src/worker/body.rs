@@ -11,15 +11,13 @@ use crate::host::{BodyError, RequestBody};
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     #[wasm_bindgen(js_name = read)]
-    fn read_body(request: &web_sys::Request, limit: u32, call: u32) -> Promise;
+    fn read_body(request: &web_sys::Request, limit: u32) -> Promise;
 }
 
 pub(super) struct WorkerBody {
     pub request: web_sys::Request,
     /// The body, if it was read already.
     pub read: Option<Uint8Array>,
-    /// Which call of the runtime it came with; 0 for one that `entry` does not know.
-    pub call: u32,
 }
 
 impl RequestBody for WorkerBody {
@@ -28,7 +26,7 @@ impl RequestBody for WorkerBody {
             body
         } else {
             let most = u32::try_from(limit).unwrap_or(u32::MAX);
-            let read = JsFuture::from(read_body(&self.request, most, self.call)).await;
+            let read = JsFuture::from(read_body(&self.request, most)).await;
             let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
             read.dyn_into::<Uint8Array>().map_err(|_| BodyError::TooLarge)?
         };

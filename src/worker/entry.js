@@ -1,18 +1,32 @@
-// A request's way into the module, and what its caller is told when the module breaks.
+// The way of a request into the module, and the answers that JavaScript gives if the module breaks.
 
 import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
-/** A body that is announced to be this long at most has come with its head: it is read before the module is called. */
+/** Bytes. A body whose announced length is at most this has come with its head, so it is read before the module is called. */
 const SMALL = 64 * 1024
+
+/**
+ * Milliseconds after which a call is no longer under way, whatever has become of it. No handler may run longer than 300 s. The platform
+ * stops a call 30 s after its client has gone, without running any of its code again.
+ */
+const LAPSE = 600_000
 
 let calls = 0
 
-/** The calls that wait within the module, and the streams that it writes to: how each is ended. */
-const open = new Map()
-
-/** The bodies that were read for calls that wait. */
-const bodies = new Map()
+/**
+ * The calls that are under way, oldest first: what the answer to each is made of if the module breaks. None holds a body.
+ *
+ * @typedef {object} Call
+ * @property {number} started when it began, in milliseconds
+ * @property {(outcome: object) => void} [end] ends it, once it waits in the module or is a stream that the module writes
+ * @property {[string, string][]} headers what its answer has beside the usual headers
+ * @property {Uint8Array} [lines] the beginning of its log line, and then a line for each id
+ * @property {boolean} isBatch whether its answer is an array
+ *
+ * @type {Map<number, Call>}
+ */
+const underWay = new Map()
 
 /** How often the module has broken, and at which call it last did. */
 let breaks = 0
@@ -21,29 +35,43 @@ let broken
 /**
  * Answers a request.
  *
- * `answer` is the module's own: it gives a Response, or the promise of one if it has to wait.
+ * `answer` is the module's own function: it gives a Response, or the promise of one if it has to wait.
  */
 export async function receive(request, env, context, answer) {
-  const call = ++calls
+  const number = ++calls
   const before = breaks
-  let body
+  const call = begin(number)
+  let isStream = false
   try {
-    // Without a length to rely on, and where there is much, it is for the module to say whether a body is wanted.
-    if (announced(request) <= SMALL) body = await whole(request)
-    const answered = answer(request, env, context, body, call)
+    // No variable holds the body: the module copies it, and drops the copy when a handler waits.
+    const answered = answer(request, env, context, await small(request), number)
     if (answered instanceof Response) return answered
-    const settled = await settling(call, answered)
-    const sent = body ?? bodies.get(call)
-    if (!(settled instanceof Response)) return told(settled, sent)
-    return settled.headers.get('content-type') === 'text/event-stream' ? relayed(call, settled, sent) : settled
+    const settled = settling(call, answered)
+    // If its client goes away, the platform stops a call without running any of its code again, unless it is told to wait for it.
+    context.waitUntil(settled)
+    const outcome = await settled
+    if (!(outcome instanceof Response)) return told(outcome, call, request)
+    isStream = outcome.headers.get('content-type') === 'text/event-stream'
+    return isStream ? relayed(number, call, outcome) : outcome
   } catch (error) {
     // If the module has broken meanwhile, at another call, the next one knows nothing of this one.
-    const isOwn = call === broken || breaks === before
+    const isOwn = number === broken || breaks === before
     if (isOwn) console.error('Critical', error)
-    return told(isOwn ? BROKEN : INTERRUPTED, body ?? bodies.get(call))
+    return told(isOwn ? BROKEN : INTERRUPTED, call, request)
   } finally {
-    if (bodies.size > 0) bodies.delete(call)
+    if (!isStream) underWay.delete(number)
   }
+}
+
+function begin(number) {
+  const started = Date.now()
+  for (const [other, call] of underWay) {
+    if (started - call.started < LAPSE) break
+    underWay.delete(other)
+  }
+  const call = { started, end: undefined, headers: [], lines: undefined, isBatch: false }
+  underWay.set(number, call)
+  return call
 }
 
 let hasRehearsed = false
@@ -64,8 +92,12 @@ export function rehearse(work, headers, body) {
   })
 }
 
-/** The body, if it comes whole: if not, the module finds that out for itself. */
-async function whole(request) {
+/**
+ * The body, if its length is announced and small. Any other body is read by the module once it wants it; so is one that breaks off,
+ * and the module then finds that out for itself.
+ */
+async function small(request) {
+  if (!(announced(request) <= SMALL)) return undefined
   try {
     return new Uint8Array(await request.arrayBuffer())
   } catch {
@@ -73,42 +105,49 @@ async function whole(request) {
   }
 }
 
-/** How long the body is said to be, where it is: HTTP ends it there. */
+/** The announced length of the body, at which HTTP ends it; NaN without one. */
 function announced(request) {
   const length = request.headers.get('content-length')
   return length === null ? NaN : Number(length)
 }
 
-/** Settles with the call, or when the module breaks: whatever waits within it then would wait for ever. */
+/** Resolves with the answer to the call, or, when the module breaks, with an outcome: the module's own promise would stay pending. */
 function settling(call, answered) {
-  return new Promise((resolve, reject) => {
-    const done = (settle) => (value) => {
-      open.delete(call)
-      settle(value)
-    }
-    open.set(call, resolve)
-    answered.then(done(resolve), done(reject))
+  return new Promise((resolve) => {
+    call.end = resolve
+    answered.then(resolve, (error) => {
+      console.error('Critical', error)
+      resolve(BROKEN)
+    })
   })
 }
 
 /** The same stream, which ends with an error if the module breaks. */
-function relayed(call, response, sent) {
+function relayed(number, call, response) {
   const source = response.body.getReader()
   const events = new ReadableStream({
     start(stream) {
-      open.set(call, (outcome) => {
-        stream.enqueue(new TextEncoder().encode(`event: message\ndata: ${JSON.stringify(errors(outcome, sent))}\n\n`))
+      call.end = (outcome) => {
+        const [begun, ...ids] = linesOf(call)
+        log(outcome, begun, call)
+        stream.enqueue(new TextEncoder().encode(`event: message\ndata: ${errors(outcome, ids, call)}\n\n`))
         stream.close()
-      })
+        underWay.delete(number)
+      }
     },
     async pull(stream) {
-      const { done, value } = await source.read()
-      if (!done) return stream.enqueue(value)
-      open.delete(call)
+      try {
+        const { done, value } = await source.read()
+        if (!done) return stream.enqueue(value)
+      } catch (error) {
+        underWay.delete(number)
+        throw error
+      }
+      underWay.delete(number)
       stream.close()
     },
     cancel(reason) {
-      open.delete(call)
+      underWay.delete(number)
       return source.cancel(reason)
     },
   }, { highWaterMark: 0 })
@@ -116,52 +155,73 @@ function relayed(call, response, sent) {
 }
 
 /** The body of a request, if it is at most `limit` bytes long; else the number of bytes after which it was given up. */
-export async function read(request, limit, call) {
+export async function read(request, limit) {
   const isShort = request.body === null || announced(request) <= limit
-  const body = isShort ? new Uint8Array(await request.arrayBuffer()) : await limited(request.body, limit)
-  if (call > 0) bodies.set(call, body)
-  return body
+  return isShort ? new Uint8Array(await request.arrayBuffer()) : limited(request.body, limit)
 }
 
+/** Keeps the headers that the answer to a call has beside the usual ones if the module breaks. */
+export function keepHeaders(number, headers) {
+  const call = underWay.get(number)
+  if (call) call.headers = headers
+}
+
+/** Keeps the beginning of the log line of a call, and its ids, a line for each. */
+export function keepAnswer(number, lines, isBatch) {
+  const call = underWay.get(number)
+  if (!call) return
+  // The bytes are the module's, and will be others when it goes on.
+  call.lines = lines.slice()
+  call.isBatch = isBatch
+}
+
+const INTERNAL_ERROR = -32603
 const INTERRUPTED = {
   status: 503,
   message: 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.',
-  headers: { 'retry-after': '1' },
+  headers: [['retry-after', '1']],
 }
-const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.' }
+const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }
 
-/** The module has broken while it worked on `call`. Everybody else is told so at once. */
-export function broke(call) {
+/** The module has broken while it worked on the call of that number. All calls that wait are answered at once. */
+export function broke(number) {
   breaks++
-  broken = call
+  broken = number
   // The next request gets a new instance; nothing else may, since what this one has left behind, such as a timer, would call into it.
   globalThis.__worker_init_state.criticalError = true
-  for (const [other, end] of open) end(other === call ? BROKEN : INTERRUPTED)
-  open.clear()
+  for (const [other, { end }] of [...underWay]) end?.(other === number ? BROKEN : INTERRUPTED)
 }
 
-function told(outcome, sent) {
-  return Response.json(errors(outcome, sent), { status: outcome.status, headers: outcome.headers })
+/** The answer to a call that the module does not answer any more. */
+function told(outcome, call, request) {
+  const [begun, ...ids] = linesOf(call, request.headers.get('cf-ray'))
+  log(outcome, begun, call)
+  const headers = new Headers(JSON_HEADERS)
+  for (const [name, value] of [...call.headers, ...outcome.headers]) headers.append(name, value)
+  return new Response(errors(outcome, ids, call), { status: outcome.status, headers })
 }
 
-/** What is said of `outcome` to who sent this: an error, and for a batch one for each request. */
-function errors({ message }, sent) {
-  const error = (id) => ({ jsonrpc: '2.0', id, error: { code: -32603, message } })
-  const body = parsed(sent)
-  return Array.isArray(body) ? body.filter((each) => idOf(each) !== undefined).map((each) => error(idOf(each))) : error(idOf(body))
+/** The beginning of the log line, and the ids as they were sent. The module tells neither before it has read the message. */
+function linesOf({ lines }, ray) {
+  if (lines) return new TextDecoder().decode(lines).split('\n')
+  const line = JSON.stringify({ event: 'request', ray: ray ?? undefined })
+  return [line.slice(0, -1)]
 }
 
-function parsed(sent) {
-  try {
-    return JSON.parse(new TextDecoder().decode(sent))
-  } catch {
-    return undefined
-  }
+/** An error for each id, or one without an id, as JSON. */
+function errors({ message }, ids, { isBatch }) {
+  const error = JSON.stringify({ code: INTERNAL_ERROR, message })
+  // An id is written as it was sent: parsed, a long number would be rounded.
+  const all = ids.map((id) => `{"jsonrpc":"2.0","id":${id},"error":${error}}`)
+  if (isBatch && all.length > 0) return `[${all.join()}]`
+  return all[0] ?? `{"jsonrpc":"2.0","error":${error}}`
 }
 
-function idOf(request) {
-  const id = request?.id
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined
+/** Writes the log line of a call as the module would have written it. */
+function log({ status }, begun, { started }) {
+  const line = `${begun},"status":${status},"error":${INTERNAL_ERROR},"ms":${Date.now() - started}}`
+  if (status < 500) console.log(line)
+  else console.error(line)
 }
 
 // Once made, they are copied faster than read from an object.

@@ -1,8 +1,8 @@
 //! From an event of the runtime to the endpoint, by the shortest way.
 //!
 //! `entry.js` reads the body of a request, if it is small, and calls the module once. What is ready at once is answered without a
-//! promise; only a handler that waits gets one, and a task. It also knows which calls wait within the module, and answers them if the
-//! module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
+//! promise; only a handler that waits gets one, and a task. `entry.js` also keeps the ids of the calls that wait within the module, and
+//! answers these calls if the module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use worker::{Env, web_sys};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use super::machine::host;
+use super::machine::{UNKNOWN_CALL, host};
 use super::respond::{pair, respond};
 use super::start::start;
 use crate::host::Host;
@@ -51,16 +51,16 @@ pub(super) fn work_on(call: u32) {
 #[doc(hidden)]
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
-        let host = host(worker::Context::new(JsValue::UNDEFINED.into()), 0);
+        let host = host(worker::Context::new(JsValue::UNDEFINED.into()), UNKNOWN_CALL);
         // It is not kept: at this time the environment may lack something, and the clock stands at 0.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerHead::new(&request));
         let rehearsal = async move {
-            let answer = |stage, host| handle(Rc::new(stage), request, Some(body), 0, host);
+            let answer = |stage, host| handle(Rc::new(stage), request, Some(body), host);
             endpoint.rehearse(head, &host, answer).await;
             Ok(JsValue::UNDEFINED)
         };
-        start(0, Box::pin(rehearsal));
+        start(UNKNOWN_CALL, Box::pin(rehearsal));
     };
     let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
     let headers: Array = rehearsal::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
@@ -94,7 +94,7 @@ fn answer(
 ) -> JsValue {
     let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
     let host = host(worker::Context::new(context), call);
-    let answer = handle(endpoint, request, body, call, host);
+    let answer = handle(endpoint, request, body, host);
     start(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
 }
 
@@ -103,11 +103,10 @@ fn handle(
     endpoint: Rc<Endpoint>,
     request: web_sys::Request,
     body: Option<Uint8Array>,
-    call: u32,
     host: Host,
 ) -> LocalBoxFuture<'static, Response<Body>> {
     let head = Rc::new(WorkerHead::new(&request));
-    let body = WorkerBody { request, read: body, call };
+    let body = WorkerBody { request, read: body };
     Box::pin(async move { endpoint.handle(head, body, &host).await })
 }
 

@@ -1,13 +1,30 @@
 //! Clock, timer, tasks and log of a Worker.
 
+use std::iter;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use http::HeaderMap;
+use worker::js_sys::Array;
+use worker::wasm_bindgen;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
 
 use super::entry::work_on;
-use crate::host::{Clock, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
+use super::respond::pairs;
+use crate::host::{Clock, CrashAnswer, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
+
+#[wasm_bindgen(module = "/src/worker/entry.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = keepHeaders)]
+    fn keep_headers(call: u32, headers: &Array);
+    #[wasm_bindgen(js_name = keepAnswer)]
+    fn keep_answer(call: u32, lines: &[u8], is_batch: bool);
+}
+
+/// The number of a call that `entry.js` does not know.
+pub(super) const UNKNOWN_CALL: u32 = 0;
 
 /// The machine that a Worker runs on, while it answers one request.
 pub(super) fn host(context: worker::Context, call: u32) -> Host {
@@ -56,6 +73,20 @@ impl Tasks for Isolate {
             work_on(call);
             task.as_mut().poll(cx)
         }));
+    }
+
+    fn keep_crash_headers(&self, headers: &HeaderMap) {
+        if self.call != UNKNOWN_CALL {
+            keep_headers(self.call, &pairs(headers));
+        }
+    }
+
+    fn keep_crash_answer(&self, CrashAnswer { ids, is_batch, log_line }: CrashAnswer<'_>) {
+        if self.call != UNKNOWN_CALL {
+            // JSON has no line break within a string or a number.
+            let lines: Vec<&[u8]> = iter::once(log_line).chain(ids.iter().map(|id| id.as_bytes())).collect();
+            keep_answer(self.call, &lines.join(&b'\n'), is_batch);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use worker::{Request, Response};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use super::machine::host;
+use super::machine::{UNKNOWN_CALL, host};
 use super::respond::respond;
 use crate::http::Endpoint;
 
@@ -32,10 +32,10 @@ use crate::http::Endpoint;
 /// }
 /// ```
 pub async fn serve(endpoint: Endpoint, request: Request, cx: worker::Context) -> worker::Result<Response> {
-    let host = host(cx, 0);
+    let host = host(cx, UNKNOWN_CALL);
     // Another handle to the request. Its own method of that name would copy it, body and all.
     let request = Clone::clone(request.inner());
     let head = Rc::new(WorkerHead::new(&request));
-    let body = WorkerBody { request, read: None, call: 0 };
+    let body = WorkerBody { request, read: None };
     respond(endpoint.handle(head, body, &host).await).map(Response::from).map_err(worker::Error::from)
 }

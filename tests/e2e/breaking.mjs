@@ -24,7 +24,8 @@ export const PANICS = [
   ['a panic of the server function', { ...tool('echo', { text: 'x' }), headers: { Break: 'panic' } }],
 ]
 
-function open(worker, { method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
+/** Sends a request, in another body than the usual if one is given, and gives the Response. */
+export function send(worker, { method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
   return fetch(worker.url, {
     method: 'POST',
     headers: {
@@ -39,7 +40,7 @@ function open(worker, { method, params, headers = {} }, id, body = JSON.stringif
 
 /** The answer to a request, which may come in another body than the usual. */
 export async function ask(worker, request, id, body) {
-  const response = await open(worker, request, id, body)
+  const response = await send(worker, request, id, body)
   const text = await response.text()
   try {
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: JSON.parse(text) }
@@ -62,7 +63,7 @@ export async function askBatch(worker, calls) {
 
 /** Begins a stream that goes on for a while. `last` is its last message. */
 export async function stream(worker, request, id) {
-  const response = await open(worker, request, id)
+  const response = await send(worker, request, id)
   assert.match(response.headers.get('content-type'), /^text\/event-stream/)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   const { value } = await reader.read()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { KINDS, PANICS, PROGRESS, ask, askBatch, isBroken, isInterrupted, isRight, isServed, stream, tool } from './breaking.mjs'
+import { KINDS, PANICS, PROGRESS, ask, askBatch, isBroken, isInterrupted, isRight, isServed, send, stream, tool } from './breaking.mjs'
 import { startWorker } from './worker.mjs'
 
 /** Longer than a test may take: what waits as long was not answered because it was done. */
@@ -76,6 +76,83 @@ describe('whose id', () => {
       await isServed(worker)
     })
   }
+})
+
+describe('the answers of a broken module are like those of a whole one', () => {
+  const ID = '9007199254740993'
+  const of = ({ method, params }, id) => JSON.stringify({ jsonrpc: '2.0', method, params }).replace('{', `{"id":${id},`)
+  const error = (id, message) => `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: -32603, message })}}`
+  const BROKEN = 'The server failed to answer this request. Its log says why.'
+  const INTERRUPTED = 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.'
+  const now = tool('break', { how: 'panic' })
+  const later = tool('break_later', { how: 'panic' })
+
+  for (const request of [now, later]) {
+    for (const id of [ID, `-${ID}`, '"\\u0061\\/é"', '18446744073709551616000000000']) {
+      test(`the id ${id} of ${request.params.name} is returned as it was sent`, async () => {
+        assert.equal(await (await send(worker, request, null, of(request, id))).text(), error(id, BROKEN))
+      })
+    }
+
+    test(`each id of a batch with ${request.params.name} is returned as it was sent`, async () => {
+      const ids = [ID, '"\\u0062"', '7']
+      const plain = (name, args) => ({ method: 'tools/call', params: { name, arguments: args } })
+      const { name, arguments: args } = request.params
+      const calls = [plain('echo', { text: 'x' }), plain(name, args), plain('echo', { text: 'y' })].map((each, n) => of(each, ids[n]))
+      const batch = { ...request, headers: { 'MCP-Protocol-Version': '2025-03-26' } }
+      const body = `[${calls},{"jsonrpc":"2.0","method":"notifications/initialized"}]`
+      assert.equal(await (await send(worker, batch, null, body)).text(), `[${ids.map((id) => error(id, BROKEN))}]`)
+    })
+
+    test(`a page of an allowed origin can read the answer to ${request.params.name}`, async () => {
+      const Origin = 'http://localhost:5173'
+      const whole = await send(worker, { ...tool('echo', { text: 'x' }), headers: { Origin } }, 1)
+      const broken = await send(worker, { ...request, headers: { Origin } }, 1)
+      isBroken({ status: broken.status, body: await broken.json() }, 1)
+      const names = ['access-control-allow-origin', 'access-control-expose-headers', 'vary', 'cache-control', 'content-type']
+      const headersOf = (response) => names.map((name) => response.headers.get(name))
+      assert.deepEqual(headersOf(broken), headersOf(whole))
+      assert.deepEqual([broken.headers.get('access-control-allow-origin'), broken.headers.get('cache-control')], [Origin, 'no-store'])
+    })
+
+    test(`without an origin, the answer to ${request.params.name} has no CORS headers`, async () => {
+      const { headers } = await send(worker, request, 1)
+      assert.deepEqual([headers.get('access-control-allow-origin'), headers.get('vary'), headers.get('cache-control')], [null, null, 'no-store'])
+    })
+
+    test(`a log line is written for ${request.params.name}`, async () => {
+      const id = `logged ${request.params.name}`
+      await ask(worker, { ...request, headers: { 'cf-ray': '8f3b-AMS' } }, id)
+      const [line] = /\{"event":"request".*/.exec(await worker.logged(new RegExp(`.*"id":"\\\\"${id}.*`)))
+      const { ms, ray, ...rest } = JSON.parse(line)
+      assert.deepEqual(rest, {
+        event: 'request', method: 'tools/call', target: request.params.name, era: 'modern', status: 200, error: -32603, id: `"${id}"`,
+      })
+      assert.ok(Number.isInteger(ms) && ms >= 0, line)
+      assert.equal(typeof ray, 'string')
+    })
+  }
+
+  test('a call beside the one that breaks gets its exact id, its headers and its log line', async () => {
+    const Origin = 'http://localhost:5173'
+    const wait = tool('wait', { ms: LONG })
+    const waiting = send(worker, { ...wait, headers: { Origin } }, null, of(wait, ID))
+    await sleep(300)
+    isBroken(await ask(worker, now, 1), 1)
+    const response = await waiting
+    assert.equal(await response.text(), error(ID, INTERRUPTED))
+    const { headers } = response
+    assert.deepEqual(
+      [response.status, headers.get('retry-after'), headers.get('access-control-allow-origin'), headers.get('cache-control')],
+      [503, '1', Origin, 'no-store'])
+    await worker.logged(new RegExp(`"target":"wait".*"id":"${ID}".*"status":503,"error":-32603`))
+  })
+
+  test('an id that is too long to be kept is left out', async () => {
+    const { status, body } = await ask(worker, later, 'x'.repeat(16 * 1024))
+    assert.deepEqual([status, body.id, body.error.code], [200, undefined, -32603])
+    isBroken(await ask(worker, later, 'x'.repeat(16 * 1024 - 2)), 'x'.repeat(16 * 1024 - 2))
+  })
 })
 
 describe('beside others', () => {
@@ -165,8 +242,8 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
         [tool('tell', { ms: n % 30 }), `told and waited ${n % 30}`],
       ][n % 3]
     const answer = await ask(worker, request, id)
-    // Also to one that is to break: another may do so first.
-    if (answer.status === 503) isInterrupted(answer, id)
+    // Also to one that is to break: another may do so first. A call that the module has not read yet is answered without an id.
+    if (answer.status === 503) isInterrupted(answer, answer.body.id === undefined ? undefined : id)
     else if (isToBreak) isBroken(answer, id)
     else isRight(answer, id, text)
     outcomes[answer.status === 503 ? 'interrupted' : isToBreak ? 'broken' : 'right'] += 1

@@ -24,6 +24,7 @@ mod chat_agent;
 mod chat_model;
 mod chat_resumed;
 mod completion;
+mod crashes;
 mod envelope;
 mod fake_model;
 mod header_params;

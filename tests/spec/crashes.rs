@@ -1,0 +1,110 @@
+//! A program that crashes: what its host needs to answer in its place.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::host::{CrashAnswer, Host, Tasks};
+use edge_mcp::http::Endpoint;
+use edge_mcp::{McpServer, Tool};
+use futures::executor::LocalPool;
+use futures::future::LocalBoxFuture;
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::support::{Ask, Lines, post};
+
+/// What a host keeps of one request.
+#[derive(Default)]
+struct Kept {
+    ids: Vec<String>,
+    is_batch: bool,
+    log_line: String,
+    headers: HeaderMap,
+}
+
+#[derive(Default)]
+struct Keeper(RefCell<Kept>);
+
+impl Tasks for Keeper {
+    fn spawn(&self, _: LocalBoxFuture<'static, ()>) {}
+
+    fn keep_crash_headers(&self, headers: &HeaderMap) {
+        self.0.borrow_mut().headers = headers.clone();
+    }
+
+    fn keep_crash_answer(&self, CrashAnswer { ids, is_batch, log_line }: CrashAnswer<'_>) {
+        let mut kept = self.0.borrow_mut();
+        kept.ids = ids.iter().map(|&id| id.to_owned()).collect();
+        kept.is_batch = is_batch;
+        kept.log_line = String::from_utf8_lossy(log_line).into_owned();
+    }
+}
+
+/// What the host keeps while a request is answered.
+fn kept(ask: Ask) -> Kept {
+    let endpoint = Endpoint::new(|_| {
+        McpServer::builder("s", "1").tool(Tool::new("say", || async { "said" }).description("Says it.")).build()
+    });
+    let endpoint = endpoint.without_auth().without_rate_limit();
+    let keeper = Rc::new(Keeper::default());
+    let mut pool = LocalPool::new();
+    let host = Host { tasks: keeper.clone(), ..Lines::default().host(&pool) };
+    pool.run_until(ask.raw(&endpoint, &host));
+    keeper.0.take()
+}
+
+fn call(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"say"}}}}"#)
+}
+
+fn legacy(body: impl Into<Vec<u8>>) -> Ask {
+    post(body.into()).header("MCP-Protocol-Version", "2025-03-26")
+}
+
+#[test]
+fn the_host_keeps_each_id_as_it_was_sent() {
+    for id in ["9007199254740993", r#""\u0061\/é""#, "\"\""] {
+        let kept = kept(legacy(call(id)));
+        assert_eq!((kept.ids, kept.is_batch), (vec![id.to_owned()], false));
+    }
+    let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let batch = format!("[{},{notification},{}]", call("18446744073709551616"), call(r#""b""#));
+    let kept = kept(legacy(batch));
+    assert_eq!((kept.ids, kept.is_batch), (vec!["18446744073709551616".to_owned(), r#""b""#.to_owned()], true));
+}
+
+#[test]
+fn the_host_keeps_at_most_16_kib_of_ids() {
+    let id = |length: usize| format!("\"{}\"", "x".repeat(length - 2));
+    assert_eq!(kept(legacy(call(&id(16 << 10)))).ids.len(), 1);
+    assert!(kept(legacy(call(&id((16 << 10) + 1)))).ids.is_empty());
+    let batch = format!("[{},{}]", call(&id(16 << 10)), call("1"));
+    assert!(kept(legacy(batch)).ids.is_empty());
+}
+
+#[test]
+fn the_host_keeps_the_beginning_of_the_log_line() {
+    let kept = kept(legacy(call("7")));
+    let line: Value = serde_json::from_str(&format!(r#"{},"status":503}}"#, kept.log_line)).expect("JSON");
+    let expected = json!({ "event": "request", "method": "tools/call", "target": "say", "id": "7", "era": "legacy", "status": 503 });
+    assert_eq!(line, expected);
+}
+
+#[test]
+fn the_host_keeps_the_cors_headers_of_an_allowed_origin_alone() {
+    let headers = |origin: &str| kept(legacy(call("1")).header("Origin", origin)).headers;
+    let allowed = headers("http://localhost:5173");
+    assert_eq!(allowed.get("access-control-allow-origin").expect("there"), "http://localhost:5173");
+    assert_eq!(allowed.get("vary").expect("there"), "Origin");
+    assert!(allowed.contains_key("access-control-expose-headers"));
+    assert!(headers("https://evil.example").is_empty());
+    assert!(kept(legacy(call("1"))).headers.is_empty());
+}
+
+#[test]
+fn the_host_keeps_nothing_of_a_message_that_is_refused() {
+    for body in ["{", "[]", r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#] {
+        let kept = kept(legacy(body));
+        assert!(kept.ids.is_empty() && kept.log_line.is_empty(), "{body}");
+    }
+}
