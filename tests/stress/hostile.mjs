@@ -25,7 +25,8 @@ const HEADERS = [
   { 'MCP-Protocol-Version': 'x'.repeat(10_000) },
 ].map((headers) => ({ body: PING, headers }))
 
-const HOSTILE = [...BODIES, ...HEADERS]
+/** Each: a body, and the headers that go with it. */
+export const HOSTILE = [...BODIES, ...HEADERS]
 
 /** The nth of them. */
 export function hostile(n) {

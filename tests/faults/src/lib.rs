@@ -1,7 +1,9 @@
-//! A server that breaks in every way that a module can: beside those of `breaks`, tools that show whom it disturbs.
+//! A server for tests: its tools break in every way that a module can, wait, cost memory, and report how much is used.
 #![forbid(unsafe_code)]
 
 mod breaks;
+mod costly;
+mod memory;
 
 use std::time::Duration;
 
@@ -9,6 +11,8 @@ use breaks::Break;
 use edge_mcp::{BuildError, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 use worker::{Delay, Env};
 
 edge_mcp::worker::entry!(endpoint);
@@ -29,7 +33,13 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     if let Some(how) = request.header("break").as_deref().and_then(Break::named) {
         how.happen();
     }
-    McpServer::builder("faults", "1.0.0")
+    let builder = McpServer::builder("faults", "1.0.0");
+    costly::tools()
+        .into_iter()
+        .fold(builder, |builder, tool| builder.tool(tool))
+        .tool(Tool::new("memory", memory::memory).description("Reports the memory that is used."))
+        .tool(holding("hold", HOLD))
+        .tool(holding("linger", LINGER))
         .tool(Tool::new("echo", echo).description("Says what it is told."))
         .tool(Tool::new("wait", wait).description("Waits."))
         .tool(Tool::new("large", large).description("Answers with much."))
@@ -59,6 +69,21 @@ struct Time {
 async fn wait(Time { ms }: Time) -> String {
     Delay::from(Duration::from_millis(ms)).await;
     format!("waited {ms}")
+}
+
+/// The deadline of `hold`.
+const HOLD: Duration = Duration::from_secs(3);
+/// The deadline of `linger`: later than any test waits.
+const LINGER: Duration = Duration::from_mins(1);
+
+fn holding(name: &'static str, deadline: Duration) -> Tool {
+    Tool::with_schema(name, &json!({ "type": "object" }), None, hold).description("Never ends.").deadline(deadline)
+}
+
+/// Reports progress, if that is asked for, and waits until its deadline. It keeps nothing of its arguments.
+async fn hold(_: IgnoredAny, cx: Context) -> String {
+    cx.progress(1.0, None, "began");
+    std::future::pending().await
 }
 
 async fn tell(Time { ms }: Time, cx: Context) -> String {

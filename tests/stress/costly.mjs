@@ -1,0 +1,60 @@
+// Requests within every limit that cost the most memory to read, to check and to explain. tests/faults has their tools.
+
+/** The most bytes of a body. */
+const BODY = 4 << 20
+
+/** The most values of a body, keys included; a few are around what is repeated here. */
+const VALUES = 499_980
+
+const call = (name, args) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`
+const paint = (item, count) => call('paint', `{"pixels":[${Array(count).fill(item).join()}]}`)
+const take = (name, value) => call(name, `{"value":${value}}`)
+const list = (count, item) => `[${Array.from({ length: count }, (_, n) => item(n)).join()}]`
+const object = (count, key) => `{${Array.from({ length: count }, (_, n) => `"${key(n)}":0`).join()}}`
+const nested = (value, depth) => {
+  const lit = (value) => `{"op":"lit","value":${value}}`
+  let expression = lit(value)
+  for (let n = 0; n < depth; n++) expression = `{"op":"add","left":${expression},"right":${lit(1)}}`
+  return call('calculate', `{"expression":${expression}}`)
+}
+/** `item` as often as a body holds it. */
+const full = (item, rest = 200) => item.repeat(Math.floor((BODY - rest) / item.length))
+
+/** Each case: its name, its body, and what the answer's text begins with. */
+export const COSTLY = [
+  ['an array of 490 000 alternatives that fit', () => paint('"H"', 490_000)],
+  ['an array of 440 000 alternatives of a wrong type', () => paint('7', 440_000)],
+  ['an array of 400 000 alternatives of a wrong value', () => paint('"Z"', 400_000)],
+  ['500 000 numbers in arrays of two', () => take('take', list(Math.floor(VALUES / 3), () => '[1,2]'))],
+  ['500 000 values in empty arrays', () => take('take', list(VALUES, () => '[]'))],
+  ['500 000 values in objects of one member', () => take('take', list(Math.floor(VALUES / 3), () => '{"a":1}'))],
+  ['more than 500 000 values', () => take('take', list(1_000_000, () => '[]'))],
+  ['240 000 keys', () => take('take', object(240_000, (n) => `k${n.toString(36)}`))],
+  ['240 000 keys, the last one twice', () => take('take', object(240_000, (n) => `k${(n === 239_999 ? 239_998 : n).toString(36)}`))],
+  ['240 000 escaped keys', () => take('take', object(240_000, (n) => `\\u006b${n.toString(36)}`))],
+  ['240 000 escaped keys, the last one twice', () => take('take', object(240_000, (n) => `\\u006b${(n === 239_999 ? 239_998 : n).toString(36)}`))],
+  ['a string of 4 MiB', () => take('take', `"${full('x')}"`)],
+  ['a string of 4 MiB of escapes', () => take('take', `"${full('\\n')}"`)],
+  ['a string of 4 MiB of escapes, for a string', () => call('echo', `{"text":"${full('\\n')}"}`)],
+  ['a tool name of 4 MiB of escapes', () => call(full('\\n'), '{}')],
+  ['a key of 4 MiB of escapes', () => take('take', `{"${full('\\n')}":1}`)],
+  ['a number of 4 million digits', () => take('take_number', full('7'))],
+  ['a number of 4 million digits after the point', () => take('take_number', `1.${full('7')}`)],
+  ['400 000 unique items', () => take('take_unique', list(400_000, (n) => n.toString()))],
+  ['400 000 equal items', () => take('take_unique', list(400_000, () => '1'))],
+  ['10 000 unique objects of equal length', () => take('take_unique', list(10_000, (n) => `{"a":${100_000 + n},"b":"${'x'.repeat(370)}"}`))],
+  ['an expression with a wrong leaf 8 deep', () => nested('"x"', 8)],
+  ['an expression with a wrong leaf 45 deep', () => nested('"x"', 45)],
+  ['an expression with a wrong leaf 90 deep', () => nested('"x"', 90)],
+  ['a batch of 100 large strings', () => batch(`{"text":"${'\\n'.repeat(20_000)}"}`, 'echo')],
+  ['a batch of 100 large arrays', () => batch(`{"pixels":[${Array(4900).fill('"H"').join()}]}`, 'paint')],
+  ['a batch of 100 large arrays of a wrong type', () => batch(`{"pixels":[${Array(4900).fill('7').join()}]}`, 'paint')],
+  ['invalid UTF-8 at the end of 4 MiB', () => Buffer.concat([Buffer.from(full('x')), Buffer.from([0xff])])],
+  ['4 MiB of invalid UTF-8', () => Buffer.alloc(BODY, 0xff)],
+  ['JSON that ends too early after 500 000 values', () => take('take', list(VALUES, () => '[]')).slice(0, -1)],
+].map(([name, body]) => ({ name, body, headers: { 'MCP-Protocol-Version': name.startsWith('a batch') ? '2025-03-26' : '2025-11-25' } }))
+
+function batch(args, name) {
+  const one = (id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`
+  return list(100, one)
+}
