@@ -1,4 +1,4 @@
-//! What the host needs to answer a request in place of a program that has crashed.
+//! Hands the host all that it needs to answer a request if the program crashes.
 
 use super::log_line::LogLine;
 use crate::host::{CrashAnswer, Host};

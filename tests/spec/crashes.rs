@@ -1,4 +1,4 @@
-//! A program that crashes: what its host needs to answer in its place.
+//! The parts of an answer that a host keeps in case the program crashes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ask, Lines, post};
 
-/// What a host keeps of one request.
+/// The parts of an answer that a host keeps for one request.
 #[derive(Default)]
 struct Kept {
     ids: Vec<String>,
@@ -40,7 +40,7 @@ impl Tasks for Keeper {
     }
 }
 
-/// What the host keeps while a request is answered.
+/// Answers a request, and gives the parts that the host has kept.
 fn kept(ask: Ask) -> Kept {
     let endpoint = Endpoint::new(|_| {
         McpServer::builder("s", "1").tool(Tool::new("say", || async { "said" }).description("Says it.")).build()
