@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::Call;
-use crate::auth::state_keys::NONCE;
 use crate::auth::StateKeys;
+use crate::auth::state_keys::NONCE;
 use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical, write};
 use crate::protocol::message::Request;

@@ -202,9 +202,9 @@ function told(outcome, call, request) {
 }
 
 /** The beginning of the log line, and the ids as they were sent. The module tells neither before it has read the message. */
-function linesOf({ lines }, ray) {
+function linesOf({ lines }, requestId) {
   if (lines) return new TextDecoder().decode(lines).split('\n')
-  const line = JSON.stringify({ event: 'request', ray: ray ?? undefined })
+  const line = JSON.stringify({ event: 'request', request_id: requestId ?? undefined })
   return [line.slice(0, -1)]
 }
 

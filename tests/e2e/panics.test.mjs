@@ -124,12 +124,12 @@ describe('the answers of a broken module are like those of a whole one', () => {
       const id = `logged ${request.params.name}`
       await ask(worker, { ...request, headers: { 'cf-ray': '8f3b-AMS' } }, id)
       const [line] = /\{"event":"request".*/.exec(await worker.logged(new RegExp(`.*"id":"\\\\"${id}.*`)))
-      const { ms, ray, ...rest } = JSON.parse(line)
+      const { ms, request_id: requestId, ...rest } = JSON.parse(line)
       assert.deepEqual(rest, {
         event: 'request', method: 'tools/call', target: request.params.name, era: 'modern', status: 200, error: -32603, id: `"${id}"`,
       })
       assert.ok(Number.isInteger(ms) && ms >= 0, line)
-      assert.equal(typeof ray, 'string')
+      assert.equal(typeof requestId, 'string')
     })
   }
 
