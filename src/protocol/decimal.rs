@@ -19,9 +19,9 @@ impl Decimal {
     /// Of a number of JSON as it is written; `None` if its exponent is beyond all use.
     pub(crate) fn of(number: &str) -> Option<Self> {
         let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |positive| (true, positive));
-        let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = format!("{whole}{fraction}");
+        let (mantissa, exponent) = split_at(number, |byte| matches!(byte, b'e' | b'E')).unwrap_or((number, "0"));
+        let (whole, fraction) = split_at(mantissa, |byte| *byte == b'.').unwrap_or((mantissa, ""));
+        let digits = [whole, fraction].concat();
         let digits = digits.trim_start_matches('0');
         let significant = digits.trim_end_matches('0');
         if significant.is_empty() {
@@ -69,9 +69,13 @@ impl Decimal {
         let Some(shift) = self.exponent.checked_sub(step.exponent) else { return false };
         // Without zeros at its end, it cannot be ten times something smaller.
         let Ok(shift) = u64::try_from(shift) else { return false };
-        let remainder = self.digits.bytes().fold(0_u128, |sum, digit| {
-            let digit = u128::from(digit.saturating_sub(b'0'));
-            sum.wrapping_mul(10).wrapping_add(digit).rem_euclid(divisor.get())
+        // 19 digits at a time, which a `u64` holds, so that no product of two overflows.
+        let remainder = self.digits.as_bytes().chunks(19).fold(0_u128, |rest, chunk| {
+            let (number, scale) = chunk.iter().fold((0_u128, 1_u128), |(number, scale), digit| {
+                let digit = u128::from(digit.saturating_sub(b'0'));
+                (number.wrapping_mul(10).wrapping_add(digit), scale.wrapping_mul(10))
+            });
+            rest.wrapping_mul(scale).wrapping_add(number).rem_euclid(divisor.get())
         });
         remainder.wrapping_mul(power_of_ten(shift, divisor)).rem_euclid(divisor.get()) == 0
     }
@@ -88,6 +92,12 @@ impl Decimal {
             (false, false) => place(self).cmp(&place(other)).then_with(|| self.digits.cmp(&other.digits)),
         }
     }
+}
+
+/// The parts of a text before and after the first byte that is a mark.
+fn split_at(text: &str, is_mark: fn(&u8) -> bool) -> Option<(&str, &str)> {
+    let (before, rest) = text.split_at_checked(text.as_bytes().iter().position(is_mark)?)?;
+    Some((before, rest.get(1..)?))
 }
 
 /// 10 to the power of `exponent`, modulo a number below 2^64, so that no product of two overflows.

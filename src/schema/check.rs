@@ -13,15 +13,15 @@ use super::memo::Memo;
 use super::mistake::Step;
 use super::pattern::Searches;
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Types};
-use super::steps::{
-    self, CANONICAL, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, KEYWORD, SCHEMA, Steps, UNIQUE,
-};
+use super::steps::*;
 use crate::protocol::decimal::Decimal;
 use crate::protocol::json::{Kind, Value, canonical, is_whole};
 use crate::protocol::short_decimal::ShortDecimal;
 
 /// Rules within rules: each takes room on the stack.
 const DEEPEST: u32 = 400;
+/// Values in one whose answer is remembered: to look at a smaller one again takes less.
+const MEMORABLE: u32 = 8;
 /// More mistakes would not help the caller.
 pub(super) const MOST_MISTAKES: usize = 10;
 
@@ -49,8 +49,8 @@ pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Chec
         program,
         root: value,
         manner,
-        steps: Steps::of(steps::CHECK),
-        explanation: Some(steps::EXPLANATION),
+        steps: Steps::of(CHECK),
+        explanation: Some(EXPLANATION),
         depth: 0,
         is_trying: false,
         memo: Memo::default(),
@@ -63,7 +63,7 @@ pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Chec
         check.mistakes.push("this takes too long to check: send less at once, or nest it less deeply".to_owned());
     }
     let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
-    let steps = steps::CHECK.saturating_add(steps::EXPLANATION).saturating_sub(left);
+    let steps = CHECK.saturating_add(EXPLANATION).saturating_sub(left);
     Checked { mistakes: check.mistakes, steps }
 }
 
@@ -134,7 +134,8 @@ impl<'d> Check<'_, 'd> {
             return self.fail(|check| check.wrong_type(rule.types, value));
         }
         // Alternatives that contain themselves lead to the same questions again and again.
-        let is_remembered = matches!(value.kind(), Kind::Array | Kind::Object) && self.memo.is_worth_it(&self.steps);
+        let is_remembered =
+            value.count() >= MEMORABLE && self.memo.is_worth_it(&self.steps) && self.steps.take(REMEMBER);
         if is_remembered && let Some(fits) = self.memo.get(id, value.position()) {
             // A mistake that was found while an alternative was tried has not been noted.
             if fits || self.is_trying {
@@ -244,8 +245,14 @@ impl<'d> Check<'_, 'd> {
 
     /// Whether a number has no fraction, however it is written: `7`, `7.0`, `7e2`.
     fn is_integer(&mut self, number: &str) -> bool {
-        self.steps.take_for(number.len(), DIGITS)
-            && (is_whole(number) || Decimal::of(number).is_some_and(|number| number.is_integer()))
+        if !self.steps.take_for(number.len(), DIGITS) {
+            return false;
+        }
+        match number.split_once('.') {
+            _ if is_whole(number) => true,
+            Some((_, fraction)) if is_whole(fraction) => fraction.bytes().all(|digit| digit == b'0'),
+            _ => self.steps.take(DECIMAL) && Decimal::of(number).is_some_and(|number| number.is_integer()),
+        }
     }
 
     fn items_fit(&mut self, prefix: &[RuleId], rest: Option<RuleId>, value: Value<'d>) -> bool {
@@ -267,7 +274,7 @@ impl<'d> Check<'_, 'd> {
         let mut seen = Seen::new(object.names.len());
         let mut fits = true;
         for (name, member) in value.pairs() {
-            if !self.steps.take(CHILD) {
+            if !self.steps.take(MEMBER) {
                 return false;
             }
             if let Some(rule) = object.property_names {
@@ -390,17 +397,16 @@ impl<'d> Check<'_, 'd> {
 
     /// The canonical form of a value; `None` if the steps do not suffice.
     fn canonical(&mut self, value: Value<'d>) -> Option<Cow<'d, str>> {
-        if canonical::is_canonical(value) {
-            return Some(Cow::Borrowed(value.text()));
+        if let Some(canonical) = canonical::within(value) {
+            return Some(Cow::Borrowed(canonical));
         }
-        self.take_canonical(value).then(|| Cow::Owned(canonical::of(value)))
-    }
-
-    fn take_canonical(&mut self, value: Value<'d>) -> bool {
-        self.steps.take_for(value.text().len(), CANONICAL) && self.steps.take(value.count().saturating_mul(CHILD))
+        let takes = self.steps.take_for(value.text().len(), CANONICAL)
+            && self.steps.take(value.count().saturating_mul(CANONICAL_VALUE));
+        takes.then(|| Cow::Owned(canonical::of(value)))
     }
 
     fn is_within(&mut self, bound: Bound, limit: &Number, value: Value<'d>) -> bool {
+        self.steps.take(NUMBER);
         let ordering = match (ShortDecimal::of(value.text()), limit.short) {
             (Some(number), Some(limit)) => Some(number.cmp(&limit)),
             _ => self.decimal(value).map(|number| number.cmp(&limit.exact)),
@@ -415,6 +421,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     fn is_multiple(&mut self, step: &Number, value: Value<'d>) -> bool {
+        self.steps.take(MULTIPLE);
         match (ShortDecimal::of(value.text()), step.short) {
             (Some(number), Some(step)) => number.is_multiple_of(step),
             _ => self.decimal(value).is_some_and(|number| number.is_multiple_of(&step.exact)),
@@ -469,6 +476,8 @@ impl<'d> Check<'_, 'd> {
 
     /// The positions of two items that are the same.
     pub(super) fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
+        // The lower bits are the item's position, and the others those of a digest: items that are the same come together.
+        let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
         let mut digests = Vec::new();
         for item in value.items() {
             if !self.steps.take(UNIQUE) {
@@ -476,11 +485,13 @@ impl<'d> Check<'_, 'd> {
             }
             let mut hasher = FxHasher::default();
             hasher.write(self.canonical(item)?.as_bytes());
-            digests.push((hasher.finish(), item.position()));
+            digests.push((hasher.finish() & !positions) | u64::from(item.position()));
         }
         digests.sort_unstable();
-        for alike in digests.chunk_by(|(one, _), (other, _)| one == other).filter(|alike| alike.len() > 1) {
-            let texts = alike.iter().map(|(_, position)| Some((self.canonical(value.at(*position))?, *position)));
+        for alike in digests.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
+        {
+            let position = |digest: &u64| u32::try_from(digest & positions).unwrap_or(u32::MAX);
+            let texts = alike.iter().map(position).map(|at| Some((self.canonical(value.at(at))?, at)));
             let mut texts = texts.collect::<Option<Vec<_>>>()?;
             texts.sort_unstable();
             let same = texts.iter().zip(texts.iter().skip(1)).find(|((one, _), (other, _))| one == other);

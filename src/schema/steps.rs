@@ -24,6 +24,17 @@ pub(super) const KEYWORD: u32 = 1;
 pub(super) const CHILD: u32 = 2;
 /// Finding a text among those of a keyword.
 pub(super) const FIND: u32 = 4;
+/// Going to the next member, and finding its name.
+pub(super) const MEMBER: u32 = 5;
+/// Looking for a remembered answer, and remembering one.
+pub(super) const REMEMBER: u32 = 5;
+/// Comparing a short number, and finding out whether it is a multiple.
+pub(super) const NUMBER: u32 = 2;
+pub(super) const MULTIPLE: u32 = 8;
+/// Beginning to match a text with a pattern.
+pub(super) const MATCH: u32 = 4;
+/// Bringing each of the values that one is made of into its canonical form.
+pub(super) const CANONICAL_VALUE: u32 = 16;
 /// Names or bytes that are compared in a step.
 pub(super) const COMPARED: usize = 16;
 /// Bytes of a string with escapes that are decoded in a step.
@@ -33,7 +44,7 @@ pub(super) const COUNTED: usize = 16;
 /// Bytes that are brought into their canonical form in a step.
 pub(super) const CANONICAL: usize = 2;
 /// Reading a number that is not short, and the digits of it that are read in a step.
-pub(super) const DECIMAL: u32 = 10;
+pub(super) const DECIMAL: u32 = 30;
 pub(super) const DIGITS: usize = 2;
 /// Comparing an item with all others.
 pub(super) const UNIQUE: u32 = 6;

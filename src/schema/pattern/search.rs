@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::Pattern;
 use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
-use crate::schema::steps::Steps;
+use crate::schema::steps::{MATCH, Steps};
 
 /// Characters that are read with one step, once their state is cached.
 const CACHED: usize = 2;
@@ -50,7 +50,7 @@ impl Searches {
         text: &str,
         steps: &mut Steps,
     ) -> bool {
-        let Some(Pattern { nfa, .. }) = patterns.get(index) else { return false };
+        let Some(Pattern { nfa, .. }) = patterns.get(index).filter(|_| steps.take(MATCH)) else { return false };
         if self.of_patterns.len() < patterns.len() {
             self.of_patterns.resize_with(patterns.len(), || None);
         }
