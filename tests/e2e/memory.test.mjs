@@ -60,7 +60,8 @@ describe('requests that are refused leave nothing behind', () => {
 
   const round = async (requests) => {
     let next = 0
-    await Promise.all(Array.from({ length: 4 }, async () => {
+    // Each takes 40 ms on its way through wrangler, so that many are sent at once.
+    await Promise.all(Array.from({ length: 20 }, async () => {
       while (next < requests) {
         const { body, headers } = REFUSED[next++ % REFUSED.length]
         const { status, body: answer } = await post(worker, body, headers)
@@ -100,7 +101,7 @@ describe('calls that wait', () => {
   })
 
   /** Begins many calls, and has their clients go away once the module holds them. Gives what it holds when that is over. */
-  const comeAndGo = async (open, start) => {
+  const comeAndGo = async (open, start, share) => {
     const gone = new AbortController()
     const calls = Array.from({ length: CALLS }, () => open(gone.signal))
     for (const call of calls) call.catch(() => {})
@@ -108,13 +109,16 @@ describe('calls that wait', () => {
     assert.ok(held.live > start.live + CALLS * CALL, 'calls that wait are seen')
     gone.abort()
     await Promise.allSettled(calls)
-    return memoryOnce(({ live }) => isWithin(0.1, live, start.live))
+    return memoryOnce(({ live }) => isWithin(share, live, start.live))
   }
 
   /** Lists in the module that grow with the number of calls keep their size, so it is the second round that counts. */
   const leavesNothing = async (open) => {
-    const start = await comeAndGo(open, await memory())
-    const end = await comeAndGo(open, start)
+    await comeAndGo(open, await memory(), 0.3)
+    // The last of them may still be under way.
+    await sleep(500)
+    const start = await memory()
+    const end = await comeAndGo(open, start, 0.1)
     assert.ok(isWithin(0.1, end.live, start.live), `${start.live} → ${end.live} bytes are live`)
   }
 

@@ -8,6 +8,7 @@ mod memory;
 use std::time::Duration;
 
 use breaks::Break;
+use edge_mcp::server::McpServerBuilder;
 use edge_mcp::{BuildError, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +37,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let builder = McpServer::builder("faults", "1.0.0");
     costly::tools()
         .into_iter()
-        .fold(builder, |builder, tool| builder.tool(tool))
+        .fold(builder, McpServerBuilder::tool)
         .tool(Tool::new("memory", memory::memory).description("Reports the memory that is used."))
         .tool(holding("hold", HOLD))
         .tool(holding("linger", LINGER))
