@@ -4,10 +4,9 @@
 //! (`anyOf`, `oneOf`, `not`, `if`, `contains`) a mistake is no more than an answer, and the first one ends the question; `explain` then
 //! says which alternative came closest. The work is counted (`steps`), and a value that would take too much is rejected.
 
-use rustc_hash::FxHasher;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hasher};
 
 use super::memo::Memo;
 use super::mistake::Step;
@@ -476,14 +475,15 @@ impl<'d> Check<'_, 'd> {
 
     /// The positions of two items that are the same.
     pub(super) fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
-        // The lower bits are the item's position, and the others those of a digest: items that are the same come together.
+        // The lower bits are the item's position, and the others those of a digest: items that are the same come together. FxHasher
+        // has 32 bits in WebAssembly, which are too few for this.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
         let mut digests = Vec::new();
         for item in value.items() {
             if !self.steps.take(UNIQUE) {
                 return None;
             }
-            let mut hasher = FxHasher::default();
+            let mut hasher = DefaultHasher::new();
             hasher.write(self.canonical(item)?.as_bytes());
             digests.push((hasher.finish() & !positions) | u64::from(item.position()));
         }
