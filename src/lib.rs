@@ -92,6 +92,7 @@
 pub mod auth;
 pub mod host;
 pub mod http;
+pub mod limits;
 pub mod protocol;
 mod rpc;
 pub mod schema;

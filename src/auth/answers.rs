@@ -10,9 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::principal::Principal;
 use super::validator::TokenRefusal;
-
-/// Answers that are kept at most.
-const MOST: usize = 1000;
+use crate::limits::TOKEN_ANSWERS;
 
 /// A digest of a token, of the server that was asked, of the client that asked, and of what was expected.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,10 +46,10 @@ pub(super) fn keep(key: Key, answer: &Answer, until: u64, now: u64) {
         return;
     }
     ANSWERS.with_borrow_mut(|answers| {
-        if answers.len() >= MOST {
+        if answers.len() >= TOKEN_ANSWERS {
             answers.retain(|_, (_, until)| now < *until);
         }
-        if answers.len() >= MOST {
+        if answers.len() >= TOKEN_ANSWERS {
             let sum = answers.values().fold(0_u64, |sum, (_, until)| sum.saturating_add(*until));
             let mean = sum.checked_div(answers.len() as u64).unwrap_or_default();
             // All may end in the same second.
@@ -84,7 +82,7 @@ mod tests {
         let size = || ANSWERS.with_borrow(HashMap::len);
         for nth in 0..10_000_u64 {
             keep(Key::of(&[&nth.to_string()]), &SOME, 100 + nth % 7, 5);
-            assert!(size() <= MOST);
+            assert!(size() <= TOKEN_ANSWERS);
             assert!(recall(&Key::of(&[&nth.to_string()]), 99).is_some(), "the newest is kept");
         }
     }
@@ -94,22 +92,22 @@ mod tests {
     fn what_ends_first_goes_first() {
         let size = || ANSWERS.with_borrow(HashMap::len);
         let key = |nth: usize| Key::of(&[&nth.to_string()]);
-        for nth in 0..MOST {
+        for nth in 0..TOKEN_ANSWERS {
             keep(key(nth), &SOME, if nth < 10 { 20 } else { 100 + u64::try_from(nth).unwrap_or_default() }, 5);
         }
-        assert_eq!(size(), MOST);
+        assert_eq!(size(), TOKEN_ANSWERS);
         keep(Key::of(&["new"]), &SOME, 50, 20);
-        assert_eq!(size(), MOST - 10 + 1, "ten had ended");
+        assert_eq!(size(), TOKEN_ANSWERS - 10 + 1, "ten had ended");
         for nth in 0..9 {
             keep(Key::of(&["more", &nth.to_string()]), &SOME, 5000, 20);
         }
-        assert_eq!(size(), MOST);
+        assert_eq!(size(), TOKEN_ANSWERS);
         keep(Key::of(&["last"]), &SOME, 5000, 20);
-        assert!((MOST / 3..=2 * MOST / 3).contains(&size()), "{}", size());
-        assert_eq!((recall(&key(10), 20), recall(&key(MOST - 1), 20)), (None, Some(SOME)));
-        for nth in 0..2 * MOST {
+        assert!((TOKEN_ANSWERS / 3..=2 * TOKEN_ANSWERS / 3).contains(&size()), "{}", size());
+        assert_eq!((recall(&key(10), 20), recall(&key(TOKEN_ANSWERS - 1), 20)), (None, Some(SOME)));
+        for nth in 0..2 * TOKEN_ANSWERS {
             keep(Key::of(&["same", &nth.to_string()]), &SOME, 9000, 20);
-            assert!(size() <= MOST);
+            assert!(size() <= TOKEN_ANSWERS);
         }
     }
 }

@@ -10,10 +10,8 @@ use serde_json::{Map, Value};
 use super::principal::{CLIENT, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
+use crate::limits::CLOCK_SKEW_SECONDS;
 use crate::protocol::json::{Document, JsonLimits, Kind};
-
-/// Seconds that the clocks of two machines may differ by.
-pub(crate) const SKEW: u64 = 60;
 
 /// The values of `token_use` that mean an access token: Amazon Cognito says `access`, Ory Hydra `access_token`. Cognito calls other
 /// tokens `id`, Hydra `refresh_token`.
@@ -83,7 +81,7 @@ pub(super) fn judge(
         None if expected.all => return Err(invalid("it does not say when it ends")),
         _ => {}
     }
-    let latest = now.saturating_add(SKEW);
+    let latest = now.saturating_add(CLOCK_SKEW_SECONDS);
     if not_before.is_some_and(|time| time > latest) {
         return Err(invalid("it is not good yet"));
     }
@@ -141,7 +139,7 @@ fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRe
 
 /// Whether what ends at `expires` has ended, by a clock that may be fast.
 pub(crate) fn has_ended(expires: u64, now: u64) -> bool {
-    expires.saturating_add(SKEW) <= now
+    expires.saturating_add(CLOCK_SKEW_SECONDS) <= now
 }
 
 pub(super) fn invalid(detail: &'static str) -> TokenRefusal {

@@ -17,13 +17,10 @@ use super::principal::Principal;
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::host::{FetchLimits, Fetched};
+use crate::limits::{INTROSPECTION_SECONDS, ISSUER_BYTES, ISSUER_SECONDS, REFUSAL_SECONDS};
 
 /// What an answer may take.
-const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 * 1024 };
-/// How long an answer may be kept, unless it is said.
-const KEPT: Duration = Duration::from_mins(1);
-/// How long a refusal may be kept.
-const REFUSAL_KEPT: Duration = Duration::from_secs(5);
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
 
 /// Asks an authorization server about each token.
 ///
@@ -81,7 +78,7 @@ impl Introspection {
             endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
             client: ClientAuthentication::None,
             expected: Expected::default(),
-            kept: Some(KEPT),
+            kept: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
         })
     }
 
@@ -229,7 +226,7 @@ impl TokenValidator for Introspection {
                 Some(principal.expires.map_or(latest, |expires| expires.min(latest)))
             }
             Err(TokenRefusal::Unavailable(_) | TokenRefusal::TooManyRequests) => None,
-            Err(_) => Some(now.saturating_add(REFUSAL_KEPT.min(kept).as_secs())),
+            Err(_) => Some(now.saturating_add(REFUSAL_SECONDS.min(kept.as_secs()))),
         };
         if let Some(until) = until {
             answers::keep(key, &answer, until, now);

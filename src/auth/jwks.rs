@@ -16,19 +16,12 @@ use super::claims::{self, invalid};
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal};
 use crate::host::{FetchLimits, PublicKey};
+use crate::limits::{
+    ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,
+};
 
 /// What the keys may take.
-const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 * 1024 };
-/// Seconds for which keys are kept.
-const KEPT: u64 = 600;
-/// Seconds after a fetch before keys that were not there are fetched again.
-const AGAIN: u64 = 60;
-/// Seconds after a fetch that failed before the next. The answer to the caller names the same time (`Retry-After`).
-const AGAIN_AFTER_FAILURE: u64 = 5;
-/// Keys of one issuer that are read, and that are tried on a token that names none.
-const MOST: usize = 32;
-/// Issuers whose keys are kept.
-const MOST_ISSUERS: usize = 16;
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
 /// Bytes of an RSA modulus: 2048 bits (RFC 7518 §3.3) to 8192, past which a check takes too long.
 const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
 
@@ -143,15 +136,16 @@ pub(super) async fn refetched(
     let now = presented.now();
     ISSUERS.with_borrow_mut(|issuers| {
         // A Worker has one issuer or two: this only keeps a program that makes them up from filling the memory.
-        if issuers.len() >= MOST_ISSUERS && !issuers.contains_key(url.as_str()) {
+        if issuers.len() >= ISSUER_COUNT && !issuers.contains_key(url.as_str()) {
             issuers.clear();
         }
         let issuer = issuers.entry(url.as_str().to_owned()).or_default();
         issuer.is_down = fetched.is_err();
-        issuer.next_fetch = now.saturating_add(if issuer.is_down { AGAIN_AFTER_FAILURE } else { AGAIN });
+        issuer.next_fetch =
+            now.saturating_add(if issuer.is_down { KEYS_AFTER_FAILURE_SECONDS } else { KEYS_AGAIN_SECONDS });
         if let Ok(keys) = &fetched {
             issuer.keys.clone_from(keys);
-            issuer.expire = now.saturating_add(KEPT);
+            issuer.expire = now.saturating_add(KEYS_SECONDS);
         }
     });
     Ok(Some(named(&fetched?, id)))
@@ -183,7 +177,7 @@ fn parse(json: &[u8]) -> Option<Vec<Named>> {
     let keys = set.get("keys")?.as_array()?;
     let keys = keys.iter().filter_map(Value::as_object).filter(|key| is_for_signatures(key));
     let read = |key: &Map<String, Value>| Some((string(key, "kid").map(str::to_owned), public_key(key)?));
-    Some(keys.filter_map(read).take(MOST).collect())
+    Some(keys.filter_map(read).take(KEYS).collect())
 }
 
 fn is_for_signatures(key: &Map<String, Value>) -> bool {
@@ -261,7 +255,7 @@ mod tests {
     #[test]
     fn a_set_is_read_to_a_limit() {
         let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE_NO_PAD.encode([7; 32]) });
-        let set = json!({ "keys": vec![key; MOST + 1] }).to_string();
-        assert_eq!(parse(set.as_bytes()).map(|keys| keys.len()), Some(MOST));
+        let set = json!({ "keys": vec![key; KEYS + 1] }).to_string();
+        assert_eq!(parse(set.as_bytes()).map(|keys| keys.len()), Some(KEYS));
     }
 }

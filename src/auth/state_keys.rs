@@ -8,6 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::config::ConfigError;
+use crate::limits::STATE_SECONDS;
 
 /// Keys that sign request states. The first signs; all of them verify, so that keys can be changed one after the other.
 #[derive(Clone)]
@@ -15,9 +16,6 @@ pub struct StateKeys {
     keys: Vec<Vec<u8>>,
     lifetime: Duration,
 }
-
-/// How long a person may take to answer, unless it is said.
-const LIFETIME: Duration = Duration::from_mins(10);
 
 /// A shorter one could be guessed, or searched for.
 const SHORTEST: usize = 32;
@@ -45,7 +43,7 @@ impl StateKeys {
         if keys.iter().any(|key| key.len() < SHORTEST) {
             return Err(ConfigError::new(variable, "has a key of less than 32 bytes"));
         }
-        Ok(Self { keys, lifetime: LIFETIME })
+        Ok(Self { keys, lifetime: Duration::from_secs(STATE_SECONDS) })
     }
 
     /// How long a state is good: ten minutes unless set.

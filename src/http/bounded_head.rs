@@ -8,9 +8,7 @@ use http::StatusCode;
 
 use super::refusal::Refusal;
 use crate::host::RequestHead;
-
-/// Bytes of a request id. The log line has the start of a longer one.
-const REQUEST_ID_BYTES: usize = 128;
+use crate::limits::REQUEST_ID_BYTES;
 
 /// Gives every header but those that are too long, and remembers the first of these.
 pub(super) struct BoundedHead {

@@ -2,10 +2,8 @@
 
 use super::log_line::LogLine;
 use crate::host::{CrashAnswer, Host};
+use crate::limits::CRASH_ID_BYTES;
 use crate::protocol::message::RequestId;
-
-/// Bytes of ids that are kept for each HTTP request. A message with more gets an error without an id if the program crashes.
-const CRASH_ID_BYTES: usize = 16 << 10;
 
 /// Hands the ids of the requests, and the beginning of their log line, to the host.
 pub(super) fn keep<'r>(host: &Host, ids: impl IntoIterator<Item = &'r RequestId>, is_batch: bool, line: &LogLine) {

@@ -9,12 +9,13 @@ use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
 use super::refusal::Refusal;
+use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// Milliseconds after which a reservation lapses, at the earliest; after twice that it has lapsed. A platform may stop a request
 /// without dropping what it holds, and a count that nothing reduces would refuse all requests in the end. A tool's deadline is at most
 /// as long, so that the reservation of a call that runs has not lapsed.
-const LAPSE_MS: u64 = 300_000;
+const LAPSE_MS: u64 = RESERVATION_SECONDS * 1000;
 /// Seconds after which a refused client may try again.
 const RETRY_AFTER_SECONDS: u64 = 1;
 

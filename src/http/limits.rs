@@ -1,5 +1,6 @@
 //! Sizes past which a request is refused, or its answer not sent.
 
+use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT};
 use crate::protocol::json::JsonLimits;
 
 /// Sizes past which a request is refused, before anything is done with it, or its answer not sent.
@@ -27,13 +28,13 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            body: 4 << 20,
+            body: BODY,
             json: JsonLimits::default(),
-            header: 64 << 10,
-            batch: 100,
-            concurrent: 4,
-            output: 16 << 20,
-            in_flight: 64 << 20,
+            header: HEADER,
+            batch: BATCH,
+            concurrent: CONCURRENT,
+            output: OUTPUT,
+            in_flight: IN_FLIGHT,
         }
     }
 }

@@ -16,6 +16,7 @@ use super::in_flight::Reservation;
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
+use crate::limits::SILENCE_SECONDS;
 use crate::protocol::description::Text;
 use crate::protocol::meta::Wishes;
 use crate::protocol::revision::Era;
@@ -23,10 +24,6 @@ use crate::rpc::Prepared;
 use crate::server::Context;
 use crate::server::context::Live;
 use crate::server::outbox::Outbox;
-
-/// How long a stream may be silent before a comment is sent on it. Proxies would allow more, but a client that has gone away is
-/// noticed only when something is written.
-const SILENCE: Duration = Duration::from_secs(5);
 
 /// The channel between the task of a handler and the answer to its client.
 pub(super) struct Channel {
@@ -78,7 +75,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBox
     let cancels = cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
     let mut work = finish(job, host.clone()).boxed_local().fuse();
-    let mut silence = host.timer.sleep(SILENCE).fuse();
+    let mut silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
         // Nothing more is sent to a client that has gone away.
         let send = |part| drop(parts.unbounded_send(part));
@@ -93,7 +90,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBox
             }
             () = silence => {
                 send(Part::Silence);
-                silence = host.timer.sleep(SILENCE).fuse();
+                silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
             }
         }
     }

@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 
 use crate::host::{Host, Level};
-
-/// Warnings that are remembered; later ones are not told.
-const MOST: usize = 32;
+use crate::limits::WARNINGS;
 
 thread_local! {
     static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -14,7 +12,7 @@ thread_local! {
 /// Writes a warning, unless it has been written before.
 pub(super) fn once(host: &Host, event: &str, problem: &str) {
     let is_new = TOLD.with_borrow_mut(|told| {
-        let is_new = told.len() < MOST && told.iter().all(|known| known != problem);
+        let is_new = told.len() < WARNINGS && told.iter().all(|known| known != problem);
         if is_new {
             told.push(problem.to_owned());
         }

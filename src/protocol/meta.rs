@@ -12,6 +12,7 @@ use super::description::Implementation;
 use super::error::RpcError;
 use super::json::{Kind, Value, deserialize};
 use super::log_level::LogLevel;
+use crate::limits::PROGRESS_TOKEN_BYTES;
 
 /// The revision that a request is written in.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -86,9 +87,6 @@ impl Envelope {
         Ok(Self { version, client, capabilities })
     }
 }
-
-/// Bytes of a progress token, as JSON: each notification of progress repeats it.
-const PROGRESS_TOKEN_BYTES: usize = 256;
 
 /// What a client wants to be told while its request is answered.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::prepared::{Reply, Work};
 use super::resources::{self, Found};
 use super::{Call, envelope, params, prompts};
+use crate::limits::COMPLETION_VALUES;
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::json::Value;
 use crate::protocol::message::Request;
@@ -18,9 +19,6 @@ use crate::server::completion::SuggestionsFuture;
 use crate::server::fault;
 use crate::server::run::run_only;
 use crate::server::{Completion, CompletionRequest, McpServer, ReadError};
-
-/// More are not sent: the specification's own limit.
-const MOST_VALUES: usize = 100;
 
 #[derive(Serialize)]
 struct CompleteResult {
@@ -71,8 +69,8 @@ async fn respond(call: Call, name: String, suggestions: Option<SuggestionsFuture
         None => Vec::new(),
     };
     let total = values.len();
-    values.truncate(MOST_VALUES);
-    let completion = Suggestions { values, total, has_more: total > MOST_VALUES };
+    values.truncate(COMPLETION_VALUES);
+    let completion = Suggestions { values, total, has_more: total > COMPLETION_VALUES };
     envelope::complete(&call, CompleteResult { completion }).map(Reply::Response)
 }
 

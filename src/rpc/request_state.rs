@@ -18,11 +18,12 @@ use sha2::{Digest, Sha256};
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::limits::STATE_BYTES;
 use crate::protocol::json::deserialize::read_text;
 use crate::protocol::json::{Value, canonical, write};
 use crate::protocol::message::Request;
 use crate::server::Context;
-use crate::server::exchange::{Answered, Earlier, STATE_BYTES};
+use crate::server::exchange::{Answered, Earlier};
 use crate::server::steps::Finished;
 
 /// Signed, and open to read.

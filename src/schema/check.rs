@@ -13,16 +13,13 @@ use super::mistake::Step;
 use super::pattern::Searches;
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Types};
 use super::steps::*;
+use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
 use crate::protocol::decimal::Decimal;
 use crate::protocol::json::{Kind, Value, canonical, is_whole};
 use crate::protocol::short_decimal::ShortDecimal;
 
-/// Rules within rules: each takes room on the stack.
-const DEEPEST: u32 = 400;
 /// Values in one whose answer is remembered: to look at a smaller one again takes less.
 const MEMORABLE: u32 = 8;
-/// More mistakes would not help the caller.
-pub(super) const MOST_MISTAKES: usize = 10;
 
 /// How a value is checked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,8 +45,8 @@ pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Chec
         program,
         root: value,
         manner,
-        steps: Steps::of(CHECK),
-        explanation: Some(EXPLANATION),
+        steps: Steps::of(CHECK_STEPS),
+        explanation: Some(EXPLANATION_STEPS),
         depth: 0,
         is_trying: false,
         memo: Memo::default(),
@@ -62,7 +59,7 @@ pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Chec
         check.mistakes.push("this takes too long to check: send less at once, or nest it less deeply".to_owned());
     }
     let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
-    let steps = CHECK.saturating_add(EXPLANATION).saturating_sub(left);
+    let steps = CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left);
     Checked { mistakes: check.mistakes, steps }
 }
 
@@ -117,12 +114,12 @@ impl Seen {
 impl<'d> Check<'_, 'd> {
     /// Whether nothing that is still found would matter, once there is a mistake.
     pub(super) fn is_done(&self) -> bool {
-        self.is_trying || self.mistakes.len() >= MOST_MISTAKES || self.steps.are_exhausted()
+        self.is_trying || self.mistakes.len() >= MISTAKES || self.steps.are_exhausted()
     }
 
     /// Whether `value` fits a rule; if not, the mistakes are noted.
     pub(super) fn fits(&mut self, id: RuleId, value: Value<'d>) -> bool {
-        if self.depth >= DEEPEST {
+        if self.depth >= RULES_WITHIN_RULES {
             self.steps.exhaust();
         }
         if !self.steps.take(SCHEMA) {
@@ -178,7 +175,7 @@ impl<'d> Check<'_, 'd> {
 
     /// Notes a mistake, and is `false`.
     pub(super) fn fail(&mut self, mistake: impl FnOnce(&mut Self) -> String) -> bool {
-        if !self.is_trying && !self.steps.are_exhausted() && self.mistakes.len() < MOST_MISTAKES {
+        if !self.is_trying && !self.steps.are_exhausted() && self.mistakes.len() < MISTAKES {
             let mistake = mistake(self);
             self.note(&mistake);
         }

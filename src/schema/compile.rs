@@ -18,6 +18,7 @@ use super::program::{
 };
 use super::progress;
 use super::references::References;
+use crate::limits::SCHEMA_DEPTH;
 use crate::protocol::decimal::Decimal;
 use crate::protocol::short_decimal::ShortDecimal;
 
@@ -26,9 +27,6 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The vocabularies that a schema may require: those that are enforced, and those that only remark.
 const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data", "format-annotation", "content"];
-
-/// How deeply schemas may be nested in one another.
-const DEPTH: usize = 128;
 
 /// Keywords about the members of an object: together they are one keyword of a rule, made where the first of them is met.
 const OBJECT: [&str; 7] = [
@@ -148,7 +146,7 @@ impl Compiler<'_> {
         match schema {
             Value::Bool(true) => Ok(Rule { types: Types::ALL, keywords: Vec::new() }),
             Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
-            Value::Object(_) if place.bytes().filter(|byte| *byte == b'/').count() > DEPTH => {
+            Value::Object(_) if place.bytes().filter(|byte| *byte == b'/').count() > SCHEMA_DEPTH => {
                 Err(SchemaError::at(place, "schemas are nested too deeply"))
             }
             Value::Object(object) => {

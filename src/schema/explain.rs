@@ -1,14 +1,12 @@
 //! The words for what a check has found.
 
-use super::check::{Check, MOST_MISTAKES, is_left};
+use super::check::{Check, is_left};
 use super::mistake::{Place, did_you_mean};
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, Rule, RuleId, Types};
-use super::steps::{self, LINE, Steps};
+use super::steps::{LINE, Steps};
+use crate::limits::{CHECK_STEPS, LISTED_VALUES, MISTAKES};
 use crate::protocol::error::shortened;
 use crate::protocol::json::Value;
-
-/// Values of an `enum` that a mistake lists.
-const MOST_VALUES: usize = 50;
 
 impl<'d> Check<'_, 'd> {
     /// Adds the line about a mistake in the value that is looked at.
@@ -110,7 +108,7 @@ impl<'d> Check<'_, 'd> {
         if closest.is_empty() {
             return self.fail(|_| format!("fits none of the {} alternatives", alternatives.rules.len()));
         }
-        let room = MOST_MISTAKES.saturating_sub(self.mistakes.len());
+        let room = MISTAKES.saturating_sub(self.mistakes.len());
         self.mistakes.extend(closest.into_iter().take(room));
         false
     }
@@ -121,7 +119,7 @@ impl<'d> Check<'_, 'd> {
         // Within another explanation there are none to add.
         let Some(more) = self.explanation.take() else { return work(self) };
         let own = self.steps.left();
-        let lent = own.min(steps::CHECK.saturating_sub(own));
+        let lent = own.min(CHECK_STEPS.saturating_sub(own));
         self.steps = Steps::of(lent.saturating_add(more));
         let outcome = work(self);
         let left = self.steps.left();
@@ -192,7 +190,7 @@ impl<'d> Check<'_, 'd> {
 fn distinct<'v>(texts: impl Iterator<Item = &'v str>) -> impl Iterator<Item = &'v str> {
     let mut distinct: Vec<&str> = Vec::new();
     for text in texts {
-        if distinct.len() <= MOST_VALUES && !distinct.contains(&text) {
+        if distinct.len() <= LISTED_VALUES && !distinct.contains(&text) {
             distinct.push(text);
         }
     }
@@ -207,9 +205,9 @@ fn enums(keywords: &[Keyword]) -> impl Iterator<Item = &Enum> {
 }
 
 fn expected<'v>(wanted: impl Iterator<Item = &'v str>, got: &str) -> String {
-    let mut wanted: Vec<_> = wanted.take(MOST_VALUES.saturating_add(1)).collect();
-    if wanted.len() > MOST_VALUES {
-        wanted.truncate(MOST_VALUES);
+    let mut wanted: Vec<_> = wanted.take(LISTED_VALUES.saturating_add(1)).collect();
+    if wanted.len() > LISTED_VALUES {
+        wanted.truncate(LISTED_VALUES);
         wanted.push("another of the values in the schema");
     }
     format!("expected {}, got {got}", wanted.join(" or "))

@@ -5,10 +5,9 @@
 //! forgets is asked again, and counted.
 
 use super::program::RuleId;
-use super::steps::{self, Steps};
+use super::steps::Steps;
+use crate::limits::{CHECK_STEPS, REMEMBERED_ANSWERS};
 
-/// Slots, of 8 bytes each.
-const SLOTS: usize = 1 << 15;
 /// Steps after which answers are remembered; before, it costs more than it brings.
 const WARM_UP: u32 = 20_000;
 
@@ -19,7 +18,7 @@ pub(super) struct Memo(Vec<u64>);
 impl Memo {
     /// Whether so much work has been done that answers should be remembered.
     pub(super) fn is_worth_it(&self, steps: &Steps) -> bool {
-        steps.left() < steps::CHECK.saturating_sub(WARM_UP)
+        steps.left() < CHECK_STEPS.saturating_sub(WARM_UP)
     }
 
     /// Whether the value at `position` fits the rule, if that is remembered.
@@ -30,7 +29,7 @@ impl Memo {
 
     pub(super) fn set(&mut self, rule: RuleId, position: u32, fits: bool) {
         if self.0.is_empty() {
-            self.0.resize(SLOTS, 0);
+            self.0.resize(REMEMBERED_ANSWERS, 0);
         }
         if let Some(question) = question(rule, position)
             && let Some(place) = self.0.get_mut(slot(question))
@@ -49,7 +48,7 @@ fn question(rule: RuleId, position: u32) -> Option<u64> {
 fn slot(question: u64) -> usize {
     // Fibonacci hashing: the high bits of the product depend on all bits of the question.
     let hash = question.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    usize::try_from(hash >> 49).unwrap_or_default() % SLOTS
+    usize::try_from(hash >> 49).unwrap_or_default() % REMEMBERED_ANSWERS
 }
 
 #[cfg(test)]
@@ -68,7 +67,7 @@ mod tests {
         for position in 0..1_000_000 {
             memo.set(3, position, true);
         }
-        assert_eq!(memo.0.len(), SLOTS);
+        assert_eq!(memo.0.len(), REMEMBERED_ANSWERS);
         assert_eq!(memo.get(3, 999_999), Some(true));
     }
 }

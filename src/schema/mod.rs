@@ -67,6 +67,7 @@ pub(crate) use mistake::told;
 use program::Program;
 pub(crate) use program::Type;
 
+use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 use crate::protocol::json::Value;
 
 /// A schema as it is published, with the program that enforces it.
@@ -84,15 +85,12 @@ thread_local! {
     static BY_TEXT: RefCell<HashMap<String, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
 }
 
-/// How many schemas that are data are kept: they may come from anywhere, and memory is not endless.
-const MOST_KEPT: usize = 256;
-
 /// The types of what has no parts: what a string can spell, and a form can ask for.
 const SCALARS: [&str; 4] = ["string", "number", "integer", "boolean"];
 
 impl Schema {
     /// The steps that a check takes at most, its explanation included: about 50 ms of WebAssembly.
-    pub const MOST_STEPS: u32 = steps::CHECK + steps::EXPLANATION;
+    pub const MOST_STEPS: u32 = CHECK_STEPS + EXPLANATION_STEPS;
 
     /// The schema of `T`.
     ///
@@ -127,7 +125,7 @@ impl Schema {
         known.unwrap_or_else(|| {
             let made = Self::compile(value.clone()).map(Rc::new);
             BY_TEXT.with_borrow_mut(|schemas| {
-                if schemas.len() >= MOST_KEPT {
+                if schemas.len() >= SCHEMAS {
                     schemas.clear();
                 }
                 schemas.insert(text, made.clone());
@@ -218,9 +216,9 @@ mod tests {
         assert!(Rc::ptr_eq(&one, &other));
         let of = |most: usize| Schema::of_value(&json!({ "type": "array", "maxItems": most })).expect("a schema");
         assert!(Rc::ptr_eq(&of(1), &of(1)) && !Rc::ptr_eq(&of(1), &of(2)));
-        for most in 0..2 * MOST_KEPT {
+        for most in 0..2 * SCHEMAS {
             of(most);
-            assert!(BY_TEXT.with_borrow(HashMap::len) <= MOST_KEPT);
+            assert!(BY_TEXT.with_borrow(HashMap::len) <= SCHEMAS);
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use super::compile::SchemaError;
 use super::program::{Program, RuleId};
-
-/// How many rules may lead to one another about one value.
-const LONGEST: usize = 64;
+use crate::limits::SCHEMA_CHAIN;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
@@ -31,7 +29,7 @@ fn follow(program: &Program, rule: RuleId, level: usize, seen: &mut [Seen]) -> R
         Some(Seen::Within) => return Err((rule, "the schema leads back to itself without a step into the value")),
         _ => {}
     }
-    if level > LONGEST {
+    if level > SCHEMA_CHAIN {
         return Err((rule, TOO_LONG));
     }
     let mut mark = |mark: Seen| {
@@ -44,7 +42,7 @@ fn follow(program: &Program, rule: RuleId, level: usize, seen: &mut [Seen]) -> R
     for next in program.beside(rule) {
         longest = longest.max(follow(program, next, level.saturating_add(1), seen)?.saturating_add(1));
     }
-    if longest > LONGEST {
+    if longest > SCHEMA_CHAIN {
         return Err((rule, TOO_LONG));
     }
     if let Some(place) = seen.get_mut(rule) {

@@ -1,61 +1,58 @@
 //! How much work a check may take.
 //!
-//! Work is counted in steps, so that the same input always gives the same answer, however busy the machine is. One step is about
-//! 10 ns of WebAssembly. The table says how many steps each operation takes; it was measured on 2026-11-22 with
-//! `node benches/schema.mjs` on two shared cores (AMD EPYC, Node 24), which prints the time per step of each case.
+//! Work is counted in steps, so that the same input always gets the same answer, however busy the machine is. How many steps a check
+//! may take is in the table of [limits](crate::limits).
 //!
-//! | operation | steps |
-//! |---|---|
-//! | apply a schema to a value | [`SCHEMA`] |
-//! | look at a keyword | [`KEYWORD`] |
-//! | go to the next item or member | [`CHILD`] |
-//! | compare a text with the names or values of a keyword | 1, and 1 for each [`COMPARED`] bytes |
-//! | decode a string with escapes | 1 for each byte / [`DECODED`] |
-//! | count characters, or write a value in its canonical form | see [`COUNTED`], [`CANONICAL`] |
-//! | read a number that is not a short integer | 1 for each [`DIGITS`] digits |
-//! | a character of a text that is matched, once the state is cached | 1 for each [`MATCHED`] |
-//! | a state of a pattern's automaton that is visited for a new state | 1 |
+//! The constants below say how many steps each operation takes. One step is about 10 ns of WebAssembly, as a Worker has it: they were
+//! measured on 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by `scripts/bench schema`. That prints, for each of
+//! some fifty values that are large or hard to check, the time of the check divided by its steps. The values are made so that most
+//! of a check's time goes to one operation.
 
 /// Applying a schema to a value.
 pub(super) const SCHEMA: u32 = 2;
 /// Looking at a keyword.
 pub(super) const KEYWORD: u32 = 1;
-/// Going to the next item or member.
+/// Going to the next item.
 pub(super) const CHILD: u32 = 2;
-/// Finding a text among those of a keyword.
-pub(super) const FIND: u32 = 3;
 /// Going to the next member, and finding its name.
 pub(super) const MEMBER: u32 = 4;
-/// Looking for a remembered answer, and remembering one.
-pub(super) const REMEMBER: u32 = 4;
-/// Comparing a short number, and finding out whether it is a multiple.
-pub(super) const NUMBER: u32 = 2;
-pub(super) const MULTIPLE: u32 = 8;
-/// Beginning to match a text with a pattern.
-pub(super) const MATCH: u32 = 4;
-/// Bringing each of the values that one is made of into its canonical form.
-pub(super) const CANONICAL_VALUE: u32 = 16;
-/// Names or bytes that are compared in a step.
+/// Finding a text among those of a keyword.
+pub(super) const FIND: u32 = 3;
+/// Bytes of texts that are compared in a step.
 pub(super) const COMPARED: usize = 16;
+/// Looking for a remembered answer, and remembering one.
+pub(super) const REMEMBER: u32 = 5;
+
 /// Bytes of a string with escapes that are decoded in a step.
 pub(super) const DECODED: usize = 1;
 /// Bytes whose characters are counted in a step.
 pub(super) const COUNTED: usize = 16;
+
+/// Comparing a short number.
+pub(super) const NUMBER: u32 = 2;
+/// Finding out whether a short number is a multiple.
+pub(super) const MULTIPLE: u32 = 8;
+/// Reading a number that is long or has an exponent.
+pub(super) const DECIMAL: u32 = 30;
+/// Digits of such a number that are read in a step.
+pub(super) const DIGITS: usize = 2;
+
+/// Bringing each of the values that one is made of into its canonical form.
+pub(super) const CANONICAL_VALUE: u32 = 16;
 /// Bytes that are brought into their canonical form in a step.
 pub(super) const CANONICAL: usize = 2;
-/// Reading a number that is not short, and the digits of it that are read in a step.
-pub(super) const DECIMAL: u32 = 30;
-pub(super) const DIGITS: usize = 2;
 /// Comparing an item with all others.
 pub(super) const UNIQUE: u32 = 6;
 
+/// Beginning to match a text with a pattern.
+pub(super) const MATCH: u32 = 4;
+/// Bytes of a text that are matched in a step, while they lead to states that are cached.
+pub(super) const MATCHED: usize = 2;
+/// Visiting a state of a pattern's automaton to find out where a character leads.
+pub(super) const VISITED: u32 = 2;
+
 /// Writing a line about a mistake; a quarter of it for each step of the way to the value.
 pub(super) const LINE: u32 = 80;
-
-/// Steps for a check, whatever is in the value.
-pub(super) const CHECK: u32 = 4_600_000;
-/// Steps for saying which alternative came closest, in addition to as many as the check has taken.
-pub(super) const EXPLANATION: u32 = 400_000;
 
 /// Work that may still be done.
 #[derive(Debug)]

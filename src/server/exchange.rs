@@ -12,12 +12,8 @@ use serde_json::value::RawValue;
 
 use super::session_required::SessionRequired;
 use super::steps::{Finished, Steps};
+use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
-
-/// Bytes of a request state, as the client carries it.
-pub(crate) const STATE_BYTES: usize = 512 * 1024;
-/// Questions of a call in all its rounds: those that are answered, and those that are sent.
-const QUESTIONS: usize = 256;
 
 /// An answer, and the question that it belongs to.
 #[derive(Clone, Serialize, Deserialize)]

@@ -16,13 +16,11 @@ use super::hook::{Hooks, ToolEvent};
 use super::run::{Ended, late, run};
 use super::tool::Tool;
 use super::tool_result::{ToolError, ToolResult};
+use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
 use crate::protocol::error::shortened;
 use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::schema::{Schema, SchemaError};
-
-/// Within one another, calls go no deeper: tools that call each other in a circle would otherwise never end.
-const DEEPEST: u8 = 8;
 
 /// What a model can make of a tool that is not there.
 pub(crate) fn unknown(name: &str) -> String {
@@ -211,8 +209,8 @@ impl McpServer {
             let scopes = tool.access.scopes.join(" ");
             return Err(ToolError::new(format!("`{name}` needs the scope {scopes}, which the caller does not have.")));
         }
-        if cx.depth() >= DEEPEST {
-            let message = format!("`{name}` was not called: {DEEPEST} calls are within one another already.");
+        if cx.depth() >= NESTED_CALLS {
+            let message = format!("`{name}` was not called: {NESTED_CALLS} calls are within one another already.");
             return Err(ToolError::new(message));
         }
         let text = arguments.to_string();

@@ -18,15 +18,11 @@ use serde_json::value::RawValue;
 
 use super::fault;
 use crate::host::Host;
+use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::description::Text;
 use crate::protocol::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::Wishes;
-
-/// Notifications of one call that may wait for the client to read them.
-const WAITING_NOTIFICATIONS: usize = 1024;
-/// Bytes of notifications of one call that may wait for the client to read them. A single notification may be longer.
-const WAITING_BYTES: usize = 1 << 20;
 
 /// Where notifications go, and which of them the client wants.
 pub(crate) struct Outbox {

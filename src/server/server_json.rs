@@ -11,14 +11,11 @@ use super::builder::McpServer;
 use super::command::{Argument, Command, Input};
 use super::distribution::{Package, Remote, RemoteTransport, Repository};
 use crate::host::{host_of, is_local, origin_of};
+use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
 use crate::protocol::description::{Icon, Text};
 
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
-/// Characters of a title, and of a description.
-const LONGEST: usize = 100;
-/// Characters of a name.
-const LONGEST_NAME: usize = 200;
 
 /// A server as the MCP registry describes it. It is made by [`McpServer::server_json`], and to be serialized.
 #[derive(Clone, Debug, Serialize)]
@@ -168,7 +165,7 @@ impl McpServer {
         let is_domain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
         name.push('/');
         name.push_str(&self.id());
-        (is_domain && name.len() <= LONGEST_NAME).then_some(name)
+        (is_domain && name.len() <= SERVER_JSON_NAME).then_some(name)
     }
 }
 
@@ -272,7 +269,7 @@ impl<'a> InputEntry<'a> {
 /// A text that is not too long, or its beginning up to the end of a word. `None` if there is none.
 fn shortened(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
-    let Some((end, _)) = text.char_indices().nth(LONGEST) else {
+    let Some((end, _)) = text.char_indices().nth(SERVER_JSON_DESCRIPTION) else {
         return (!text.is_empty()).then_some(Cow::Borrowed(text));
     };
     let beginning = text.get(..end)?;

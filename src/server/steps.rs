@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::exchange::STATE_BYTES;
-
-/// Results that a call remembers between its rounds. A call that has more can no longer ask its client.
-const MOST: usize = 1024;
+use crate::limits::{FINISHED_STEPS, STATE_BYTES};
 
 /// The result of a step, or how far an agent has come.
 #[derive(Clone, Serialize, Deserialize)]
@@ -65,7 +62,7 @@ impl Steps {
     /// Remembers `result` at `place`, instead of what is there and within it: nobody will look for that any more.
     pub(crate) fn remember(&mut self, place: &str, step: &str, result: Box<RawValue>) {
         self.finished.retain(|within| !within.place.starts_with(place));
-        if self.finished.len() >= MOST {
+        if self.finished.len() >= FINISHED_STEPS {
             self.has_too_many = true;
             return;
         }
@@ -86,7 +83,7 @@ impl Steps {
     /// What a state cannot carry, if there is more than it can.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.has_too_many {
-            return Some(format!("it has finished more than {MOST} steps"));
+            return Some(format!("it has finished more than {FINISHED_STEPS} steps"));
         }
         let lost = self.finished.iter().find(|step| step.is_lost)?;
         Some(format!("the result of step `{}` does not fit into the {STATE_BYTES} bytes of a request state", lost.step))

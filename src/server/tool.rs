@@ -16,13 +16,14 @@ use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_result::IntoToolResult;
 use super::workflow::{self, StepValue, Workflow};
+use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
 
 /// How long a handler may take, unless it is said.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
 /// How long a handler may take at most.
-const LONGEST: Duration = Duration::from_mins(5);
+const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
 /// A tool: a name, what it is for, and the function that does it.
 ///

@@ -11,6 +11,7 @@ use worker::wasm_bindgen::{self, JsValue};
 use worker::web_sys;
 
 use crate::host::RequestHead;
+use crate::limits::HEADER_NAMES;
 
 #[wasm_bindgen]
 extern "C" {
@@ -25,9 +26,6 @@ thread_local! {
     /// The names that were asked for, as JavaScript has them: for each request they are the same few.
     static NAMES: RefCell<Vec<(String, JsString)>> = const { RefCell::new(Vec::new()) };
 }
-
-/// A program that makes names up as it goes must not fill the memory with them.
-const MOST_NAMES: usize = 64;
 
 pub(super) struct WorkerHead {
     request: web_sys::Request,
@@ -58,7 +56,7 @@ impl RequestHead for WorkerHead {
                 }
                 let made = JsString::from(name);
                 let value = self.headers.get(&made);
-                if names.len() < MOST_NAMES {
+                if names.len() < HEADER_NAMES {
                     names.push((name.to_owned(), made));
                 }
                 value

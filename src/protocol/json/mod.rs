@@ -21,6 +21,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::Chars;
 
+use crate::limits::{JSON_DEPTH, JSON_VALUES};
 use serde_json::value::RawValue;
 use special::at_next_special;
 pub(crate) use special::has_control;
@@ -41,7 +42,7 @@ impl JsonLimits {
 
 impl Default for JsonLimits {
     fn default() -> Self {
-        Self { depth: 100, values: 500_000 }
+        Self { depth: JSON_DEPTH, values: JSON_VALUES }
     }
 }
 

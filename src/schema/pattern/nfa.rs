@@ -2,9 +2,7 @@
 
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast};
-
-/// States of one pattern: `(?:[a-z0-9]{1,63}\.){1,8}[a-z]{2,63}` has about 1 200.
-const MOST_STATES: usize = 5_000;
+use crate::limits::PATTERN_STATES;
 
 /// The index of a state.
 pub(super) type StateId = u16;
@@ -106,8 +104,8 @@ impl Nfa {
     }
 
     fn push(&mut self, state: State) -> Result<StateId, String> {
-        if self.states.len() >= MOST_STATES {
-            return Err(format!("is too large: it has more than {MOST_STATES} states"));
+        if self.states.len() >= PATTERN_STATES {
+            return Err(format!("is too large: it has more than {PATTERN_STATES} states"));
         }
         let id = StateId::try_from(self.states.len()).unwrap_or(StateId::MAX);
         self.states.push(state);

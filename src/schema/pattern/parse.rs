@@ -6,9 +6,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::char_set::CharSet;
-
-/// Groups within groups.
-const DEEPEST: usize = 64;
+use crate::limits::PATTERN_GROUPS;
 
 /// A pattern as it was read.
 #[derive(Debug)]
@@ -150,8 +148,8 @@ impl Parser<'_> {
                 _ => return Err("has an unknown group after `(?`".into()),
             }
         }
-        if self.depth >= DEEPEST {
-            return Err(format!("has groups nested deeper than {DEEPEST} levels"));
+        if self.depth >= PATTERN_GROUPS {
+            return Err(format!("has groups nested deeper than {PATTERN_GROUPS} levels"));
         }
         self.depth = self.depth.saturating_add(1);
         let inner = self.alternatives()?;

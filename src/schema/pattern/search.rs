@@ -8,16 +8,11 @@ use rustc_hash::FxHashMap;
 use super::Pattern;
 use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
-use crate::schema::steps::{MATCH, Steps};
+use crate::limits::PATTERN_CACHE;
+use crate::schema::steps::{MATCH, MATCHED, Steps, VISITED};
 
-/// Characters that are read with one step, once their state is cached.
-const CACHED: usize = 2;
-/// Steps for each NFA state that is visited for a transition.
-const VISITED: u32 = 2;
 /// Bytes of texts that are read without caching states, for each pattern of a check: for a few, the cache costs more than it brings.
 const UNCACHED: usize = 256;
-/// Bytes of cached states, of all patterns of a check.
-const MOST_BYTES: usize = 1 << 20;
 
 /// Transitions that are not to a state.
 const UNKNOWN: u32 = u32::MAX;
@@ -62,7 +57,7 @@ impl Searches {
         let before = search.bytes;
         let is_found = search.run_cached(nfa, text, steps);
         self.bytes = self.bytes.saturating_sub(before).saturating_add(search.bytes);
-        if self.bytes > MOST_BYTES {
+        if self.bytes > PATTERN_CACHE {
             self.of_patterns.clear();
             self.bytes = 0;
         }
@@ -122,7 +117,7 @@ impl Search {
         loop {
             let read;
             (state, read) = self.follow(nfa, state, rest);
-            if !steps.take_for(read, CACHED) {
+            if !steps.take_for(read, MATCHED) {
                 return false;
             }
             rest = rest.get(read..).unwrap_or_default();
@@ -178,7 +173,7 @@ impl Search {
             Outcome::Found => FOUND,
             Outcome::Lost => LOST,
             Outcome::Next => {
-                if self.bytes > MOST_BYTES {
+                if self.bytes > PATTERN_CACHE {
                     self.keys.clear();
                     self.by_key.clear();
                     self.next.clear();

@@ -8,17 +8,11 @@ use super::failure::Failure;
 use super::model::ChatModel;
 use super::offered::Offered;
 use super::wire::{self, ToolCall};
+use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
 use crate::protocol::error::shortened;
 use crate::server::agent::{AgentCall, AgentReply, Usage};
 use crate::server::context::Context;
 use crate::server::tool_result::{ToolError, ToolResult};
-
-/// How often the model is asked for one answer. The last time, it may call nothing.
-const ROUNDS: u8 = 8;
-/// How many tools the model may call at once.
-const MOST_CALLS: usize = 16;
-/// Bytes of a result that the model is told.
-const RESULT: usize = 64 * 1024;
 
 /// How far a conversation has come: what is carried by the client, encrypted, when a tool asks it for something.
 pub(super) struct Conversation {
@@ -123,7 +117,7 @@ impl Talk<'_> {
         loop {
             self.answer_calls(&mut conversation).await?;
             conversation.rounds = conversation.rounds.saturating_add(1);
-            let is_last = conversation.rounds >= ROUNDS;
+            let is_last = conversation.rounds >= AGENT_ROUNDS;
             let body = wire::request(self.model, &conversation.messages, &offers, is_last);
             let turn = self.turn(&conversation);
             let _running = turn.begin(self.name).await;
@@ -132,7 +126,7 @@ impl Talk<'_> {
             conversation.count(said.usage);
             if is_last || wire::calls(&said.message).is_empty() {
                 if said.text.is_empty() {
-                    return Err(Failure::NoAnswer(ROUNDS).after(1));
+                    return Err(Failure::NoAnswer(AGENT_ROUNDS).after(1));
                 }
                 let mut text = said.text;
                 if said.is_cut_short {
@@ -148,11 +142,11 @@ impl Talk<'_> {
     /// Calls what the model has called, one after the other.
     async fn answer_calls(&mut self, conversation: &mut Conversation) -> Result<(), ToolError> {
         let calls = conversation.calls();
-        let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= ROUNDS);
+        let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= AGENT_ROUNDS);
         for (nth, call) in calls.iter().enumerate() {
             let turn = self.turn(conversation);
             let _running = turn.begin(self.name).await;
-            let mut content = if conversation.done < MOST_CALLS {
+            let mut content = if conversation.done < AGENT_CALLS {
                 self.call(call, &turn).await?
             } else {
                 "It was not called: too many calls at once.".to_owned()
@@ -216,7 +210,7 @@ fn told(result: &ToolResult) -> String {
     let text = result.text();
     let structured = || result.structured_content().map_or("(nothing that is text)", RawValue::get).to_owned();
     let text = if text.is_empty() { structured() } else { text };
-    let shown = text.get(..text.floor_char_boundary(RESULT)).unwrap_or_default();
+    let shown = text.get(..text.floor_char_boundary(AGENT_RESULT)).unwrap_or_default();
     let failed = if result.is_error() { "The tool failed: " } else { "" };
     match text.len().saturating_sub(shown.len()) {
         0 => format!("{failed}{shown}"),

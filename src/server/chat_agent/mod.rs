@@ -28,10 +28,9 @@ use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
 use super::context::Context;
 use super::tool_result::ToolError;
+use crate::limits::AGENT_SECONDS;
 use crate::protocol::description::Text;
 
-/// How long an answer may take, unless it is said.
-const TIME: Duration = Duration::from_mins(1);
 /// The tool goes on for this long after it, so that the agent can say what it waited for.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -76,7 +75,7 @@ impl ChatAgent {
             model,
             instructions: Text::default(),
             is_read_only: false,
-            time_limit: TIME,
+            time_limit: Duration::from_secs(AGENT_SECONDS),
             tools: Vec::new(),
             first_call: None,
             revise: None,

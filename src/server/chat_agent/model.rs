@@ -6,9 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::auth::{ConfigError, SecureUrl};
 use crate::host::Environment;
+use crate::limits::MODEL_ANSWER;
 
-/// Bytes of an answer, unless it is said.
-const ANSWER: usize = 1024 * 1024;
 /// What the agent itself says in each request.
 const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tools"];
 
@@ -59,7 +58,7 @@ impl ChatModel {
             model: model.trim().to_owned(),
             authorization: None,
             parameters: Map::new(),
-            answer_bytes: ANSWER,
+            answer_bytes: MODEL_ANSWER,
         })
     }
 

@@ -4,14 +4,12 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use crate::limits::AGENT_DESCRIPTION;
 use crate::protocol::description::Text;
 use crate::schema::Schema;
 use crate::server::access::permits;
 use crate::server::context::Context;
 use crate::server::tool::Tool;
-
-/// What an endpoint takes of a description.
-const DESCRIPTION: usize = 1024;
 
 /// The name that a model calls a tool by: endpoints know no dots in names.
 pub(super) fn wire_name(name: &str) -> String {
@@ -42,7 +40,7 @@ impl Offered<'_> {
     /// What the model is told of it.
     pub(super) fn offer(&self) -> Value {
         let description = self.tool.face.description.as_deref().unwrap_or_default();
-        let description = description.get(..description.floor_char_boundary(DESCRIPTION)).unwrap_or_default();
+        let description = description.get(..description.floor_char_boundary(AGENT_DESCRIPTION)).unwrap_or_default();
         let function = json!({ "name": self.wire_name, "description": description, "parameters": self.schema.value() });
         json!({ "type": "function", "function": function })
     }
