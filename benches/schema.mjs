@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Checks of each case, of which the fastest counts; the first ones run code that is not optimized yet. */
-const CHECKS = 5
+const CHECKS = 9
 
 const folder = process.argv[2]
 const { initSync, cases } = await import(join(folder, 'schema_bench.js'))

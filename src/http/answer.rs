@@ -5,8 +5,13 @@
 //!
 //! What few requests need is in a box: an engine compiles a function when it is first called, and this one is called by all.
 
+use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
 
+use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
@@ -24,6 +29,7 @@ use super::stream::Body;
 use super::{cors, crash, guard, mirror, page, server_json, warning, well_known};
 use crate::auth::Principal;
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
+use crate::limits::BODY_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::json::{Document, JsonError};
@@ -235,7 +241,7 @@ impl Endpoint {
     ) -> Result<(Vec<u8>, Reservation), Box<Refusal>> {
         let Limits { body: most, in_flight, .. } = self.limits;
         let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
-        let body = body.read(most).await.map_err(|error| match error {
+        let body = in_time(body.read(most), host).await?.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
                 fault::log(host, "body", &cause);
@@ -370,4 +376,19 @@ fn accepted() -> Response<Body> {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::ACCEPTED;
     response
+}
+
+/// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.
+async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<Refusal>> {
+    let mut reading = pin!(reading);
+    if let Poll::Ready(body) = futures::poll!(&mut reading) {
+        return Ok(body);
+    }
+    match select(reading, host.timer.sleep(Duration::from_secs(BODY_SECONDS))).await {
+        Either::Left((body, _)) => Ok(body),
+        Either::Right(_) => Err(Refusal::http(
+            StatusCode::REQUEST_TIMEOUT,
+            format!("The body has not arrived within {BODY_SECONDS} s. Send it again."),
+        )),
+    }
 }

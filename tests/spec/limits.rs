@@ -306,6 +306,17 @@ fn a_single_body_always_has_room() {
     assert_eq!(alone.finish(PING), 200);
 }
 
+/// A body that is sent slowly must not keep the room of others.
+#[test]
+fn a_body_must_arrive_in_time() {
+    let [patient, hasty] = [Lines::default(), Lines::hasty()].map(|lines| lines.host(&LocalPool::new()));
+    let endpoint = limited(1000, 1000);
+    let slow = Begun::new(&endpoint, &hasty, None);
+    let answer = slow.answer.now_or_never().expect("the time is over at once");
+    assert_eq!(answer.status(), 408);
+    assert!(Begun::new(&endpoint, &patient, Some(1000)).is_read(), "there is room again");
+}
+
 /// A platform may stop a request without dropping it. Its reservation lapses after 5 to 10 minutes.
 #[test]
 fn the_reservation_of_a_stopped_request_lapses() {
