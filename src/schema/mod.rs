@@ -7,8 +7,9 @@
 //! | `references`, `progress` | where references lead, and whether they come to an end |
 //! | `program` | what can be checked |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
-//! | `validate` | whether a value fits |
-//! | `explain`, `mistake` | what is said of one that does not, and how |
+//! | `check` | whether a value fits, and the mistakes in one that does not |
+//! | `steps`, `memo` | how much work a check may take, and what it remembers meanwhile |
+//! | `explain`, `mistake` | the words for a mistake, and its place |
 //! | `strings` | arguments that are strings on the wire, as values of a schema |
 //! | `header_params` | arguments that a client repeats in headers |
 //! | `form` | schemas of forms that a person fills in |
