@@ -229,16 +229,15 @@ mod tests {
 
     /// The table as the page has it.
     fn page() -> String {
-        let mut page = String::new();
-        for Group { subject, limits } in TABLE {
-            page.push_str(&format!("### {subject}\n\n| bound on | default | set by | past it |\n|---|--:|---|---|\n"));
-            for limit in *limits {
-                let Limit { what, set_by, past_it, .. } = limit;
-                page.push_str(&format!("| {what} | {limit} | {set_by} | {past_it} |\n"));
-            }
-            page.push('\n');
-        }
-        page
+        let row = |limit: &Limit| {
+            let Limit { what, set_by, past_it, .. } = limit;
+            format!("| {what} | {limit} | {set_by} | {past_it} |\n")
+        };
+        let group = |Group { subject, limits }: &Group| {
+            let rows: String = limits.iter().map(row).collect();
+            format!("### {subject}\n\n| bound on | default | set by | past it |\n|---|--:|---|---|\n{rows}\n")
+        };
+        TABLE.iter().map(group).collect()
     }
 
     #[test]

@@ -12,7 +12,10 @@ use super::memo::Memo;
 use super::mistake::Step;
 use super::pattern::Searches;
 use super::program::{Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Types};
-use super::steps::*;
+use super::steps::{
+    CANONICAL, CANONICAL_VALUE, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, KEYWORD, MEMBER, MULTIPLE,
+    NUMBER, REMEMBER, SCHEMA, Steps, UNIQUE,
+};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
 use crate::protocol::decimal::Decimal;
 use crate::protocol::json::{Kind, Value, canonical, is_whole};
@@ -130,8 +133,7 @@ impl<'d> Check<'_, 'd> {
             return self.fail(|check| check.wrong_type(rule.types, value));
         }
         // Alternatives that contain themselves lead to the same questions again and again.
-        let is_remembered =
-            value.count() >= MEMORABLE && self.memo.is_worth_it(&self.steps) && self.steps.take(REMEMBER);
+        let is_remembered = value.count() >= MEMORABLE && Memo::is_worth_it(&self.steps) && self.steps.take(REMEMBER);
         if is_remembered && let Some(fits) = self.memo.get(id, value.position()) {
             // A mistake that was found while an alternative was tried has not been noted.
             if fits || self.is_trying {

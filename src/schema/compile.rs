@@ -396,7 +396,7 @@ fn strings(value: &Value, place: &str) -> Result<Vec<String>, SchemaError> {
 }
 
 fn number(value: &Value, place: &str) -> Result<Number, SchemaError> {
-    let text = value.is_number().then(|| value.to_string()).unwrap_or_default();
+    let text = if value.is_number() { value.to_string() } else { String::new() };
     let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| expected("a number", place))?;
     Ok(Number { exact, short: ShortDecimal::of(&text) })
 }

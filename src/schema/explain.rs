@@ -122,9 +122,9 @@ impl<'d> Check<'_, 'd> {
         let lent = own.min(CHECK_STEPS.saturating_sub(own));
         self.steps = Steps::of(lent.saturating_add(more));
         let outcome = work(self);
-        let left = self.steps.left();
-        self.explanation = Some(left.saturating_sub(lent));
-        self.steps = Steps::of(own.saturating_sub(lent).saturating_add(left.min(lent)));
+        let unused = self.steps.left();
+        self.explanation = Some(unused.saturating_sub(lent));
+        self.steps = Steps::of(own.saturating_sub(lent).saturating_add(unused.min(lent)));
         outcome
     }
 

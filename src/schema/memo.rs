@@ -17,7 +17,7 @@ pub(super) struct Memo(Vec<u64>);
 
 impl Memo {
     /// Whether so much work has been done that answers should be remembered.
-    pub(super) fn is_worth_it(&self, steps: &Steps) -> bool {
+    pub(super) fn is_worth_it(steps: &Steps) -> bool {
         steps.left() < CHECK_STEPS.saturating_sub(WARM_UP)
     }
 

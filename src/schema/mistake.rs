@@ -39,7 +39,7 @@ impl Place {
                 Step::Item(nth) => place.enter_item(nth as usize),
                 Step::Member(name) => place.enter_property(&root.at(name).as_str().unwrap_or_default()),
                 Step::Name(name) => {
-                    place.path.push_str(&format!(" (the name {})", shortened(root.at(name).text())));
+                    place.path.extend([" (the name ", &shortened(root.at(name).text()), ")"]);
                 }
             }
         }
@@ -47,14 +47,18 @@ impl Place {
     }
 
     fn enter_item(&mut self, nth: usize) {
-        self.path.push_str(&format!("[{nth}]"));
+        self.path.extend(["[", &nth.to_string(), "]"]);
     }
 
     /// Goes to a property. A name that is no plain word is quoted.
     pub(super) fn enter_property(&mut self, name: &str) {
         let shown = shortened(name);
         let is_plain = !shown.is_empty() && !shown.contains(|c: char| c <= ' ' || "\"'.:()[]{}\\`".contains(c));
-        self.path.push_str(&if is_plain { format!(".{shown}") } else { format!("[{shown:?}]") });
+        if is_plain {
+            self.path.extend([".", &shown]);
+        } else {
+            self.path.extend(["[", &format!("{shown:?}"), "]"]);
+        }
         self.hides |= is_named_like_a_secret(name);
     }
 

@@ -392,15 +392,14 @@ impl Program {
                 else {
                     continue;
                 };
-                let change = match self.constants(rules) {
-                    Some(constants) => Keyword::Enum(constants),
-                    None => {
-                        let closed: Vec<_> = rules.iter().map(|rule| self.names_of_closed(*rule)).collect();
-                        let (by_name, by_tag) = (Selection::of(&closed), self.tag_of(rules));
-                        let alternatives = Alternatives { rules: rules.clone(), by_name, by_tag };
-                        let is_any_of = matches!(keyword, Keyword::AnyOf(_));
-                        if is_any_of { Keyword::AnyOf(alternatives) } else { Keyword::OneOf(alternatives) }
-                    }
+                let change = if let Some(constants) = self.constants(rules) {
+                    Keyword::Enum(constants)
+                } else {
+                    let closed: Vec<_> = rules.iter().map(|rule| self.names_of_closed(*rule)).collect();
+                    let (by_name, by_tag) = (Selection::of(&closed), self.tag_of(rules));
+                    let alternatives = Alternatives { rules: rules.clone(), by_name, by_tag };
+                    let is_any_of = matches!(keyword, Keyword::AnyOf(_));
+                    if is_any_of { Keyword::AnyOf(alternatives) } else { Keyword::OneOf(alternatives) }
                 };
                 changes.push((rule, nth, change));
             }

@@ -8,6 +8,8 @@
 //! `serde_json::Value` does none of this: it keeps the last of two equal keys and rounds, and a stack of derived types
 //! reads the text once per layer.
 
+#![expect(clippy::inline_always, reason = "a module that is optimized for size calls these for each value otherwise")]
+
 pub(crate) mod canonical;
 pub(crate) mod deserialize;
 pub(crate) mod long;

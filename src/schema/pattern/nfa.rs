@@ -78,7 +78,7 @@ impl Nfa {
     }
 
     /// The class of an ASCII character; `None` for a byte that is none.
-    #[inline(always)]
+    #[inline]
     pub(super) fn class_of_ascii(&self, byte: u8) -> Option<usize> {
         self.alphabet.ascii.get(usize::from(byte)).map(|class| usize::from(*class))
     }
