@@ -106,148 +106,147 @@ pub fn full() -> Vec<Large> {
 /// Values of at most `bytes` that are hard to check. Some do not fit, and some take more steps than there are.
 pub fn hard(bytes: usize) -> Vec<Large> {
     let bytes = bytes.min(BYTES);
-    let list = |keywords: Value| json!({ "type": "object", "properties": { "t": merged(json!({ "type": "array" }), keywords) } });
-    let of_list = |part: &dyn Fn(usize) -> (String, usize)| format!("{{\"t\":[{}]}}", filled(bytes, part));
-    let scalar = |keywords: Value| json!({ "type": "object", "properties": { "n": keywords } });
-    let same = |text: &'static str| move |_: usize| (text.to_owned(), 1);
+    [alternatives(bytes), wide_objects(bytes), lists(bytes), scalars(bytes), patterns(bytes)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn list(keywords: Value) -> Value {
+    json!({ "type": "object", "properties": { "t": merged(json!({ "type": "array" }), keywords) } })
+}
+
+fn of_list(bytes: usize, part: impl Fn(usize) -> (String, usize)) -> String {
+    format!("{{\"t\":[{}]}}", filled(bytes, part))
+}
+
+fn same(text: &'static str) -> impl Fn(usize) -> (String, usize) {
+    move |_| (text.to_owned(), 1)
+}
+
+fn scalar(keywords: Value) -> Value {
+    json!({ "type": "object", "properties": { "n": keywords } })
+}
+
+fn alternatives(bytes: usize) -> Vec<Large> {
+    let colours: Vec<_> =
+        "ABCDEFGH".chars().map(|name| json!({ "const": name.to_string(), "description": "A colour." })).collect();
+    let colours = list(json!({ "items": { "oneOf": colours } }));
+    let filter = r#"{"field":"customer.country","op":"eq","value":"DE"}"#;
+    let filters = filled(bytes - 1_000, |_| (filter.to_owned(), 7));
+    let untagged_value = format!("{{\"n\":{}2{}}}", r#"{"a":"#.repeat(90), "}".repeat(90));
+    vec![
+        large("constants, numbers", colours.clone(), of_list(bytes, same("7"))),
+        large("constants, the last of eight", colours, of_list(bytes, same("\"H\""))),
+        large("recursive tagged enum, wrong leaf, depth 8", expressions(), expression(8, "\"x\"")),
+        large("recursive tagged enum, wrong leaf, depth 45", expressions(), expression(45, "\"x\"")),
+        large("recursive tagged enum, depth 45", expressions(), expression(45, "1")),
+        large("recursive alternatives, wrong leaf", untagged(), untagged_value),
+        large(
+            "filters, the last is wrong",
+            fitting(10_000, 0).swap_remove(1).schema,
+            format!(r#"{{"from":"x","where":{{"and":[{filters},{{"field":"x","op":"xx","value":1}}]}}}}"#),
+        ),
+    ]
+}
+
+fn wide_objects(bytes: usize) -> Vec<Large> {
     let wide = |key: &str| {
-        let members = filled(bytes - 2_000, |nth| (format!("\"{key}{nth:x}\":0"), 2)).replace(",,", ",");
-        let last: Vec<_> = (0..60).map(|nth| format!("\"field{nth}\":0")).collect();
-        format!("{{{members},{}}}", last.join(","))
+        let members = filled(bytes - 2_000, |nth| (format!("\"{key}{nth:x}\":0"), 2));
+        let named: Vec<_> = (0..60).map(|nth| format!("\"field{nth}\":0")).collect();
+        format!("{{{members},{}}}", named.join(","))
     };
+    let object = |keyword: &str, keywords: Value| json!({ "type": "object", keyword: keywords });
     let names = |prefix: &str| (0..60).map(|nth| format!("{prefix}{nth}")).collect::<Vec<_>>();
     let by_name = |names: Vec<String>, value: Value| -> Value {
         Value::Object(names.into_iter().map(|name| (name, value.clone())).collect::<Map<_, _>>())
     };
-    let colours: Vec<_> =
-        "ABCDEFGH".chars().map(|name| json!({ "const": name.to_string(), "description": "A colour." })).collect();
-    let colours = list(json!({ "items": { "oneOf": colours } }));
-    let digits = format!("{{\"n\":{}}}", "7".repeat(bytes - 10));
-    let mut cases = vec![
-        large("constants, numbers", colours.clone(), of_list(&same("7"))),
-        large("constants, the last of eight", colours, of_list(&same("\"H\""))),
-        large("recursive tagged enum, wrong leaf, depth 8", expressions(), expression(8, "\"x\"")),
-        large("recursive tagged enum, wrong leaf, depth 45", expressions(), expression(45, "\"x\"")),
-        large("recursive tagged enum, depth 45", expressions(), expression(45, "1")),
-        large(
-            "recursive alternatives, wrong leaf",
-            untagged(),
-            format!("{{\"n\":{}2{}}}", r#"{"a":"#.repeat(90), "}".repeat(90)),
-        ),
-        large(
-            "required names, wide object",
-            json!({ "type": "object", "properties": by_name(names("field"), json!({ "type": "integer" })), "required": names("field") }),
-            wide("k"),
-        ),
-        large(
-            "required names, wide object with escapes",
-            json!({ "type": "object", "required": names("field") }),
-            wide(r"\u006b"),
-        ),
-        large(
-            "dependent names, wide object",
-            json!({ "type": "object", "dependentRequired": by_name(names("x"), json!(["y", "z"])) }),
-            wide("k"),
-        ),
-        large(
-            "dependent schemas, wide object",
-            json!({ "type": "object", "dependentSchemas": by_name(names("field"), json!({ "type": "object" })) }),
-            wide("k"),
-        ),
-        large(
-            "names of properties, wide object",
-            json!({ "type": "object", "propertyNames": { "pattern": "^[a-z0-9]+$" } }),
-            wide("k"),
-        ),
-        large(
-            "patterns of properties, wide object",
-            json!({ "type": "object", "patternProperties": { "^k": { "type": "integer" }, "0$": true } }),
-            wide("k"),
-        ),
-        large("different integers", list(json!({ "uniqueItems": true })), of_list(&|nth| (nth.to_string(), 1))),
-        large("different fractions", list(json!({ "uniqueItems": true })), of_list(&|nth| (format!("{nth}.5"), 1))),
-        large(
-            "different objects",
-            list(json!({ "uniqueItems": true })),
-            of_list(&|nth| (format!("{{\"b\":\"{}\",\"a\":{nth}}}", "x".repeat(300)), 5)),
-        ),
-        large(
-            "enum of 300",
-            list(json!({ "items": { "enum": (0..300).map(|nth| format!("e{nth}")).collect::<Vec<_>>() } })),
-            of_list(&same("\"e299\"")),
-        ),
+    let integers = by_name(names("field"), json!({ "type": "integer" }));
+    let required = merged(object("properties", integers), object("required", json!(names("field"))));
+    let dependent = object("dependentRequired", by_name(names("x"), json!(["y", "z"])));
+    let schemas = object("dependentSchemas", by_name(names("field"), json!({ "type": "object" })));
+    let names_pattern = object("propertyNames", json!({ "pattern": "^[a-z0-9]+$" }));
+    let by_pattern = object("patternProperties", json!({ "^k": { "type": "integer" }, "0$": true }));
+    vec![
+        large("required names, wide object", required, wide("k")),
+        large("required names, wide object with escapes", object("required", json!(names("field"))), wide(r"\u006b")),
+        large("dependent names, wide object", dependent, wide("k")),
+        large("dependent schemas, wide object", schemas, wide("k")),
+        large("names of properties, wide object", names_pattern, wide("k")),
+        large("patterns of properties, wide object", by_pattern, wide("k")),
+    ]
+}
+
+fn lists(bytes: usize) -> Vec<Large> {
+    let unique = || list(json!({ "uniqueItems": true }));
+    let object = |nth: usize| (format!("{{\"b\":\"{}\",\"a\":{nth}}}", "x".repeat(300)), 5);
+    let names: Vec<_> = (0..300).map(|nth| format!("e{nth}")).collect();
+    let bounds = json!({ "items": { "minimum": 0, "maximum": 1e9, "multipleOf": 0.01 } });
+    let cents = |nth: usize| (format!("{}.{:02}", nth / 100, nth % 100), 1);
+    let integer = |nth: usize| (nth.to_string(), 1);
+    let nested = json!({
+        "type": "object",
+        "properties": { "t": { "$ref": "#/$defs/a" } },
+        "$defs": { "a": { "type": "array", "items": { "$ref": "#/$defs/a" } } },
+    });
+    vec![
+        large("different integers", unique(), of_list(bytes, integer)),
+        large("different fractions", unique(), of_list(bytes, |nth| (format!("{nth}.5"), 1))),
+        large("different objects", unique(), of_list(bytes, object)),
+        large("enum of 300", list(json!({ "items": { "enum": names } })), of_list(bytes, same("\"e299\""))),
         large(
             "enum of objects",
             list(json!({ "items": { "enum": [{ "a": 1 }, { "a": 2 }] } })),
-            of_list(&|_| (r#"{"a":2.0}"#.to_owned(), 3)),
+            of_list(bytes, |_| (r#"{"a":2.0}"#.to_owned(), 3)),
         ),
-        large(
-            "bounds of fractions",
-            list(json!({ "items": { "minimum": 0, "maximum": 1e9, "multipleOf": 0.01 } })),
-            of_list(&|nth| (format!("{}.{:02}", nth / 100, nth % 100), 1)),
-        ),
+        large("bounds of fractions", list(bounds), of_list(bytes, cents)),
         large(
             "bounds of numbers with exponents",
             list(json!({ "items": { "minimum": 0, "multipleOf": 0.01 } })),
-            of_list(&|nth| (format!("{nth}e3"), 1)),
+            of_list(bytes, |nth| (format!("{nth}e3"), 1)),
         ),
-        large(
-            "integers",
-            list(json!({ "items": { "type": "integer", "minimum": 0 } })),
-            of_list(&|nth| (nth.to_string(), 1)),
-        ),
+        large("integers", list(json!({ "items": { "type": "integer", "minimum": 0 } })), of_list(bytes, integer)),
         large(
             "integers with a fraction of zero",
             list(json!({ "items": { "type": "integer" } })),
-            of_list(&|nth| (format!("{nth}.0"), 1)),
+            of_list(bytes, |nth| (format!("{nth}.0"), 1)),
         ),
-        large("long number, multiple", scalar(json!({ "minimum": 0, "multipleOf": 7 })), digits.clone()),
-        large("long number, enum", scalar(json!({ "enum": [1, 2, 3] })), digits),
-        large(
-            "length of a text with escapes",
-            scalar(json!({ "maxLength": 5_000_000 })),
-            format!("{{\"n\":\"{}\"}}", r"\n".repeat(bytes / 2 - 10)),
-        ),
-        large(
-            "length of a text, sixty times",
-            scalar(json!({ "allOf": vec![json!({ "maxLength": 4_000_000 }); 60] })),
-            format!("{{\"n\":\"{}\"}}", "x".repeat(bytes - 10)),
-        ),
-        large(
-            "nested arrays",
-            json!({ "type": "object", "properties": { "t": { "$ref": "#/$defs/a" } }, "$defs": { "a": { "type": "array", "items": { "$ref": "#/$defs/a" } } } }),
-            of_list(&same("[]")),
-        ),
-        large("contained items", list(json!({ "contains": { "type": "string" } })), of_list(&same("\"\""))),
+        large("nested arrays", nested, of_list(bytes, same("[]"))),
+        large("contained items", list(json!({ "contains": { "type": "string" } })), of_list(bytes, same("\"\""))),
         large(
             "integers, the last is wrong",
             list(json!({ "items": { "type": "integer" } })),
             format!("{{\"t\":[{},\"x\"]}}", filled(bytes - 100, same("1"))),
         ),
-        large(
-            "filters, the last is wrong",
-            fitting(10_000, 0).swap_remove(1).schema,
-            format!(
-                r#"{{"from":"x","where":{{"and":[{},{{"field":"x","op":"xx","value":1}}]}}}}"#,
-                filled(bytes - 1_000, |_| (r#"{"field":"customer.country","op":"eq","value":"DE"}"#.to_owned(), 7))
-            ),
-        ),
-    ];
-    for pattern in
-        ["[a-z]{1,200}x", r"^\S+@\S+$", ".{0,100}x.{0,100}y", r"(?:[a-z]|[a-z0-9]|\w){1,60}!", "(a|b)*a(a|b){400}c"]
-    {
-        let text = |length: usize| format!("{{\"n\":\"{}\"}}", "a".repeat(length));
-        cases.push(large(format!("pattern {pattern}, 64 KiB"), scalar(json!({ "pattern": pattern })), text(65_000)));
-        cases.push(large(format!("pattern {pattern}, long"), scalar(json!({ "pattern": pattern })), text(bytes - 10)));
-    }
+    ]
+}
+
+fn scalars(bytes: usize) -> Vec<Large> {
+    let digits = format!("{{\"n\":{}}}", "7".repeat(bytes - 10));
+    let escapes = format!("{{\"n\":\"{}\"}}", r"\n".repeat(bytes / 2 - 10));
+    let text = format!("{{\"n\":\"{}\"}}", "x".repeat(bytes - 10));
+    let sixty_times = json!({ "allOf": vec![json!({ "maxLength": bytes - 20 }); 60] });
+    vec![
+        large("long number, multiple", scalar(json!({ "minimum": 0, "multipleOf": 7 })), digits.clone()),
+        large("long number, enum", scalar(json!({ "enum": [1, 2, 3] })), digits),
+        large("length of a text with escapes", scalar(json!({ "maxLength": 5_000_000 })), escapes),
+        large("length of a text, sixty times", scalar(sixty_times), text),
+    ]
+}
+
+fn patterns(bytes: usize) -> Vec<Large> {
+    const PATTERNS: [&str; 5] =
+        ["[a-z]{1,200}x", r"^\S+@\S+$", ".{0,100}x.{0,100}y", r"(?:[a-z]|[a-z0-9]|\w){1,60}!", "(a|b)*a(a|b){400}c"];
+    let of = |pattern: &str| scalar(json!({ "pattern": pattern }));
+    let text = |length: usize| format!("{{\"n\":\"{}\"}}", "a".repeat(length));
+    let lengths = [("64 KiB", 65_000), ("long", bytes - 10)];
+    let case = |pattern: &str, (name, length)| large(format!("pattern {pattern}, {name}"), of(pattern), text(length));
+    let cases = PATTERNS.iter().flat_map(|pattern| lengths.map(|length| case(pattern, length)));
     // Hardly any state of the automaton comes twice.
     let noise: String = noise().take(bytes / 4).collect();
-    cases.push(large(
-        "pattern (a|b)*a(a|b){400}c, noise",
-        scalar(json!({ "pattern": "(a|b)*a(a|b){400}c" })),
-        format!("{{\"n\":\"{noise}\"}}"),
-    ));
-    cases
+    let endless = "(a|b)*a(a|b){400}c";
+    let endless = large(format!("pattern {endless}, noise"), of(endless), format!("{{\"n\":\"{noise}\"}}"));
+    cases.chain([endless]).collect()
 }
 
 /// Letters `a` and `b` in no order.
