@@ -162,6 +162,10 @@ limits! {
             "answers that a check remembers, of 8 bytes each" => "a new one takes the place of another";
         PATTERN_STATES: usize = 5_000, Count, "":
             "states of a `pattern`" => "the server cannot be built";
+        PATTERNS_STATES: usize = 50_000, Count, "":
+            "states of all patterns of a schema" => "the server cannot be built";
+        PATTERN_CLASSES: usize = 2_000, Count, "":
+            "classes of characters that a `pattern` distinguishes" => "the server cannot be built";
         PATTERN_GROUPS: usize = 64, Count, "":
             "groups within one another in a `pattern`" => "the server cannot be built";
         PATTERN_CACHE: usize = 1 << 20, Bytes, "":

@@ -7,20 +7,26 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::RangeInclusive;
 
 use super::memo::Memo;
 use super::mistake::Step;
 use super::pattern::Searches;
-use super::program::{Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Types};
+use super::program::{
+    Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Tag, Types,
+};
 use super::steps::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, KEYWORD, MEMBER, MULTIPLE,
-    NUMBER, REMEMBER, SCHEMA, Steps, UNIQUE,
+    CANONICAL, CANONICAL_VALUE, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, FORMATTED, HASHED, KEYWORD,
+    MEMBER, MULTIPLE, NUMBER, REMEMBER, SCHEMA, Steps, UNIQUE,
 };
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
 use crate::protocol::decimal::Decimal;
+use crate::protocol::error::shortened;
 use crate::protocol::json::{Kind, Value, canonical, is_whole};
 use crate::protocol::short_decimal::ShortDecimal;
 
+/// Names of a rule that a step is enough to keep account of.
+const NAMES_SEEN: usize = 256;
 /// Values in one whose answer is remembered: to look at a smaller one again takes less.
 const MEMORABLE: u32 = 8;
 
@@ -214,24 +220,50 @@ impl<'d> Check<'_, 'd> {
             Keyword::Enum(allowed) => self.is_one_of(allowed, value),
             Keyword::Bound(bound, limit) => value.kind() != Kind::Number || self.is_within(*bound, limit, value),
             Keyword::MultipleOf(step) => value.kind() != Kind::Number || self.is_multiple(step, value),
-            Keyword::Size(measure, least, most) => {
-                is_surely_within(*measure, *least, *most, value)
-                    || self.measured(*measure, value).is_none_or(|size| (*least..=*most).contains(&size))
-            }
+            Keyword::Size(measure, least, most) => return self.size_fits(*measure, *least..=*most, value),
             Keyword::Pattern(pattern) => value.kind() != Kind::String || self.matches(*pattern, value),
             Keyword::Format(format) => {
-                !self.manner.formats || value.kind() != Kind::String || format.fits(&self.content(value))
+                !self.manner.formats
+                    || value.kind() != Kind::String
+                    || (self.steps.take_for(value.text().len(), FORMATTED) && format.fits(&self.content(value)))
             }
             Keyword::Contains { rule, least, most } => {
-                value.kind() != Kind::Array || (*least..=*most).contains(&self.count_fitting(*rule, value))
+                return value.kind() != Kind::Array || self.contains(*rule, *least..=*most, value);
             }
+            Keyword::UniqueItems => return value.kind() != Kind::Array || self.items_are_unique(value),
             // Where the steps run out nothing is known, and nothing fits.
-            Keyword::UniqueItems => {
-                value.kind() != Kind::Array || (self.repeated(value).is_none() && !self.steps.are_exhausted())
-            }
             Keyword::Not(rule) => !self.would_fit(*rule, value) && !self.steps.are_exhausted(),
         };
         fits || self.fail(|check| check.problem(keyword, value))
+    }
+
+    fn size_fits(&mut self, measure: Measure, allowed: RangeInclusive<u64>, value: Value<'d>) -> bool {
+        if is_surely_within(measure, &allowed, value) {
+            return true;
+        }
+        let Some(size) = self.measured(measure, value) else { return true };
+        allowed.contains(&size) || self.fail(|_| wrong_count(&format!("has {size} {}", measure.unit()), size, &allowed))
+    }
+
+    fn contains(&mut self, rule: RuleId, allowed: RangeInclusive<u64>, value: Value<'d>) -> bool {
+        let mut count = 0_u64;
+        for item in value.items() {
+            if !self.steps.take(CHILD) {
+                return false;
+            }
+            count = count.saturating_add(self.would_fit(rule, item).into());
+        }
+        let has = || format!("has {count} items that fit what it must contain");
+        allowed.contains(&count) || self.fail(|_| wrong_count(&has(), count, &allowed))
+    }
+
+    fn items_are_unique(&mut self, value: Value<'d>) -> bool {
+        let repeated = self.repeated(value);
+        let Some((one, other)) = repeated else { return !self.steps.are_exhausted() };
+        self.fail(|_| {
+            let index = |position| value.items().take_while(|item| item.position() < position).count();
+            format!("has the same item twice: [{}] and [{}]", index(one), index(other))
+        })
     }
 
     pub(super) fn is_a(&mut self, types: Types, value: Value<'d>) -> bool {
@@ -249,7 +281,7 @@ impl<'d> Check<'_, 'd> {
         match number.split_once('.') {
             _ if is_whole(number) => true,
             Some((_, fraction)) if is_whole(fraction) => fraction.bytes().all(|digit| digit == b'0'),
-            _ => self.steps.take(DECIMAL) && Decimal::of(number).is_some_and(|number| number.is_integer()),
+            _ => self.decimal(number).is_some_and(|number| number.is_integer()),
         }
     }
 
@@ -269,6 +301,9 @@ impl<'d> Check<'_, 'd> {
     }
 
     fn object_fits(&mut self, object: &ObjectRule, value: Value<'d>) -> bool {
+        if !self.steps.take_for(object.names.len(), NAMES_SEEN) {
+            return false;
+        }
         let mut seen = Seen::new(object.names.len());
         let mut fits = true;
         for (name, member) in value.pairs() {
@@ -283,8 +318,11 @@ impl<'d> Check<'_, 'd> {
                 return false;
             }
         }
+        if !self.steps.take_for(object.required.len(), COMPARED) {
+            return false;
+        }
         for name in &object.required {
-            if !self.steps.take_for(1, COMPARED) || !seen.has(*name) {
+            if !seen.has(*name) {
                 fits = self.fail_at(object.names.get(*name), "is required");
                 if self.is_done() {
                     return false;
@@ -292,14 +330,17 @@ impl<'d> Check<'_, 'd> {
             }
         }
         for (given, names) in &object.dependent_required {
-            let given_is_seen = self.steps.take(1) && seen.has(*given);
-            for name in names.iter().filter(|_| given_is_seen) {
-                if !self.steps.take_for(1, COMPARED) || !seen.has(*name) {
-                    let given = object.names.get(*given);
-                    fits = self.fail_at(object.names.get(*name), &format!("is required where `{given}` is given"));
-                    if self.is_done() {
-                        return false;
-                    }
+            if !self.steps.take(1) || !seen.has(*given) {
+                continue;
+            }
+            if !self.steps.take_for(names.len(), COMPARED) {
+                return false;
+            }
+            for name in names.iter().filter(|name| !seen.has(**name)) {
+                let given = shortened(object.names.get(*given));
+                fits = self.fail_at(object.names.get(*name), &format!("is required where `{given}` is given"));
+                if self.is_done() {
+                    return false;
                 }
             }
         }
@@ -317,7 +358,7 @@ impl<'d> Check<'_, 'd> {
     /// Whether a member fits the rules for it: those of its name and of the patterns that it matches, else the one for all others.
     fn member_fits(&mut self, object: &ObjectRule, name: Value<'d>, member: Value<'d>, seen: &mut Seen) -> bool {
         let text = self.content(name);
-        if !self.steps.take_for(text.len(), COMPARED) {
+        if !self.steps.take_for(text.len(), COMPARED) || !self.steps.take(object.names.cost()) {
             return false;
         }
         let known = object.names.find(&text);
@@ -369,18 +410,26 @@ impl<'d> Check<'_, 'd> {
         let first = alternatives.by_name.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
         let Some((selection, (name, _))) = first else { return u64::MAX };
         let name = self.content(name);
-        if self.steps.take(FIND) { selection.left_by(&name) } else { 0 }
+        let takes = self.steps.take(FIND) && self.steps.take_for(name.len(), COMPARED);
+        if takes { selection.left_by(&name) } else { 0 }
     }
 
     /// The alternatives that can take an object with this tag, as bits.
     pub(super) fn left_by_tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
-        let Some((name, selection)) = &alternatives.by_tag else { return u64::MAX };
-        let mut members = value.pairs().take_while(|_| self.steps.take(1));
-        let Some((_, tag)) = members.find(|(known, _)| known.is_str(name)) else { return u64::MAX };
+        let (Some(Tag { selection, .. }), Some(tag)) = (&alternatives.by_tag, self.tag(alternatives, value)) else {
+            return u64::MAX;
+        };
         match self.canonical(tag) {
-            Some(tag) if self.steps.take(FIND) => selection.left_by(&tag),
+            Some(tag) if self.steps.take(FIND) && self.steps.take_for(tag.len(), COMPARED) => selection.left_by(&tag),
             _ => 0,
         }
+    }
+
+    /// The value of the property by which alternatives can be told apart.
+    pub(super) fn tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Option<Value<'d>> {
+        let Tag { name, .. } = alternatives.by_tag.as_ref()?;
+        let mut members = value.pairs().take_while(|_| self.steps.take_for(name.len(), COMPARED));
+        members.find(|(known, _)| known.is_str(name)).map(|(_, tag)| tag)
     }
 
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
@@ -407,9 +456,8 @@ impl<'d> Check<'_, 'd> {
         self.steps.take(NUMBER);
         let ordering = match (ShortDecimal::of(value.text()), limit.short) {
             (Some(number), Some(limit)) => Some(number.cmp(&limit)),
-            _ => self.decimal(value).map(|number| number.cmp(&limit.exact)),
+            _ => self.decimal(value.text()).map(|number| number.cmp(&limit.exact)),
         };
-        // A number whose exponent is beyond all use is within nothing.
         ordering.is_some_and(|ordering| match bound {
             Bound::Minimum => ordering != Ordering::Less,
             Bound::Maximum => ordering != Ordering::Greater,
@@ -422,13 +470,20 @@ impl<'d> Check<'_, 'd> {
         self.steps.take(MULTIPLE);
         match (ShortDecimal::of(value.text()), step.short) {
             (Some(number), Some(step)) => number.is_multiple_of(step),
-            _ => self.decimal(value).is_some_and(|number| number.is_multiple_of(&step.exact)),
+            _ => self.decimal(value.text()).is_some_and(|number| number.is_multiple_of(&step.exact)),
         }
     }
 
-    fn decimal(&mut self, value: Value<'d>) -> Option<Decimal> {
-        let text = value.text();
-        (self.steps.take(DECIMAL) && self.steps.take_for(text.len(), DIGITS)).then(|| Decimal::of(text)).flatten()
+    /// A number that is long or has an exponent. Of one whose exponent is beyond all use nothing is known, and the check ends.
+    fn decimal(&mut self, number: &str) -> Option<Decimal> {
+        if !self.steps.take(DECIMAL) || !self.steps.take_for(number.len(), DIGITS) {
+            return None;
+        }
+        let decimal = Decimal::of(number);
+        if decimal.is_none() {
+            self.steps.exhaust();
+        }
+        decimal
     }
 
     fn matches(&mut self, pattern: usize, value: Value<'d>) -> bool {
@@ -447,19 +502,8 @@ impl<'d> Check<'_, 'd> {
         value.as_str().unwrap_or_default()
     }
 
-    pub(super) fn count_fitting(&mut self, rule: RuleId, value: Value<'d>) -> u64 {
-        let mut count = 0_u64;
-        for item in value.items() {
-            if !self.steps.take(CHILD) {
-                break;
-            }
-            count = count.saturating_add(self.would_fit(rule, item).into());
-        }
-        count
-    }
-
     /// How many there are, of a value that has any.
-    pub(super) fn measured(&mut self, measure: Measure, value: Value<'d>) -> Option<u64> {
+    fn measured(&mut self, measure: Measure, value: Value<'d>) -> Option<u64> {
         let count = match (measure, value.kind()) {
             (Measure::Characters, Kind::String) => {
                 self.steps.take_for(value.text().len(), if value.is_escaped() { DECODED } else { COUNTED });
@@ -473,7 +517,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// The positions of two items that are the same.
-    pub(super) fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
+    fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
         // The lower bits are the item's position, and the others those of a digest: items that are the same come together. FxHasher
         // has 32 bits in WebAssembly, which are too few for this.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
@@ -482,8 +526,12 @@ impl<'d> Check<'_, 'd> {
             if !self.steps.take(UNIQUE) {
                 return None;
             }
+            let canonical = self.canonical(item)?;
+            if !self.steps.take_for(canonical.len(), HASHED) {
+                return None;
+            }
             let mut hasher = DefaultHasher::new();
-            hasher.write(self.canonical(item)?.as_bytes());
+            hasher.write(canonical.as_bytes());
             digests.push((hasher.finish() & !positions) | u64::from(item.position()));
         }
         digests.sort_unstable();
@@ -492,6 +540,10 @@ impl<'d> Check<'_, 'd> {
             let position = |digest: &u64| u32::try_from(digest & positions).unwrap_or(u32::MAX);
             let texts = alike.iter().map(position).map(|at| Some((self.canonical(value.at(at))?, at)));
             let mut texts = texts.collect::<Option<Vec<_>>>()?;
+            let bytes = texts.iter().fold(0_usize, |bytes, (text, _)| bytes.saturating_add(text.len()));
+            if !self.steps.take_for(bytes, HASHED) {
+                return None;
+            }
             texts.sort_unstable();
             let same = texts.iter().zip(texts.iter().skip(1)).find(|((one, _), (other, _))| one == other);
             if let Some(((_, one), (_, other))) = same {
@@ -503,16 +555,25 @@ impl<'d> Check<'_, 'd> {
 }
 
 /// Whether the length of a text in bytes alone tells that its length in characters is right: each has one byte to four.
-fn is_surely_within(measure: Measure, least: u64, most: u64, value: Value<'_>) -> bool {
+fn is_surely_within(measure: Measure, allowed: &RangeInclusive<u64>, value: Value<'_>) -> bool {
     let bytes = value.text().len().saturating_sub(2) as u64;
     measure == Measure::Characters
         && value.kind() == Kind::String
         && !value.is_escaped()
-        && bytes <= most
-        && bytes.div_ceil(4) >= least
+        && bytes <= *allowed.end()
+        && bytes.div_ceil(4) >= *allowed.start()
 }
 
 /// Whether the alternative with that index is among those that are left.
 pub(super) fn is_left(left: u64, nth: usize) -> bool {
     nth >= 64 || left >> nth & 1 == 1
+}
+
+/// What is wrong with a count that is not among those that are allowed.
+fn wrong_count(has: &str, count: u64, allowed: &RangeInclusive<u64>) -> String {
+    if count < *allowed.start() {
+        format!("{has}, at least {} are required", allowed.start())
+    } else {
+        format!("{has}, at most {} are allowed", allowed.end())
+    }
 }

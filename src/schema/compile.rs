@@ -18,7 +18,7 @@ use super::program::{
 };
 use super::progress;
 use super::references::References;
-use crate::limits::SCHEMA_DEPTH;
+use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
 use crate::protocol::decimal::Decimal;
 use crate::protocol::short_decimal::ShortDecimal;
 
@@ -276,7 +276,12 @@ impl Compiler<'_> {
         let of_dependents = dependent_required.iter().flat_map(|(name, names)| names.iter().chain([*name]));
         let names = properties.iter().chain(&dependent_schemas).map(|(name, _)| name);
         let names = Names::of(names.chain(&required).chain(of_dependents).cloned().collect());
-        let ids = |wanted: &[String]| wanted.iter().filter_map(|name| names.find(name)).collect();
+        let ids = |wanted: &[String]| {
+            let mut ids: Vec<_> = wanted.iter().filter_map(|name| names.find(name)).collect();
+            let mut seen = vec![false; names.len()];
+            ids.retain(|id| seen.get_mut(*id).is_some_and(|seen| !std::mem::replace(seen, true)));
+            ids
+        };
         let mut by_id = vec![None; names.len()];
         for (name, rule) in properties {
             if let Some(place) = names.find(&name).and_then(|id| by_id.get_mut(id)) {
@@ -309,6 +314,12 @@ impl Compiler<'_> {
         }
         let made = Pattern::new(text);
         patterns.push(made.map_err(|problem| SchemaError::at(place, format!("the pattern `{text}` {problem}")))?);
+        if patterns.iter().map(Pattern::states).sum::<usize>() > PATTERNS_STATES {
+            return Err(SchemaError::at(
+                place,
+                format!("all patterns together have more than {PATTERNS_STATES} states"),
+            ));
+        }
         Ok(patterns.len().saturating_sub(1))
     }
 

@@ -1,9 +1,9 @@
 //! The words for what a check has found.
 
 use super::check::{Check, is_left};
-use super::mistake::{Place, did_you_mean};
-use super::program::{Alternatives, Bound, Enum, Keyword, Measure, ObjectRule, Rule, RuleId, Types};
-use super::steps::{LINE, Steps};
+use super::mistake::{LONGEST_NAME, Place, Step, did_you_mean};
+use super::program::{Alternatives, Bound, Keyword, Measure, ObjectRule, RuleId, Tag, Types, enums};
+use super::steps::{LINE, LINE_PART, Steps};
 use crate::limits::{CHECK_STEPS, LISTED_VALUES, MISTAKES};
 use crate::protocol::error::shortened;
 use crate::protocol::json::Value;
@@ -12,7 +12,7 @@ impl<'d> Check<'_, 'd> {
     /// Adds the line about a mistake in the value that is looked at.
     pub(super) fn note(&mut self, problem: &str) {
         self.take_line();
-        let line = Place::of(&self.path, self.root, self.manner.hides_values).line(problem);
+        let line = self.place().line(problem);
         self.mistakes.push(line);
     }
 
@@ -20,7 +20,7 @@ impl<'d> Check<'_, 'd> {
     pub(super) fn fail_at(&mut self, property: &str, problem: &str) -> bool {
         if !self.is_done() {
             self.take_line();
-            let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
+            let mut place = self.place();
             place.enter_property(property);
             self.mistakes.push(place.line(problem));
         }
@@ -29,12 +29,22 @@ impl<'d> Check<'_, 'd> {
 
     /// Takes the steps for a line.
     fn take_line(&mut self) {
-        self.steps.take(LINE);
-        self.steps.take_for(self.path.len().saturating_mul(LINE as usize), 4);
+        let part = |step: &Step| match step {
+            Step::Item(_) => 0,
+            Step::Member(name) | Step::Name(name) => self.root.at(*name).text().len().min(LONGEST_NAME),
+        };
+        let bytes = self.path.iter().map(part).fold(0, usize::saturating_add);
+        let parts = u32::try_from(self.path.len()).unwrap_or(u32::MAX).saturating_mul(LINE_PART);
+        self.steps.take(LINE.saturating_add(parts));
+        self.steps.take_for(bytes, 1);
     }
 
     fn shown(&self, value: Value<'d>) -> String {
-        Place::of(&self.path, self.root, self.manner.hides_values).shown(value)
+        self.place().shown(value)
+    }
+
+    fn place(&self) -> Place {
+        Place::of(&self.path, self.root, self.manner.hides_values)
     }
 
     /// What is wrong with a value that is of none of these types.
@@ -60,32 +70,11 @@ impl<'d> Check<'_, 'd> {
                 format!("{shown} is {side} {}", limit.exact.shown())
             }
             Keyword::MultipleOf(step) => format!("{shown} is no multiple of {}", step.exact.shown()),
-            Keyword::Size(measure, least, most) => {
-                let (size, unit) = (self.measured(*measure, value).unwrap_or_default(), measure.unit());
-                if size < *least {
-                    format!("has {size} {unit}, at least {least} are required")
-                } else {
-                    format!("has {size} {unit}, at most {most} are allowed")
-                }
-            }
             Keyword::Pattern(pattern) => {
                 let source = self.program.patterns.get(*pattern).map_or("", |pattern| pattern.source());
-                format!("{shown} does not match the pattern {source}")
+                format!("{shown} does not match the pattern {}", shortened(source))
             }
             Keyword::Format(format) => format!("expected {}, got {shown}", format.describe()),
-            Keyword::Contains { rule, least, most } => {
-                let count = self.count_fitting(*rule, value);
-                if count < *least {
-                    format!("has {count} items that fit what it must contain, at least {least} are required")
-                } else {
-                    format!("has {count} items that fit what it must contain, at most {most} are allowed")
-                }
-            }
-            Keyword::UniqueItems => {
-                let (one, other) = self.repeated(value).unwrap_or_default();
-                let index = |position| value.items().take_while(|item| item.position() < position).count();
-                format!("has the same item twice: [{}] and [{}]", index(one), index(other))
-            }
             Keyword::Not(_) => format!("{shown} is what is excluded here"),
             _ => "fits several of the alternatives, of which only one may hold".to_owned(),
         }
@@ -93,7 +82,7 @@ impl<'d> Check<'_, 'd> {
 
     /// What is wrong with a property that the schema does not know.
     pub(super) fn unknown(&mut self, object: &ObjectRule, name: &str) -> String {
-        let meant = did_you_mean(name, object.own_names(), &mut self.steps);
+        let meant = did_you_mean(name, object, &mut self.steps);
         format!("unknown property {:?}{meant}", shortened(name))
     }
 
@@ -166,55 +155,32 @@ impl<'d> Check<'_, 'd> {
 
     /// Notes which tags, or which types and values, the alternatives are for.
     fn none_is_left(&mut self, alternatives: &Alternatives, value: Value<'d>) {
-        let program = self.program;
-        let by_tag = alternatives.by_tag.as_ref().and_then(|(name, _)| Some((name, value.get(name)?)));
-        if let Some((name, tag)) = by_tag {
-            let of_rules = alternatives.rules.iter().flat_map(|rule| program.enums_of(*rule));
-            let allowed = of_rules.filter(|(known, _)| known == name).flat_map(|(_, allowed)| &allowed.shown);
-            let mut place = Place::of(&self.path, self.root, self.manner.hides_values);
-            place.enter_property(name);
-            let problem = expected(distinct(allowed.map(String::as_str)), &place.shown(tag));
-            return self.mistakes.push(place.line(&problem));
-        }
-        let rules = alternatives.rules.iter().map(|rule| program.rule(*rule));
-        let wanted = rules.flat_map(|Rule { types, keywords }| {
-            let values: Vec<_> = enums(keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).collect();
-            if values.is_empty() { types.names().collect() } else { values }
-        });
-        let problem = expected(distinct(wanted), &self.shown(value));
-        self.note(&problem);
+        self.take_line();
+        let mut place = self.place();
+        let tag = self.tag(alternatives, value).zip(alternatives.by_tag.as_ref());
+        let (value, wanted) = match tag {
+            Some((tag, Tag { name, wanted, .. })) => {
+                place.enter_property(name);
+                (tag, wanted)
+            }
+            None => (value, &alternatives.wanted),
+        };
+        let problem = expected(wanted.iter().map(String::as_str), &place.shown(value));
+        self.mistakes.push(place.line(&problem));
     }
-}
-
-/// The first of these texts, each once: one more than is listed.
-fn distinct<'v>(texts: impl Iterator<Item = &'v str>) -> impl Iterator<Item = &'v str> {
-    let mut distinct: Vec<&str> = Vec::new();
-    for text in texts {
-        if distinct.len() <= LISTED_VALUES && !distinct.contains(&text) {
-            distinct.push(text);
-        }
-    }
-    distinct.into_iter()
-}
-
-fn enums(keywords: &[Keyword]) -> impl Iterator<Item = &Enum> {
-    keywords.iter().filter_map(|keyword| match keyword {
-        Keyword::Enum(allowed) => Some(allowed),
-        _ => None,
-    })
 }
 
 fn expected<'v>(wanted: impl Iterator<Item = &'v str>, got: &str) -> String {
-    let mut wanted: Vec<_> = wanted.take(LISTED_VALUES.saturating_add(1)).collect();
+    let mut wanted: Vec<_> = wanted.take(LISTED_VALUES.saturating_add(1)).map(shortened).collect();
     if wanted.len() > LISTED_VALUES {
         wanted.truncate(LISTED_VALUES);
-        wanted.push("another of the values in the schema");
+        wanted.push("another of the values in the schema".into());
     }
     format!("expected {}, got {got}", wanted.join(" or "))
 }
 
 impl Measure {
-    fn unit(self) -> &'static str {
+    pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Characters => "characters",
             Self::Items => "items",

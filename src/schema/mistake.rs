@@ -1,14 +1,17 @@
 //! How a mistake is told: where it is, without what is nobody's business.
 
-use super::steps::Steps;
+use super::program::ObjectRule;
+use super::steps::{SUGGESTION, Steps};
 use crate::protocol::error::shortened;
 use crate::protocol::json::misfit::{self, Misfit};
 use crate::protocol::json::{Kind, Value};
 
+/// Names of a rule among which a similar one is looked for: with more, none is suggested.
+const MOST_NAMES: usize = 256;
 /// Bytes of a name that may have been meant.
 const LONGEST_MEANT: usize = 64;
-/// Bytes of a name in which such a word is looked for; a longer one is taken for that of a secret.
-const LONGEST_NAME: usize = 512;
+/// Bytes of a name as it is written. A longer one is not searched for the words below, but taken for that of a secret.
+pub(super) const LONGEST_NAME: usize = 512;
 
 /// Words in the names of properties whose values are never shown.
 const SECRETS: [&str; 7] = ["secret", "token", "password", "passwd", "key", "credential", "auth"];
@@ -37,7 +40,7 @@ impl Place {
         for step in path {
             match *step {
                 Step::Item(nth) => place.enter_item(nth as usize),
-                Step::Member(name) => place.enter_property(&root.at(name).as_str().unwrap_or_default()),
+                Step::Member(name) => place.enter_member(root.at(name)),
                 Step::Name(name) => {
                     place.path.extend([" (the name ", &shortened(root.at(name).text()), ")"]);
                 }
@@ -48,6 +51,16 @@ impl Place {
 
     fn enter_item(&mut self, nth: usize) {
         self.path.extend(["[", &nth.to_string(), "]"]);
+    }
+
+    /// Goes to a member. A long name is not decoded: it is shown as it is written, and taken for that of a secret.
+    fn enter_member(&mut self, name: Value<'_>) {
+        if name.text().len() > LONGEST_NAME {
+            self.path.extend(["[", &shortened(name.text()), "]"]);
+            self.hides = true;
+        } else {
+            self.enter_property(&name.as_str().unwrap_or_default());
+        }
     }
 
     /// Goes to a property. A name that is no plain word is quoted.
@@ -65,9 +78,9 @@ impl Place {
     /// A value as it may be shown: shortened, and of a secret, or of what may hold one, its kind alone.
     pub(super) fn shown(&self, value: Value<'_>) -> String {
         let shown = shortened(value.text());
-        // A name comes before its value, so that a value which is shown has a name which is shown, too.
+        // A name comes before its value, so that a value which is shown has a name which is shown, too. A name with escapes may be any.
         let has_parts = matches!(value.kind(), Kind::Object | Kind::Array);
-        if self.hides || (has_parts && is_named_like_a_secret(&shown)) {
+        if self.hides || (has_parts && (is_named_like_a_secret(&shown) || shown.contains('\\'))) {
             return value.kind().with_article().to_owned();
         }
         shown.into_owned()
@@ -105,13 +118,18 @@ fn is_named_like_a_secret(name: &str) -> bool {
 }
 
 /// What may have been meant by a name that is not known, as the end of a sentence about it.
-pub(super) fn did_you_mean<'k>(name: &str, known: impl Iterator<Item = &'k str>, steps: &mut Steps) -> String {
+pub(super) fn did_you_mean(name: &str, object: &ObjectRule, steps: &mut Steps) -> String {
+    if object.names.len() > MOST_NAMES {
+        return String::new();
+    }
     let most = if name.chars().nth(3).is_none() { 1 } else { 2 };
     let mut meant: Option<(usize, &str)> = None;
     // A character may have two bytes or more in one name, and one in the other.
-    for known in known.filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_MEANT) {
+    for known in
+        object.own_names().filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_MEANT)
+    {
         // Each character is compared with each.
-        if !steps.take_for(known.len().saturating_mul(name.len()), 1) {
+        if !steps.take(SUGGESTION) || !steps.take_for(known.len().saturating_mul(name.len()), 1) {
             break;
         }
         let distance = distance(name, known);
@@ -148,10 +166,13 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::program::Names;
 
     #[test]
     fn near_names_are_suggested() {
-        let known = ["location", "limit", "id"];
+        let known = ["location", "limit", "id"].map(str::to_owned);
+        let known =
+            ObjectRule { properties: vec![Some(0); 3], names: Names::of(known.into()), ..ObjectRule::default() };
         for (name, meant) in [
             ("locaton", "; did you mean \"location\"?"),
             ("Location", "; did you mean \"location\"?"),
@@ -162,8 +183,8 @@ mod tests {
             ("place", ""),
             ("", ""),
         ] {
-            assert_eq!(did_you_mean(name, known.into_iter(), &mut Steps::of(10_000)), meant, "{name}");
+            assert_eq!(did_you_mean(name, &known, &mut Steps::of(10_000)), meant, "{name}");
         }
-        assert_eq!(did_you_mean(&"x".repeat(10_000), known.into_iter(), &mut Steps::of(10_000)), "");
+        assert_eq!(did_you_mean(&"x".repeat(10_000), &known, &mut Steps::of(10_000)), "");
     }
 }

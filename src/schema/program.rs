@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
+use crate::limits::LISTED_VALUES;
 use crate::protocol::decimal::Decimal;
+use crate::protocol::error::shortened;
 use crate::protocol::json::{Kind, canonical};
 use crate::protocol::short_decimal::ShortDecimal;
 
@@ -105,6 +107,11 @@ impl Names {
         self.0.binary_search_by(|known| by_length(known, name)).ok()
     }
 
+    /// The steps that it takes to find a name, beside those of a short list.
+    pub(super) fn cost(&self) -> u32 {
+        self.0.len().checked_ilog2().unwrap_or_default() / 2
+    }
+
     pub(super) fn get(&self, id: NameId) -> &str {
         self.0.get(id).map_or("", String::as_str)
     }
@@ -128,13 +135,23 @@ pub(super) struct Alternatives {
     pub rules: Vec<RuleId>,
     /// By the name of an object's first member: serde writes an enum as an object with one member.
     pub by_name: Option<Selection>,
-    /// By the value of a property: the tag of a tagged enum.
-    pub by_tag: Option<(String, Selection)>,
+    pub by_tag: Option<Tag>,
+    /// The types and values that they are for, as a mistake lists them.
+    pub wanted: Vec<String>,
+}
+
+/// A property by whose value alternatives can be told apart: the tag of a tagged enum.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub name: String,
+    pub selection: Selection,
+    /// The values that it may have, as a mistake lists them.
+    pub wanted: Vec<String>,
 }
 
 impl Alternatives {
     pub(super) fn of(rules: Vec<RuleId>) -> Self {
-        Self { rules, by_name: None, by_tag: None }
+        Self { rules, by_name: None, by_tag: None, wanted: Vec::new() }
     }
 }
 
@@ -204,7 +221,8 @@ impl Enum {
         // Half of the values that are left are excluded by each comparison.
         let comparisons = self.canonical.len().checked_ilog2().unwrap_or_default();
         let longest = self.canonical.iter().map(String::len).max().unwrap_or_default() / COMPARED;
-        self.cost = comparisons.saturating_add(u32::try_from(longest).unwrap_or(u32::MAX)).saturating_add(1);
+        let comparison = u32::try_from(longest).unwrap_or(u32::MAX).saturating_add(1);
+        self.cost = comparisons.saturating_add(1).saturating_mul(comparison);
         self
     }
 
@@ -397,7 +415,8 @@ impl Program {
                 } else {
                     let closed: Vec<_> = rules.iter().map(|rule| self.names_of_closed(*rule)).collect();
                     let (by_name, by_tag) = (Selection::of(&closed), self.tag_of(rules));
-                    let alternatives = Alternatives { rules: rules.clone(), by_name, by_tag };
+                    let alternatives =
+                        Alternatives { rules: rules.clone(), by_name, by_tag, wanted: self.wanted(rules) };
                     let is_any_of = matches!(keyword, Keyword::AnyOf(_));
                     if is_any_of { Keyword::AnyOf(alternatives) } else { Keyword::OneOf(alternatives) }
                 };
@@ -435,7 +454,7 @@ impl Program {
 
     /// The property that has an `enum` or a `const` in the most alternatives, if that is in two of them at least, and which
     /// alternatives each of its values leaves.
-    fn tag_of(&self, rules: &[RuleId]) -> Option<(String, Selection)> {
+    fn tag_of(&self, rules: &[RuleId]) -> Option<Tag> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for (name, _) in rules.iter().flat_map(|rule| self.enums_of(*rule)) {
             match counts.iter_mut().find(|(known, _)| *known == name) {
@@ -448,11 +467,23 @@ impl Program {
             let (_, allowed) = self.enums_of(*rule).find(|(known, _)| *known == name)?;
             Some(allowed.canonical.iter().map(String::as_str).collect())
         };
-        Some((name.to_owned(), Selection::of(&rules.iter().map(allowed).collect::<Vec<_>>())?))
+        let selection = Selection::of(&rules.iter().map(allowed).collect::<Vec<_>>())?;
+        let of_rules = rules.iter().flat_map(|rule| self.enums_of(*rule)).filter(|(known, _)| *known == name);
+        let wanted = distinct(of_rules.flat_map(|(_, allowed)| &allowed.shown).map(String::as_str));
+        Some(Tag { name: name.to_owned(), selection, wanted })
+    }
+
+    /// The values and types that alternatives are for.
+    fn wanted(&self, rules: &[RuleId]) -> Vec<String> {
+        let wanted = rules.iter().map(|rule| self.rule(*rule)).flat_map(|Rule { types, keywords }| {
+            let values: Vec<_> = enums(keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).collect();
+            if values.is_empty() { types.names().collect() } else { values }
+        });
+        distinct(wanted)
     }
 
     /// The properties of a rule's objects that must be one of some values.
-    pub(super) fn enums_of(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
+    fn enums_of(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
         let objects = self.rule(rule).keywords.iter().filter_map(|keyword| match keyword {
             Keyword::Object(object) => Some(object),
             _ => None,
@@ -468,4 +499,23 @@ impl Program {
             })
         })
     }
+}
+
+/// The lists of values that keywords allow.
+pub(super) fn enums(keywords: &[Keyword]) -> impl Iterator<Item = &Enum> {
+    keywords.iter().filter_map(|keyword| match keyword {
+        Keyword::Enum(allowed) => Some(allowed),
+        _ => None,
+    })
+}
+
+/// The first of these texts, each once and shortened: one more than a mistake lists.
+fn distinct<'v>(texts: impl Iterator<Item = &'v str>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in texts.map(shortened) {
+        if distinct.len() <= LISTED_VALUES && !distinct.iter().any(|known| *known == *text) {
+            distinct.push(text.into_owned());
+        }
+    }
+    distinct
 }

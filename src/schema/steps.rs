@@ -15,10 +15,10 @@ pub(super) const KEYWORD: u32 = 1;
 /// Going to the next item.
 pub(super) const CHILD: u32 = 2;
 /// Going to the next member, and finding its name.
-pub(super) const MEMBER: u32 = 4;
+pub(super) const MEMBER: u32 = 3;
 /// Finding a text among those of a keyword.
 pub(super) const FIND: u32 = 3;
-/// Bytes of texts that are compared in a step.
+/// Bytes of texts, or names of a rule, that are compared in a step.
 pub(super) const COMPARED: usize = 16;
 /// Looking for a remembered answer, and remembering one.
 pub(super) const REMEMBER: u32 = 5;
@@ -43,16 +43,26 @@ pub(super) const CANONICAL_VALUE: u32 = 16;
 pub(super) const CANONICAL: usize = 2;
 /// Comparing an item with all others.
 pub(super) const UNIQUE: u32 = 6;
+/// Bytes of an item that are hashed for that in a step.
+pub(super) const HASHED: usize = 8;
+/// Bytes of a text whose format is checked in a step.
+pub(super) const FORMATTED: usize = 2;
 
 /// Beginning to match a text with a pattern.
-pub(super) const MATCH: u32 = 4;
+pub(super) const MATCH: u32 = 3;
 /// Bytes of a text that are matched in a step, while they lead to states that are cached.
 pub(super) const MATCHED: usize = 2;
 /// Visiting a state of a pattern's automaton to find out where a character leads.
 pub(super) const VISITED: u32 = 2;
+/// Transitions of a new cached state that are made in a step.
+pub(super) const TRANSITIONS: usize = 16;
 
-/// Writing a line about a mistake; a quarter of it for each step of the way to the value.
+/// Writing a line about a mistake.
 pub(super) const LINE: u32 = 80;
+/// A part of the way to the value in such a line, beside a step for each byte of its name.
+pub(super) const LINE_PART: u32 = 20;
+/// Comparing an unknown name with a known one, beside a step for each pair of characters.
+pub(super) const SUGGESTION: u32 = 30;
 
 /// Work that may still be done.
 #[derive(Debug)]
@@ -76,10 +86,9 @@ impl Steps {
         !self.are_exhausted
     }
 
-    /// Takes the steps for `length` units of work, `per_step` of which are one step.
+    /// Takes the steps for `length` bytes or names, `per_step` of which are one step or a part of one.
     pub(super) fn take_for(&mut self, length: usize, per_step: usize) -> bool {
-        let count = length.checked_div(per_step).unwrap_or(length);
-        self.take(u32::try_from(count).unwrap_or(u32::MAX))
+        self.take(u32::try_from(length.div_ceil(per_step.max(1))).unwrap_or(u32::MAX))
     }
 
     /// Ends all work.

@@ -297,10 +297,12 @@ impl<'d> Value<'d> {
 
     /// Whether it is the string `text`.
     pub(crate) fn is_str(self, text: &str) -> bool {
-        if self.is_escaped() {
-            return self.as_str().is_some_and(|content| content == text);
+        let written = self.unescaped();
+        if !self.is_escaped() {
+            return self.kind() == Kind::String && written == text;
         }
-        self.kind() == Kind::String && self.unescaped() == text
+        // A byte of the content is written in six at most: a longer text need not be decoded.
+        written.len() <= text.len().saturating_mul(6) && self.as_str().is_some_and(|content| content == text)
     }
 
     /// The members of an object in their order, or nothing: the name of each, as a value, and what it has.

@@ -32,6 +32,11 @@ impl Pattern {
         Ok(Self { nfa, source: source.to_owned() })
     }
 
+    /// How many states it has.
+    pub(super) fn states(&self) -> usize {
+        self.nfa.len()
+    }
+
     /// The pattern as the schema has it.
     pub(super) fn source(&self) -> &str {
         &self.source

@@ -2,7 +2,7 @@
 
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast};
-use crate::limits::PATTERN_STATES;
+use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
 
 /// The index of a state.
 pub(super) type StateId = u16;
@@ -55,6 +55,9 @@ impl Nfa {
         nfa.has_word_boundary = nfa.states.iter().any(is_word_boundary);
         let word = nfa.has_word_boundary.then(CharSet::word);
         nfa.alphabet = Alphabet::of(nfa.sets.iter().chain(&word));
+        if nfa.classes() > PATTERN_CLASSES {
+            return Err(format!("is too large: it distinguishes more than {PATTERN_CLASSES} classes of characters"));
+        }
         Ok(nfa)
     }
 
@@ -63,7 +66,7 @@ impl Nfa {
     }
 
     /// How many states there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::schema) fn len(&self) -> usize {
         self.states.len()
     }
 

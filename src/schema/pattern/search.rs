@@ -9,7 +9,7 @@ use super::Pattern;
 use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
 use crate::limits::PATTERN_CACHE;
-use crate::schema::steps::{MATCH, MATCHED, Steps, VISITED};
+use crate::schema::steps::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
 /// Bytes of texts that are read without caching states, for each pattern of a check: for a few, the cache costs more than it brings.
 const UNCACHED: usize = 256;
@@ -34,6 +34,7 @@ pub(in crate::schema) struct Searches {
     of_patterns: Vec<Option<Box<Search>>>,
     /// Bytes of all cached states.
     bytes: usize,
+    scratch: Scratch,
 }
 
 impl Searches {
@@ -51,11 +52,12 @@ impl Searches {
         }
         let Some(place) = self.of_patterns.get_mut(index) else { return false };
         let search = place.get_or_insert_with(|| Box::new(Search::of(nfa)));
+        let scratch = self.scratch.of_size(nfa.len());
         if search.read.saturating_add(text.len()) <= UNCACHED {
-            return search.run(nfa, text, steps);
+            return search.run(nfa, text, scratch, steps);
         }
         let before = search.bytes;
-        let is_found = search.run_cached(nfa, text, steps);
+        let is_found = search.run_cached(nfa, text, scratch, steps);
         self.bytes = self.bytes.saturating_sub(before).saturating_add(search.bytes);
         if self.bytes > PATTERN_CACHE {
             self.of_patterns.clear();
@@ -84,7 +86,6 @@ struct Search {
     bytes: usize,
     /// Bytes of text that were read without the cache.
     read: usize,
-    scratch: Scratch,
 }
 
 /// NFA states, in order, whose conditions have not been looked at yet, and what the character before them was.
@@ -92,27 +93,26 @@ type Key = (Before, Box<[StateId]>);
 
 impl Search {
     fn of(nfa: &Nfa) -> Self {
-        let scratch = Scratch { visited: vec![0; nfa.len()], added: vec![0; nfa.len()], ..Scratch::default() };
-        Self { stride: nfa.classes().saturating_add(1), scratch, ..Self::default() }
+        Self { stride: nfa.classes().saturating_add(1), ..Self::default() }
     }
 
     /// Runs the automaton as it is: nothing is cached.
-    fn run(&mut self, nfa: &Nfa, text: &str, steps: &mut Steps) -> bool {
+    fn run(&mut self, nfa: &Nfa, text: &str, scratch: &mut Scratch, steps: &mut Steps) -> bool {
         self.read = self.read.saturating_add(text.len());
         let (mut states, mut before) = (vec![nfa.start()], Before::Start);
         for class in text.chars().map(|character| Some(nfa.class_of(character))).chain([None]) {
-            match self.scratch.advance(nfa, &states, before, class, steps) {
+            match scratch.advance(nfa, &states, before, class, steps) {
                 Outcome::Found => return true,
                 Outcome::Lost => return false,
-                Outcome::Next => std::mem::swap(&mut states, &mut self.scratch.next),
+                Outcome::Next => std::mem::swap(&mut states, &mut scratch.next),
             }
             before = Before::after(nfa, class);
         }
         false
     }
 
-    fn run_cached(&mut self, nfa: &Nfa, text: &str, steps: &mut Steps) -> bool {
-        let mut state = self.state(Before::Start, &[nfa.start()]);
+    fn run_cached(&mut self, nfa: &Nfa, text: &str, scratch: &mut Scratch, steps: &mut Steps) -> bool {
+        let mut state = self.state(Before::Start, &[nfa.start()], steps);
         let mut rest = text;
         loop {
             let read;
@@ -124,7 +124,7 @@ impl Search {
             // The next character, or the end, leads to where it has not led before.
             let mut characters = rest.chars();
             let class = characters.next().map(|character| nfa.class_of(character));
-            match self.transition(nfa, state, class, steps) {
+            match self.transition(nfa, state, class, scratch, steps) {
                 FOUND => return true,
                 LOST => return false,
                 next => state = next,
@@ -155,21 +155,36 @@ impl Search {
     }
 
     /// Where a character of that class leads; `None` is the end of the text.
-    fn transition(&mut self, nfa: &Nfa, state: u32, class: Option<usize>, steps: &mut Steps) -> u32 {
+    fn transition(
+        &mut self,
+        nfa: &Nfa,
+        state: u32,
+        class: Option<usize>,
+        scratch: &mut Scratch,
+        steps: &mut Steps,
+    ) -> u32 {
         let slot = (state as usize).saturating_add(class.unwrap_or_else(|| nfa.classes()));
         match self.next.get(slot).copied() {
-            Some(UNKNOWN) | None => self.explore(nfa, state, class, slot, steps),
+            Some(UNKNOWN) | None => self.explore(nfa, state, class, slot, scratch, steps),
             Some(known) => known,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn explore(&mut self, nfa: &Nfa, state: u32, class: Option<usize>, slot: usize, steps: &mut Steps) -> u32 {
+    fn explore(
+        &mut self,
+        nfa: &Nfa,
+        state: u32,
+        class: Option<usize>,
+        slot: usize,
+        scratch: &mut Scratch,
+        steps: &mut Steps,
+    ) -> u32 {
         let index = (state as usize).checked_div(self.stride).unwrap_or_default();
         let Some((before, states)) = self.keys.get(index) else { return LOST };
         let mut is_emptied = false;
-        let target = match self.scratch.advance(nfa, states, *before, class, steps) {
+        let target = match scratch.advance(nfa, states, *before, class, steps) {
             Outcome::Found => FOUND,
             Outcome::Lost => LOST,
             Outcome::Next => {
@@ -180,10 +195,7 @@ impl Search {
                     self.bytes = 0;
                     is_emptied = true;
                 }
-                let states = std::mem::take(&mut self.scratch.next);
-                let target = self.state(Before::after(nfa, class), &states);
-                self.scratch.next = states;
-                target
+                self.state(Before::after(nfa, class), &scratch.next, steps)
             }
         };
         // After the cache was emptied, the slot is another state's.
@@ -194,10 +206,13 @@ impl Search {
     }
 
     /// The state of the DFA that stands for these NFA states.
-    fn state(&mut self, before: Before, states: &[StateId]) -> u32 {
+    fn state(&mut self, before: Before, states: &[StateId], steps: &mut Steps) -> u32 {
         let key = (before, Box::from(states));
         if let Some(known) = self.by_key.get(&key) {
             return *known;
+        }
+        if !steps.take_for(self.stride, TRANSITIONS) {
+            return LOST;
         }
         let id = u32::try_from(self.next.len()).unwrap_or(LOST);
         self.next.resize(self.next.len().saturating_add(self.stride), UNKNOWN);
@@ -229,6 +244,15 @@ enum Outcome {
 }
 
 impl Scratch {
+    /// The same, with room for so many states.
+    fn of_size(&mut self, states: usize) -> &mut Self {
+        if self.visited.len() < states {
+            self.visited.resize(states, 0);
+            self.added.resize(states, 0);
+        }
+        self
+    }
+
     /// Follows `states` without reading, then over a character of that class. Without a class, the text is at its end.
     fn advance(
         &mut self,
