@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hasher};
 
+use super::explain::same_items;
 use super::memo::Memo;
 use super::mistake::Step;
 use super::pattern::Searches;
@@ -212,6 +213,7 @@ impl<'d> Check<'_, 'd> {
                 count => count == 1,
             },
             Keyword::Reference(rule) => return self.fits(*rule, value),
+            Keyword::UniqueItems => return value.kind() != Kind::Array || self.are_unique(value),
             Keyword::Enum(allowed) => self.is_one_of(allowed, value),
             Keyword::Bound(bound, limit) => value.kind() != Kind::Number || self.is_within(*bound, limit, value),
             Keyword::MultipleOf(step) => value.kind() != Kind::Number || self.is_multiple(step, value),
@@ -225,10 +227,6 @@ impl<'d> Check<'_, 'd> {
             }
             Keyword::Contains { rule, least, most } => {
                 value.kind() != Kind::Array || (*least..=*most).contains(&self.count_fitting(*rule, value))
-            }
-            // Where the steps run out nothing is known, and nothing fits.
-            Keyword::UniqueItems => {
-                value.kind() != Kind::Array || (self.repeated(value).is_none() && !self.steps.are_exhausted())
             }
             Keyword::Not(rule) => !self.would_fit(*rule, value) && !self.steps.are_exhausted(),
         };
@@ -473,8 +471,17 @@ impl<'d> Check<'_, 'd> {
         u64::try_from(count).ok()
     }
 
+    /// Whether no two items of an array are the same.
+    fn are_unique(&mut self, value: Value<'d>) -> bool {
+        match self.repeated(value) {
+            Some((one, other)) => self.fail(|_| same_items(value, one, other)),
+            // When the steps run out, no answer is known.
+            None => !self.steps.are_exhausted(),
+        }
+    }
+
     /// The positions of two items that are the same.
-    pub(super) fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
+    fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
         // The lower bits are the item's position, and the others those of a digest: items that are the same come together. FxHasher
         // has 32 bits in WebAssembly, which are too few for this.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
@@ -491,6 +498,13 @@ impl<'d> Check<'_, 'd> {
         for alike in digests.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
         {
             let position = |digest: &u64| u32::try_from(digest & positions).unwrap_or(u32::MAX);
+            // Items with one digest are the same, except where digests collide.
+            if let [one, other, ..] = alike {
+                let (one, other) = (position(one), position(other));
+                if self.canonical(value.at(one))? == self.canonical(value.at(other))? {
+                    return Some((one, other));
+                }
+            }
             let texts = alike.iter().map(position).map(|at| Some((self.canonical(value.at(at))?, at)));
             let mut texts = texts.collect::<Option<Vec<_>>>()?;
             texts.sort_unstable();

@@ -83,11 +83,6 @@ impl<'d> Check<'_, 'd> {
                     format!("has {count} items that fit what it must contain, at most {most} are allowed")
                 }
             }
-            Keyword::UniqueItems => {
-                let (one, other) = self.repeated(value).unwrap_or_default();
-                let index = |position| value.items().take_while(|item| item.position() < position).count();
-                format!("has the same item twice: [{}] and [{}]", index(one), index(other))
-            }
             Keyword::Not(_) => format!("{shown} is what is excluded here"),
             _ => "fits several of the alternatives, of which only one may hold".to_owned(),
         }
@@ -186,6 +181,12 @@ impl<'d> Check<'_, 'd> {
         let problem = expected(distinct(wanted), &self.shown(value));
         self.note(&problem);
     }
+}
+
+/// What is wrong with an array that has the same item at these two positions.
+pub(super) fn same_items(value: Value<'_>, one: u32, other: u32) -> String {
+    let index = |position| value.items().take_while(|item| item.position() < position).count();
+    format!("has the same item twice: [{}] and [{}]", index(one), index(other))
 }
 
 /// The first of these texts, each once: one more than is listed.
