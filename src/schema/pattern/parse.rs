@@ -199,8 +199,7 @@ impl Parser<'_> {
     fn class(&mut self) -> Result<CharSet, String> {
         let is_negated = self.takes('^');
         let mut set = CharSet::default();
-        loop {
-            let Some(first) = self.class_atom()? else { break };
+        while let Some(first) = self.class_atom()? {
             // A hyphen right before the end stands for itself.
             let mut ahead = self.rest.clone();
             let is_range = ahead.next() == Some('-') && ahead.peek().is_some_and(|next| *next != ']');
