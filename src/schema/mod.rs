@@ -208,6 +208,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::protocol::json::{Document, JsonLimits};
 
     /// A schema is compiled once, whether a type or a text says what it is; texts are kept to a limit.
     #[test]
@@ -219,6 +220,19 @@ mod tests {
         for most in 0..2 * SCHEMAS {
             of(most);
             assert!(BY_TEXT.with_borrow(HashMap::len) <= SCHEMAS);
+        }
+    }
+
+    /// Finding them takes most of the steps, so they are not looked for again when the mistake is written.
+    #[test]
+    fn two_equal_items_are_named_among_hundreds_of_thousands() {
+        let schema = Schema::of_value(&json!({ "uniqueItems": true })).expect("a schema");
+        for (last, says) in [("1", "[0] and [1]"), ("7,7", "[400000] and [400001]")] {
+            let unique: Vec<_> = (10..400_010).map(|n| n.to_string()).collect();
+            let items = if last == "1" { vec!["1".to_owned(); 400_000] } else { unique };
+            let text = format!("[{},{last}]", items.join(","));
+            let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("within the limits");
+            assert!(schema.validate(document.root()).concat().ends_with(says), "{says}");
         }
     }
 }

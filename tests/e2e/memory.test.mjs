@@ -8,7 +8,7 @@ import { COSTLY } from '../stress/costly.mjs'
 import { HOSTILE } from '../stress/hostile.mjs'
 import { NEWEST, legacy, post } from './ask.mjs'
 import { ask, isBroken, tool } from './breaking.mjs'
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const MIB = 2 ** 20
 
@@ -19,7 +19,7 @@ const BODY = 4 * MIB
 const PATIENCE = 10_000
 
 let worker
-before(async () => { worker = await startWorker({ name: 'faults' }) })
+before(async () => { worker = await startWorkerd() })
 after(() => worker?.stop())
 
 /** A module without a past: the one before it breaks. */
@@ -60,7 +60,6 @@ describe('requests that are refused leave nothing behind', () => {
 
   const round = async (requests) => {
     let next = 0
-    // Each takes 40 ms on its way through wrangler, so that many are sent at once.
     await Promise.all(Array.from({ length: 20 }, async () => {
       while (next < requests) {
         const { body, headers } = REFUSED[next++ % REFUSED.length]
@@ -163,12 +162,15 @@ describe('calls that wait', () => {
 })
 
 describe('one request takes at most four times the limit of its body, and 16 MiB', () => {
-  for (const { name, body, headers } of COSTLY) {
-    test(name, async () => {
+  for (const { name, body, headers, says } of COSTLY) {
+    test(name, async (t) => {
       const { live } = await memory()
-      const { status } = await post(worker, body(), headers)
+      const { status, body: answer } = await post(worker, body(), headers)
       assert.ok(status < 500)
+      const [{ result, error }] = [answer].flat()
+      assert.match(error?.message ?? result.content[0].text, says)
       const after = await memory()
+      t.diagnostic(`${(after.linear / MIB).toFixed(1)} MiB of linear memory`)
       assert.ok(after.linear <= 4 * BODY + 16 * MIB, `${(after.linear / MIB).toFixed(1)} MiB, of which ${(after.peak / MIB).toFixed(1)} were allocated`)
       assert.ok(isWithin(0.05, after.live, live), `${live} → ${after.live} bytes are live`)
     })

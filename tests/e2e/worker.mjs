@@ -136,7 +136,8 @@ async function ready(output, child) {
   throw new Error(`wrangler dev ${child.exitCode === null ? 'did not answer within 60 s' : 'ended'}:\n${output()}`)
 }
 
-async function logged(output, pattern) {
+/** Waits until the output matches, at most 5 s; gives the match. */
+export async function logged(output, pattern) {
   const deadline = Date.now() + 5_000
   for (;;) {
     const match = pattern.exec(output())

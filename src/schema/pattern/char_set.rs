@@ -1,7 +1,7 @@
 //! Sets of characters, as sorted ranges of code points that neither overlap nor touch.
 
 /// The highest code point.
-const LAST: u32 = 0x10_FFFF;
+pub(super) const LAST: u32 = 0x10_FFFF;
 
 /// ECMA-262, `WhiteSpace` and `LineTerminator`.
 const SPACES: [(u32, u32); 10] = [
@@ -27,9 +27,9 @@ const LINE_ENDS: [(u32, u32); 3] = [(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)
 pub(super) struct CharSet(Vec<(u32, u32)>);
 
 impl CharSet {
-    /// The set of one character.
-    pub(super) fn of(character: char) -> Self {
-        Self(vec![(character.into(), character.into())])
+    /// The set of one code point.
+    pub(super) fn of(code: u32) -> Self {
+        Self(vec![(code, code)])
     }
 
     /// The characters that `.` stands for.
@@ -54,8 +54,8 @@ impl CharSet {
     }
 
     /// Adds the range from `first` to `last`.
-    pub(super) fn add(&mut self, first: char, last: char) {
-        self.0.push((first.into(), last.into()));
+    pub(super) fn add(&mut self, first: u32, last: u32) {
+        self.0.push((first, last));
     }
 
     /// Adds all of `other`.

@@ -5,7 +5,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::char_set::CharSet;
+use super::char_set::{CharSet, LAST};
 use crate::limits::PATTERN_GROUPS;
 
 /// A pattern as it was read.
@@ -38,7 +38,7 @@ pub(super) enum Assertion {
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
 pub(super) fn parse(source: &str) -> Result<Ast, String> {
-    let mut parser = Parser { rest: source.chars().peekable(), depth: 0 };
+    let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new() };
     let ast = parser.alternatives()?;
     match parser.rest.next() {
         Some(lone) => Err(lone_character(lone)),
@@ -53,6 +53,8 @@ fn lone_character(character: char) -> String {
 struct Parser<'s> {
     rest: Peekable<Chars<'s>>,
     depth: usize,
+    /// Names of the groups so far that can match together with the next group.
+    names: Vec<String>,
 }
 
 impl Parser<'_> {
@@ -61,10 +63,16 @@ impl Parser<'_> {
     }
 
     fn alternatives(&mut self) -> Result<Ast, String> {
+        let outer = self.names.len();
+        // Only one alternative matches, so the next one may use the same names.
+        let mut earlier = Vec::new();
         let mut alternatives = vec![self.sequence()?];
         while self.takes('|') {
+            earlier.extend(self.names.iter().skip(outer).cloned());
+            self.names.truncate(outer);
             alternatives.push(self.sequence()?);
         }
+        self.names.extend(earlier);
         Ok(Ast::Alternatives(alternatives))
     }
 
@@ -91,7 +99,7 @@ impl Parser<'_> {
             },
             '*' | '+' | '?' => return Err(format!("has nothing to repeat before `{first}`")),
             '{' | '}' | ']' => return Err(lone_character(first)),
-            literal => Ast::Set(CharSet::of(literal)),
+            literal => Ast::Set(CharSet::of(literal.into())),
         })
     }
 
@@ -157,12 +165,32 @@ impl Parser<'_> {
         if self.takes(')') { Ok(inner) } else { Err("has an unclosed group".into()) }
     }
 
+    /// The name of a group and the `>` after it. Among characters that are not ASCII, letters and numbers are accepted.
     fn group_name(&mut self) -> Result<(), String> {
-        let mut is_empty = true;
-        while self.rest.next_if(|next| next.is_alphanumeric() || matches!(next, '_' | '$')).is_some() {
-            is_empty = false;
+        let mut name = String::new();
+        while !self.takes('>') {
+            let character = match self.rest.next() {
+                Some('\\') if self.takes('u') => self.unicode().and_then(char::from_u32),
+                other => other,
+            };
+            let is_allowed = |character: &char| {
+                character.is_alphabetic()
+                    || matches!(character, '_' | '$')
+                    || (!name.is_empty() && character.is_alphanumeric())
+            };
+            match character.filter(is_allowed) {
+                Some(character) => name.push(character),
+                None => return Err("has a group with a malformed name".into()),
+            }
         }
-        if self.takes('>') && !is_empty { Ok(()) } else { Err("has a group with a malformed name".into()) }
+        if name.is_empty() {
+            return Err("has a group with a malformed name".into());
+        }
+        if self.names.contains(&name) {
+            return Err(format!("has two groups with the name `{name}`"));
+        }
+        self.names.push(name);
+        Ok(())
     }
 
     /// A class, after its bracket.
@@ -182,6 +210,7 @@ impl Parser<'_> {
             match (first, last) {
                 (Escaped::Character(first), Escaped::Character(last)) if first <= last => set.add(first, last),
                 (Escaped::Character(first), Escaped::Character(last)) => {
+                    let [first, last] = [first, last].map(shown);
                     return Err(format!("has the range `{first}-{last}` the wrong way round"));
                 }
                 _ => return Err("has a class as the end of a range".into()),
@@ -196,10 +225,10 @@ impl Parser<'_> {
         match self.rest.next() {
             Some(']') => Ok(None),
             Some('\\') => match self.rest.next() {
-                Some('b') => Ok(Some(Escaped::Character('\u{8}'))),
+                Some('b') => Ok(Some(Escaped::Character(0x8))),
                 letter => self.escape(letter).map(Some),
             },
-            Some(literal) => Ok(Some(Escaped::Character(literal))),
+            Some(literal) => Ok(Some(Escaped::Character(literal.into()))),
             None => Err("has an unclosed class".into()),
         }
     }
@@ -211,27 +240,24 @@ impl Parser<'_> {
             return Ok(Escaped::Set(set));
         }
         Ok(Escaped::Character(match letter {
-            't' => '\t',
-            'n' => '\n',
-            'v' => '\u{b}',
-            'f' => '\u{c}',
-            'r' => '\r',
+            't' => 0x9,
+            'n' => 0xA,
+            'v' => 0xB,
+            'f' => 0xC,
+            'r' => 0xD,
             '0' if self.rest.peek().is_some_and(char::is_ascii_digit) => {
                 return Err("has a digit after `\\0`: write `\\x` and two digits".into());
             }
-            '0' => '\0',
+            '0' => 0,
             'c' => match self.rest.next_if(char::is_ascii_alphabetic) {
-                Some(letter) => char::from_u32(u32::from(letter) % 32).unwrap_or_default(),
+                Some(letter) => u32::from(letter) % 32,
                 None => return Err("has `\\c` without a letter".into()),
             },
-            'x' => match self.hexadecimal(2).and_then(char::from_u32) {
-                Some(character) => character,
-                None => return Err("has `\\x` without two hexadecimal digits".into()),
-            },
+            'x' => self.hexadecimal(2).ok_or("has `\\x` without two hexadecimal digits")?,
             'u' => self.unicode().ok_or("has `\\u` without a character")?,
             'p' | 'P' => return Err(format!("uses the Unicode property `\\{letter}`, which is not supported")),
             'k' | '1'..='9' => return Err(format!("uses the back reference `\\{letter}`, which is not supported")),
-            punctuation if punctuation.is_ascii_punctuation() || punctuation == ' ' => punctuation,
+            punctuation if punctuation.is_ascii_punctuation() => punctuation.into(),
             other => return Err(format!("has the unknown escape `\\{other}`")),
         }))
     }
@@ -240,27 +266,38 @@ impl Parser<'_> {
         (0..count).try_fold(0_u32, |number, _| Some((number << 4) | self.rest.next()?.to_digit(16)?))
     }
 
-    /// `XXXX`, two of them that are one character, or `{X…}`, after `\u`.
-    fn unicode(&mut self) -> Option<char> {
+    /// The code point of `XXXX`, of two such that are one character, or of `{X…}`, after `\u`. It may be a surrogate: no text contains one.
+    fn unicode(&mut self) -> Option<u32> {
         if self.takes('{') {
-            let digits: String = self.rest.by_ref().take_while(|next| *next != '}').collect();
-            return char::from_u32(u32::from_str_radix(&digits, 16).ok()?);
+            let mut code = self.hexadecimal(1)?;
+            while !self.takes('}') {
+                code = code.checked_mul(16)?.checked_add(self.hexadecimal(1)?)?;
+            }
+            return (code <= LAST).then_some(code);
         }
-        let high = self.hexadecimal(4)?;
-        if !(0xD800..0xDC00).contains(&high) {
-            return char::from_u32(high);
+        let code = self.hexadecimal(4)?;
+        if !(0xD800..0xDC00).contains(&code) {
+            return Some(code);
         }
-        if !(self.takes('\\') && self.takes('u')) {
-            return None;
-        }
-        let low = self.hexadecimal(4).filter(|low| (0xDC00..0xE000).contains(low))?;
-        char::from_u32(0x1_0000_u32.checked_add(((high & 0x3FF) << 10) | (low & 0x3FF))?)
+        let after = self.rest.clone();
+        let low = if self.takes('\\') && self.takes('u') { self.hexadecimal(4) } else { None };
+        let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) else {
+            self.rest = after;
+            return Some(code);
+        };
+        0x1_0000_u32.checked_add(((code & 0x3FF) << 10) | (low & 0x3FF))
     }
+}
+
+/// A code point as an error message shows it.
+fn shown(code: u32) -> String {
+    char::from_u32(code).map_or_else(|| format!("\\u{code:04x}"), String::from)
 }
 
 /// What an escape stands for.
 enum Escaped {
-    Character(char),
+    /// A code point.
+    Character(u32),
     Set(CharSet),
 }
 

@@ -1,9 +1,11 @@
-//! A server for tests: its tools break in every way that a module can, wait, cost memory, and report how much is used.
+//! A server for tests: its tools break in every way that a module can, wait, cost memory, report how much is used,
+//! and match texts with patterns.
 #![forbid(unsafe_code)]
 
 mod breaks;
 mod costly;
 mod memory;
+mod patterns;
 
 use std::time::Duration;
 
@@ -39,6 +41,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .into_iter()
         .fold(builder, McpServerBuilder::tool)
         .tool(Tool::new("memory", memory::memory).description("Reports the memory that is used."))
+        .tool(Tool::new("match_patterns", patterns::match_patterns).description("Matches texts with patterns."))
         .tool(holding("hold", HOLD))
         .tool(holding("linger", LINGER))
         .tool(Tool::new("echo", echo).description("Says what it is told."))

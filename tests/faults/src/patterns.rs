@@ -1,0 +1,68 @@
+//! A tool that matches texts with patterns, as a schema's `pattern` does.
+
+use edge_mcp::Json;
+use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::schema::Schema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Bytes of a text after which a check caches the states of a pattern.
+const UNCACHED: usize = 256;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Cases {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Case {
+    pattern: String,
+    texts: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answers {
+    answers: Vec<Answer>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Answer {
+    /// Why the pattern is rejected, or why a text is not matched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Whether the pattern is found in each text.
+    found: Vec<bool>,
+    /// The same, when a long text comes before it in the same check.
+    found_after_long: Vec<bool>,
+}
+
+pub(crate) async fn match_patterns(Cases { cases }: Cases) -> Json<Answers> {
+    let answer = |case| answer(case).unwrap_or_else(|error| Answer { error: Some(error), ..Answer::default() });
+    Json(Answers { answers: cases.iter().map(answer).collect() })
+}
+
+fn answer(Case { pattern, texts }: &Case) -> Result<Answer, String> {
+    let one = Schema::of_value(&json!({ "pattern": pattern })).map_err(|error| error.to_string())?;
+    let many = Schema::of_value(&json!({ "items": { "pattern": pattern } })).map_err(|error| error.to_string())?;
+    let all = texts.concat();
+    let long = all.repeat(UNCACHED.checked_div(all.len()).map_or(0, |times| times + 1));
+    let is_long_found = mistakes(&many, &json!([long]))? == 0;
+    let mut answer = Answer::default();
+    for text in texts {
+        answer.found.push(mistakes(&one, &json!(text))? == 0);
+        let of_both = mistakes(&many, &json!([long, text]))?;
+        answer.found_after_long.push(of_both == usize::from(!is_long_found));
+    }
+    Ok(answer)
+}
+
+fn mistakes(schema: &Schema, value: &serde_json::Value) -> Result<usize, String> {
+    let text = value.to_string();
+    let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| error.to_string())?;
+    let mistakes = schema.validate(document.root());
+    match mistakes.iter().find(|mistake| mistake.contains("takes too long")) {
+        Some(mistake) => Err(mistake.clone()),
+        None => Ok(mistakes.len()),
+    }
+}
