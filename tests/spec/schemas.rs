@@ -1,6 +1,8 @@
 //! Schemas that are data.
 
 use edge_mcp::http::Endpoint;
+use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::schema::Schema;
 use edge_mcp::server::{Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -255,6 +257,79 @@ fn what_cannot_be_found_out_does_not_pass() {
         (of_a(json!({ "multipleOf": 7 })), &number),
     ] {
         assert!(told(&schema, arguments).is_some(), "{schema}");
+    }
+}
+
+/// A number whose exponent is beyond all use is rejected, whatever is asked of it.
+#[test]
+fn numbers_beyond_all_use_do_not_pass() {
+    for (keywords, number) in [
+        (json!({ "not": { "minimum": 0 } }), "1e99999999999999999999"),
+        (json!({ "oneOf": [{ "minimum": 5 }, { "type": "number" }] }), "1e99999999999999999999"),
+        (json!({ "if": { "maximum": 100 }, "then": { "type": "string" } }), "1e-99999999999999999999"),
+        (json!({ "not": { "type": "integer" } }), "1e99999999999999999999"),
+        (json!({ "not": { "multipleOf": 0.01 } }), "1e9223372036854775807"),
+    ] {
+        let text = told(&of_a(keywords.clone()), &format!(r#"{{"a":{number}}}"#));
+        assert!(text.is_some(), "{keywords} {number}");
+    }
+}
+
+/// The steps that a check of `value` takes.
+fn steps(schema: &Value, value: &str) -> u32 {
+    let schema = Schema::of_value(schema).expect("a schema");
+    schema.check(Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON").root()).steps
+}
+
+/// Work that depends on the length of a name, a text or a list of names is counted, wherever it is done.
+#[test]
+fn work_by_length_is_counted() {
+    let long = "x".repeat(100_000);
+    let escaped = format!(r"\u0061{long}");
+    let names: Vec<_> = (0..10_000).map(|nth| format!("n{nth}")).collect();
+    let kind = |value: u8| json!({ "type": "object", "properties": { "kind": { "const": value } } });
+    let tagged = json!({ "anyOf": [kind(0), kind(1)] });
+    for (schema, value, least) in [
+        (json!({ "uniqueItems": true }), format!(r#"["{long}"]"#), 10_000),
+        (json!({ "required": names }), "{}".to_owned(), 600),
+        (
+            json!({ "items": { "required": vec!["a"; 1000] } }),
+            format!("[{}]", vec![r#"{"a":1}"#; 1000].join(",")),
+            9_000,
+        ),
+        (tagged, format!(r#"{{"kind":"{long}"}}"#), 5_000),
+        (json!({ "additionalProperties": { "type": "string" } }), format!(r#"{{"{escaped}":1}}"#), 100_000),
+        (json!({ "pattern": "[a-z]y" }), format!("\"{long}\""), 50_000),
+        (json!({ "enum": [long] }), format!("\"{long}\""), 6_000),
+    ] {
+        let steps = steps(&schema, &value);
+        assert!(steps >= least, "{steps} steps: {:.80}", schema.to_string());
+    }
+    // Names that are required twice, or that nothing asks for, cost nothing for each object.
+    let objects = format!("[{}]", vec![r#"{"a":1}"#; 1000].join(","));
+    assert!(steps(&json!({ "items": { "required": vec!["a"; 10_000] } }), &objects) < 50_000);
+}
+
+/// A mistake says what the check has found, and is short whatever the schema has in it.
+#[test]
+fn mistakes_are_right_and_short() {
+    let mut items: Vec<String> = (0..200_000).map(|nth| nth.to_string()).collect();
+    items.push("0".to_owned());
+    let arguments = format!(r#"{{"a":[{}]}}"#, items.join(","));
+    let text = told(&of_a(json!({ "uniqueItems": true })), &arguments).expect("refused");
+    assert!(text.ends_with("a: has the same item twice: [0] and [200000]"), "{text}");
+    let ones = format!(r#"{{"a":[{}]}}"#, vec!["1"; 200_001].join(","));
+    let text = told(&of_a(json!({ "contains": { "const": 1 }, "maxContains": 200_000 })), &ones).expect("refused");
+    assert!(text.contains("has 200001 items that fit"), "{text}");
+    let values: Vec<_> = (0..50).map(|nth| format!("{nth}{}", "x".repeat(20_000))).collect();
+    let source = "x".repeat(3_000);
+    for (keywords, value) in [
+        (json!({ "enum": values }), "1"),
+        (json!({ "pattern": source }), "\"\""),
+        (json!({ "dependentRequired": { "given": [source], source: ["given"] } }), r#"{"given":1}"#),
+    ] {
+        let text = told(&of_a(keywords), &format!(r#"{{"a":{value}}}"#)).expect("refused");
+        assert!(text.len() < 5_000, "{} bytes", text.len());
     }
 }
 
