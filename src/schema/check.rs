@@ -6,27 +6,21 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::hash::{DefaultHasher, Hasher};
 use std::ops::RangeInclusive;
 
 use super::memo::Memo;
 use super::mistake::Step;
 use super::pattern::Searches;
-use super::program::{
-    Alternatives, Bound, Enum, Keyword, Measure, NameId, Number, ObjectRule, Program, RuleId, Tag, Types,
-};
+use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId, Types};
 use super::steps::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COMPARED, COUNTED, DECIMAL, DECODED, DIGITS, FIND, FORMATTED, HASHED, KEYWORD,
-    MEMBER, MULTIPLE, NUMBER, REMEMBER, SCHEMA, Steps, UNIQUE,
+    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, FORMATTED, KEYWORD, MULTIPLE, NUMBER,
+    REMEMBER, SCHEMA, Steps,
 };
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
 use crate::protocol::decimal::Decimal;
-use crate::protocol::error::shortened;
 use crate::protocol::json::{Kind, Value, canonical, is_whole};
 use crate::protocol::short_decimal::ShortDecimal;
 
-/// Names of a rule that a step is enough to keep account of.
-const NAMES_SEEN: usize = 256;
 /// Values in one whose answer is remembered: to look at a smaller one again takes less.
 const MEMORABLE: u32 = 8;
 
@@ -84,40 +78,10 @@ pub(super) struct Check<'p, 'd> {
     /// Whether an alternative is tried: mistakes are not noted then.
     pub is_trying: bool,
     memo: Memo,
-    searches: Searches,
+    pub searches: Searches,
     /// The way to the value that is looked at.
     pub path: Vec<Step>,
     pub mistakes: Vec<String>,
-}
-
-/// Which names of an [`ObjectRule`] an object has, a bit for each. Few rules have more names than the first word has bits.
-struct Seen {
-    first: u64,
-    others: Vec<u64>,
-}
-
-impl Seen {
-    fn new(names: usize) -> Self {
-        Self { first: 0, others: vec![0; names.saturating_sub(1) / 64] }
-    }
-
-    fn add(&mut self, name: NameId) {
-        let word = match (name / 64).checked_sub(1) {
-            None => Some(&mut self.first),
-            Some(other) => self.others.get_mut(other),
-        };
-        if let Some(word) = word {
-            *word |= 1 << (name % 64);
-        }
-    }
-
-    fn has(&self, name: NameId) -> bool {
-        let word = match (name / 64).checked_sub(1) {
-            None => Some(&self.first),
-            Some(other) => self.others.get(other),
-        };
-        word.is_some_and(|word| *word >> (name % 64) & 1 == 1)
-    }
 }
 
 impl<'d> Check<'_, 'd> {
@@ -163,7 +127,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// The same for a value that is in the one that is looked at.
-    fn fits_inside(&mut self, step: Step, rule: RuleId, value: Value<'d>) -> bool {
+    pub(super) fn fits_inside(&mut self, step: Step, rule: RuleId, value: Value<'d>) -> bool {
         if self.is_trying {
             return self.fits(rule, value);
         }
@@ -257,15 +221,6 @@ impl<'d> Check<'_, 'd> {
         allowed.contains(&count) || self.fail(|_| wrong_count(&has(), count, &allowed))
     }
 
-    fn items_are_unique(&mut self, value: Value<'d>) -> bool {
-        let repeated = self.repeated(value);
-        let Some((one, other)) = repeated else { return !self.steps.are_exhausted() };
-        self.fail(|_| {
-            let index = |position| value.items().take_while(|item| item.position() < position).count();
-            format!("has the same item twice: [{}] and [{}]", index(one), index(other))
-        })
-    }
-
     pub(super) fn is_a(&mut self, types: Types, value: Value<'d>) -> bool {
         if types.have(value.kind()) {
             return true;
@@ -300,138 +255,6 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    fn object_fits(&mut self, object: &ObjectRule, value: Value<'d>) -> bool {
-        if !self.steps.take_for(object.names.len(), NAMES_SEEN) {
-            return false;
-        }
-        let mut seen = Seen::new(object.names.len());
-        let mut fits = true;
-        for (name, member) in value.pairs() {
-            if !self.steps.take(MEMBER) {
-                return false;
-            }
-            if let Some(rule) = object.property_names {
-                fits &= self.fits_inside(Step::Name(name.position()), rule, name);
-            }
-            fits &= self.member_fits(object, name, member, &mut seen);
-            if !fits && self.is_done() {
-                return false;
-            }
-        }
-        if !self.steps.take_for(object.required.len(), COMPARED) {
-            return false;
-        }
-        for name in &object.required {
-            if !seen.has(*name) {
-                fits = self.fail_at(object.names.get(*name), "is required");
-                if self.is_done() {
-                    return false;
-                }
-            }
-        }
-        for (given, names) in &object.dependent_required {
-            if !self.steps.take(1) || !seen.has(*given) {
-                continue;
-            }
-            if !self.steps.take_for(names.len(), COMPARED) {
-                return false;
-            }
-            for name in names.iter().filter(|name| !seen.has(**name)) {
-                let given = shortened(object.names.get(*given));
-                fits = self.fail_at(object.names.get(*name), &format!("is required where `{given}` is given"));
-                if self.is_done() {
-                    return false;
-                }
-            }
-        }
-        for (given, rule) in &object.dependent_schemas {
-            if self.steps.take(1) && seen.has(*given) {
-                fits &= self.fits(*rule, value);
-                if !fits && self.is_done() {
-                    return false;
-                }
-            }
-        }
-        fits && !self.steps.are_exhausted()
-    }
-
-    /// Whether a member fits the rules for it: those of its name and of the patterns that it matches, else the one for all others.
-    fn member_fits(&mut self, object: &ObjectRule, name: Value<'d>, member: Value<'d>, seen: &mut Seen) -> bool {
-        let text = self.content(name);
-        if !self.steps.take_for(text.len(), COMPARED) || !self.steps.take(object.names.cost()) {
-            return false;
-        }
-        let known = object.names.find(&text);
-        if let Some(known) = known {
-            seen.add(known);
-        }
-        let mut fits = true;
-        let own = known.and_then(|known| object.properties.get(known).copied().flatten());
-        let step = Step::Member(name.position());
-        if let Some(rule) = own {
-            fits &= self.fits_inside(step, rule, member);
-        }
-        let mut is_other = own.is_none();
-        for (pattern, rule) in &object.patterns {
-            if self.searches.is_found(&self.program.patterns, *pattern, &text, &mut self.steps) {
-                is_other = false;
-                fits &= self.fits_inside(step, *rule, member);
-            }
-            if !fits && self.is_done() {
-                return false;
-            }
-        }
-        match object.others {
-            Some(rule) if is_other && self.program.rule(rule).types == Types::NONE => {
-                self.fail(|check| check.unknown(object, &text))
-            }
-            Some(rule) if is_other => fits & self.fits_inside(step, rule, member),
-            _ => fits,
-        }
-    }
-
-    /// How many alternatives fit, counted to `most`.
-    fn count_alternatives(&mut self, alternatives: &Alternatives, value: Value<'d>, most: usize) -> usize {
-        let left = self.left_by_tag(alternatives, value) & self.left_by_name(alternatives, value);
-        let mut count = 0_usize;
-        for (nth, rule) in alternatives.rules.iter().enumerate() {
-            if is_left(left, nth) && self.would_fit(*rule, value) {
-                count = count.saturating_add(1);
-            }
-            if count >= most || self.steps.are_exhausted() {
-                break;
-            }
-        }
-        count
-    }
-
-    /// The alternatives that can take an object whose first member has this name, as bits.
-    pub(super) fn left_by_name(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
-        let first = alternatives.by_name.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
-        let Some((selection, (name, _))) = first else { return u64::MAX };
-        let name = self.content(name);
-        let takes = self.steps.take(FIND) && self.steps.take_for(name.len(), COMPARED);
-        if takes { selection.left_by(&name) } else { 0 }
-    }
-
-    /// The alternatives that can take an object with this tag, as bits.
-    pub(super) fn left_by_tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
-        let (Some(Tag { selection, .. }), Some(tag)) = (&alternatives.by_tag, self.tag(alternatives, value)) else {
-            return u64::MAX;
-        };
-        match self.canonical(tag) {
-            Some(tag) if self.steps.take(FIND) && self.steps.take_for(tag.len(), COMPARED) => selection.left_by(&tag),
-            _ => 0,
-        }
-    }
-
-    /// The value of the property by which alternatives can be told apart.
-    pub(super) fn tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Option<Value<'d>> {
-        let Tag { name, .. } = alternatives.by_tag.as_ref()?;
-        let mut members = value.pairs().take_while(|_| self.steps.take_for(name.len(), COMPARED));
-        members.find(|(known, _)| known.is_str(name)).map(|(_, tag)| tag)
-    }
-
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
         if !allowed.has(value.kind()) || !self.steps.take(allowed.cost) {
             return false;
@@ -443,7 +266,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// The canonical form of a value; `None` if the steps do not suffice.
-    fn canonical(&mut self, value: Value<'d>) -> Option<Cow<'d, str>> {
+    pub(super) fn canonical(&mut self, value: Value<'d>) -> Option<Cow<'d, str>> {
         if let Some(canonical) = canonical::within(value) {
             return Some(Cow::Borrowed(canonical));
         }
@@ -486,7 +309,7 @@ impl<'d> Check<'_, 'd> {
         decimal
     }
 
-    fn matches(&mut self, pattern: usize, value: Value<'d>) -> bool {
+    pub(super) fn matches(&mut self, pattern: usize, value: Value<'d>) -> bool {
         let text = self.content(value);
         self.searches.is_found(&self.program.patterns, pattern, &text, &mut self.steps)
     }
@@ -515,50 +338,6 @@ impl<'d> Check<'_, 'd> {
         };
         u64::try_from(count).ok()
     }
-
-    /// The positions of two items that are the same.
-    fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
-        // The lower bits are the item's position, and the others those of a digest: items that are the same come together. FxHasher
-        // has 32 bits in WebAssembly, which are too few for this.
-        let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
-        let mut digests = Vec::new();
-        for item in value.items() {
-            if !self.steps.take(UNIQUE) {
-                return None;
-            }
-            let canonical = self.canonical(item)?;
-            if !self.steps.take_for(canonical.len(), HASHED) {
-                return None;
-            }
-            let mut hasher = DefaultHasher::new();
-            hasher.write(canonical.as_bytes());
-            digests.push((hasher.finish() & !positions) | u64::from(item.position()));
-        }
-        digests.sort_unstable();
-        for alike in digests.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
-        {
-            let position = |digest: &u64| u32::try_from(digest & positions).unwrap_or(u32::MAX);
-            // Items with one digest are the same, except where digests collide.
-            if let [one, other, ..] = alike {
-                let (one, other) = (position(one), position(other));
-                if self.canonical(value.at(one))? == self.canonical(value.at(other))? {
-                    return Some((one, other));
-                }
-            }
-            let texts = alike.iter().map(position).map(|at| Some((self.canonical(value.at(at))?, at)));
-            let mut texts = texts.collect::<Option<Vec<_>>>()?;
-            let bytes = texts.iter().fold(0_usize, |bytes, (text, _)| bytes.saturating_add(text.len()));
-            if !self.steps.take_for(bytes, HASHED) {
-                return None;
-            }
-            texts.sort_unstable();
-            let same = texts.iter().zip(texts.iter().skip(1)).find(|((one, _), (other, _))| one == other);
-            if let Some(((_, one), (_, other))) = same {
-                return Some((*one, *other));
-            }
-        }
-        None
-    }
 }
 
 /// Whether the length of a text in bytes alone tells that its length in characters is right: each has one byte to four.
@@ -569,11 +348,6 @@ fn is_surely_within(measure: Measure, allowed: &RangeInclusive<u64>, value: Valu
         && !value.is_escaped()
         && bytes <= *allowed.end()
         && bytes.div_ceil(4) >= *allowed.start()
-}
-
-/// Whether the alternative with that index is among those that are left.
-pub(super) fn is_left(left: u64, nth: usize) -> bool {
-    nth >= 64 || left >> nth & 1 == 1
 }
 
 /// What is wrong with a count that is not among those that are allowed.

@@ -1,8 +1,10 @@
 //! The words for what a check has found.
 
-use super::check::{Check, is_left};
+use super::alternatives::enums;
+use super::check::Check;
+use super::check_alternatives::is_left;
 use super::mistake::{LONGEST_NAME, Place, Step, did_you_mean};
-use super::program::{Alternatives, Bound, Keyword, Measure, ObjectRule, RuleId, Tag, Types, enums};
+use super::program::{Alternatives, Bound, Keyword, Measure, ObjectRule, RuleId, Tag, Types};
 use super::steps::{LINE, LINE_PART, Steps};
 use crate::limits::{CHECK_STEPS, LISTED_VALUES, MISTAKES};
 use crate::protocol::error::shortened;

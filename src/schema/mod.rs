@@ -5,9 +5,10 @@
 //! | `generate` | from a Rust type to a schema |
 //! | `compile` | from a schema to what can be checked; refuses what could not be |
 //! | `references`, `progress` | where references lead, and whether they come to an end |
-//! | `program` | what can be checked |
+//! | `program`, `alternatives` | what can be checked, and what tells alternatives apart |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
 //! | `check` | whether a value fits, and the mistakes in one that does not |
+//! | `check_object`, `check_unique`, `check_alternatives` | the same for members, for equal items, and for `anyOf` and `oneOf` |
 //! | `steps`, `memo` | how much work a check may take, and what it remembers meanwhile |
 //! | `explain`, `mistake` | the words for a mistake, and its place |
 //! | `strings` | arguments that are strings on the wire, as values of a schema |
@@ -33,7 +34,11 @@
 //!
 //! A check is slower than that crate's, and a schema is compiled once.
 
+mod alternatives;
 mod check;
+mod check_alternatives;
+mod check_object;
+mod check_unique;
 mod compile;
 mod explain;
 mod form;
