@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 const REVISION = '2026-07-28'
 let requests = 0
 
-/** Whether a token that is sent there is readable by nobody on the way: HTTPS, or this machine itself. */
+/** Whether a token cannot be read on its way there: HTTPS, or this machine itself. */
 export function keepsTokens({ protocol, hostname }) {
   const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)

@@ -94,12 +94,7 @@ impl Program {
         });
         objects.flat_map(move |object| {
             object.properties.iter().enumerate().filter_map(move |(name, property)| {
-                let keywords = &self.rule((*property)?).keywords;
-                let of_property = keywords.iter().find_map(|keyword| match keyword {
-                    Keyword::Enum(values) => Some(values),
-                    _ => None,
-                });
-                Some((object.names.get(name), of_property?))
+                Some((object.names.get(name), enums(&self.rule((*property)?).keywords).next()?))
             })
         })
     }
