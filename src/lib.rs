@@ -92,11 +92,13 @@
 pub mod auth;
 pub mod host;
 pub mod http;
+pub mod json;
 pub mod limits;
 pub mod protocol;
 mod rpc;
 pub mod schema;
 pub mod server;
+pub mod uri_template;
 #[cfg(feature = "worker")]
 pub mod worker;
 

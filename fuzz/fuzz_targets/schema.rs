@@ -4,7 +4,7 @@
 //! timeout, and a check that keeps memory shows as a difference of live bytes.
 #![no_main]
 
-use edge_mcp::protocol::json::{Document, JsonLimits, Value};
+use edge_mcp::json::{Document, JsonLimits, Value};
 use edge_mcp::schema::Schema;
 use libfuzzer_sys::fuzz_target;
 use peak_alloc::PeakAlloc;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use edge_mcp::server::uri_template::UriTemplate;
+use edge_mcp::uri_template::UriTemplate;
 use libfuzzer_sys::fuzz_target;
 
 /// As in tests/uri_template.

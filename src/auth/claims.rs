@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::principal::{CLIENT, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
+use crate::json::{Document, JsonLimits, Kind};
 use crate::limits::CLOCK_SKEW_SECONDS;
-use crate::protocol::json::{Document, JsonLimits, Kind};
 
 /// The values of `token_use` that mean an access token: Amazon Cognito says `access`, Ory Hydra `access_token`. Cognito calls other
 /// tokens `id`, Hydra `refresh_token`.

@@ -11,8 +11,8 @@ use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::protocol::json::misfit::Step;
-use crate::protocol::json::{Document, JsonError, JsonLimits, deserialize};
+use crate::json::type_error::Step;
+use crate::json::{Document, JsonError, JsonLimits, deserialize};
 
 type Sha256Digest = [u8; 32];
 

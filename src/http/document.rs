@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::refusal::Refusal;
 use super::stream::Body;
-use crate::protocol::json::write;
+use crate::json::write;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 

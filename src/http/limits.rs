@@ -1,7 +1,7 @@
 //! Sizes past which a request is refused, or its answer not sent.
 
+use crate::json::JsonLimits;
 use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT};
-use crate::protocol::json::JsonLimits;
 
 /// Sizes past which a request is refused, before anything is done with it, or its answer not sent.
 #[derive(Clone, Copy, Debug)]

@@ -11,9 +11,9 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::stream::{self, Body};
+use crate::json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
-use crate::protocol::json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use crate::protocol::message::{Request, result_response};
 use crate::server::McpServer;
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::turned_away::TurnedAway;
 use crate::host::{Host, Level};
+use crate::json::{Value, write};
 use crate::protocol::error::{ErrorCode, shortened};
-use crate::protocol::json::{Value, write};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 

@@ -5,9 +5,9 @@
 
 use super::header_value::decode;
 use crate::host::RequestHead;
-use crate::protocol::decimal::Decimal;
+use crate::json::decimal::Decimal;
+use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
-use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Type};

@@ -11,7 +11,7 @@ use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
-use crate::protocol::json::has_control;
+use crate::json::has_control;
 use crate::server::outbox::Notifications;
 
 /// The body of an answer.

@@ -8,7 +8,7 @@
 use serde::Serialize;
 use serde_json::Map;
 
-use super::json::{Kind, Value};
+use crate::json::{Kind, Value};
 
 /// A capability without details: `{}`.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
-use super::json::long;
 use super::revision::{Feature, Revision};
+use crate::json::long;
 
 /// A block of content.
 ///
@@ -252,7 +252,7 @@ impl PromptMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::json::{Document, JsonLimits};
+    use crate::json::{Document, JsonLimits};
     use serde_json::json;
 
     /// Rules 63 and 65: binary is base64 and carries its media type; a resource has its URI and text or blob.

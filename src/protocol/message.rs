@@ -8,8 +8,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::error::RpcError;
-use super::json::{Document, JsonLimits, Kind, Value, write};
 use super::meta;
+use crate::json::{Document, JsonLimits, Kind, Value, write};
 
 /// The id of a request, kept as the text that it was sent as, and given back as that.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::capabilities::ClientCapabilities;
 use super::description::Implementation;
 use super::error::RpcError;
-use super::json::{Kind, Value, deserialize};
 use super::log_level::LogLevel;
+use crate::json::{Kind, Value, deserialize};
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
 /// The revision that a request is written in.

@@ -2,7 +2,6 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`json`] | a JSON text, read strictly |
 //! | [`message`] | JSON-RPC 2.0: requests, notifications, responses, ids |
 //! | [`revision`] | the five revisions, and what each of them knows |
 //! | [`meta`] | the keys of `_meta`, and the envelope of a 2026-07-28 request |
@@ -15,13 +14,10 @@
 
 pub mod capabilities;
 pub mod content;
-pub(crate) mod decimal;
 pub mod description;
 pub mod error;
-pub mod json;
 pub mod log_level;
 pub mod message;
 pub mod meta;
 pub mod method;
 pub mod revision;
-pub(crate) mod short_decimal;

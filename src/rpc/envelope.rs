@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Call, Outcome};
+use crate::json::write;
 use crate::protocol::description::Implementation;
-use crate::protocol::json::write;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::{CacheHint, fault};

@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::request_state::{Asked, open, seal};
 use super::{Call, Outcome, envelope, params};
+use crate::json::{Kind, Value};
 use crate::limits::STATE_BYTES;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 use crate::server::exchange::{Answered, Earlier, InputRefusal, Unsendable};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::json::{Kind, Value};
 use crate::protocol::error::{RpcError, shortened};
-use crate::protocol::json::{Kind, Value};
 use crate::protocol::message::Request;
 
 /// A string that must be there.

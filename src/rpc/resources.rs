@@ -21,8 +21,8 @@ use crate::server::access::{Access, permits};
 use crate::server::fault;
 use crate::server::resource::ContentsFuture;
 use crate::server::run::{run_only, run_or_ask};
-use crate::server::uri_template::normalized;
 use crate::server::{CacheHint, Cacheable, Context, McpServer, ReadError, Resource, ResourceTemplate};
+use crate::uri_template::normalized;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -16,10 +16,10 @@ use super::steps::{
     CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, FORMATTED, KEYWORD, MULTIPLE, NUMBER,
     REMEMBER, SCHEMA, Steps,
 };
+use crate::json::decimal::Decimal;
+use crate::json::short_decimal::ShortDecimal;
+use crate::json::{Kind, Value, canonical, is_whole};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
-use crate::protocol::decimal::Decimal;
-use crate::protocol::json::{Kind, Value, canonical, is_whole};
-use crate::protocol::short_decimal::ShortDecimal;
 
 /// Values in one whose answer is remembered: to look at a smaller one again takes less.
 const MEMORABLE: u32 = 8;

@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::program::{Alternatives, Tag};
 use super::steps::{COMPARED, FIND};
-use crate::protocol::json::Value;
+use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {
     /// How many alternatives fit, counted to `most`.

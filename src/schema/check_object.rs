@@ -4,8 +4,8 @@ use super::check::Check;
 use super::mistake::Step;
 use super::program::{NameId, ObjectRule, Types};
 use super::steps::{COMPARED, MEMBER};
+use crate::json::Value;
 use crate::protocol::error::shortened;
-use crate::protocol::json::Value;
 
 /// Names of a rule that a step is enough to keep account of.
 const NAMES_SEEN: usize = 256;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use super::check::Check;
 use super::steps::{HASHED, UNIQUE};
-use crate::protocol::json::Value;
+use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {
     pub(super) fn items_are_unique(&mut self, value: Value<'d>) -> bool {

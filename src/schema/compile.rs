@@ -18,9 +18,9 @@ use super::program::{
 };
 use super::progress;
 use super::references::References;
+use crate::json::decimal::Decimal;
+use crate::json::short_decimal::ShortDecimal;
 use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
-use crate::protocol::decimal::Decimal;
-use crate::protocol::short_decimal::ShortDecimal;
 
 /// The one dialect: that of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

@@ -6,9 +6,9 @@ use super::check_alternatives::is_left;
 use super::mistake::{LONGEST_NAME, Place, Step, did_you_mean};
 use super::program::{Alternatives, Bound, Keyword, Measure, ObjectRule, RuleId, Tag, Types};
 use super::steps::{LINE, LINE_PART, Steps};
+use crate::json::Value;
 use crate::limits::{CHECK_STEPS, LISTED_VALUES, MISTAKES};
 use crate::protocol::error::shortened;
-use crate::protocol::json::Value;
 
 impl<'d> Check<'_, 'd> {
     /// Adds the line about a mistake in the value that is looked at.

@@ -2,9 +2,9 @@
 
 use super::program::ObjectRule;
 use super::steps::{SUGGESTION, Steps};
+use crate::json::type_error::{self, TypeError};
+use crate::json::{Kind, Value};
 use crate::protocol::error::shortened;
-use crate::protocol::json::misfit::{self, Misfit};
-use crate::protocol::json::{Kind, Value};
 
 /// Names of a rule among which a similar one is looked for: with more, none is suggested.
 const MOST_NAMES: usize = 256;
@@ -96,15 +96,15 @@ impl Place {
 }
 
 /// The line about what a type does not take. What is said of it may quote the value.
-pub(crate) fn told(misfit: &Misfit) -> String {
+pub(crate) fn told(error: &TypeError) -> String {
     let mut place = Place { path: String::new(), hides: false };
-    for step in misfit.way() {
+    for step in error.way() {
         match step {
-            misfit::Step::Member(name) => place.enter_property(name),
-            misfit::Step::Item(at) => place.enter_item(*at),
+            type_error::Step::Member(name) => place.enter_property(name),
+            type_error::Step::Item(at) => place.enter_item(*at),
         }
     }
-    place.line(if place.hides { "is not what is expected there" } else { misfit.what() })
+    place.line(if place.hides { "is not what is expected there" } else { error.what() })
 }
 
 /// Whether a name, or the beginning of a text with names in it, has a word in it by which secrets are called.

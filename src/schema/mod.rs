@@ -72,8 +72,8 @@ pub(crate) use mistake::told;
 use program::Program;
 pub(crate) use program::Type;
 
+use crate::json::Value;
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
-use crate::protocol::json::Value;
 
 /// A schema as it is published, with the program that enforces it.
 pub struct Schema {
@@ -213,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::protocol::json::{Document, JsonLimits};
+    use crate::json::{Document, JsonLimits};
 
     /// A schema is compiled once, whether a type or a text says what it is; texts are kept to a limit.
     #[test]

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::protocol::decimal::Decimal;
-use crate::protocol::json::{Kind, canonical};
-use crate::protocol::short_decimal::ShortDecimal;
+use crate::json::decimal::Decimal;
+use crate::json::short_decimal::ShortDecimal;
+use crate::json::{Kind, canonical};
 
 use super::format::Format;
 use super::pattern::Pattern;

@@ -59,7 +59,7 @@ mod tests {
     use schemars::JsonSchema;
 
     use super::*;
-    use crate::protocol::json::{Document, JsonLimits};
+    use crate::json::{Document, JsonLimits};
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]

@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::exchange::{InputRefusal, Question};
 use super::session_required::SessionRequired;
+use crate::json::deserialize::read_text;
+use crate::json::{Document, JsonLimits};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::Text;
-use crate::protocol::json::deserialize::read_text;
-use crate::protocol::json::{Document, JsonLimits};
 use crate::protocol::revision::Era;
 use crate::schema::Schema;
 

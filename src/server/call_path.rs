@@ -8,7 +8,7 @@
 use sha2::{Digest, Sha256};
 
 use super::exchange::Exchange;
-use crate::protocol::json::canonical;
+use crate::json::canonical;
 
 /// Digits of a digest that a question's key shows.
 const SHOWN: usize = 8;

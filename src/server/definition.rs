@@ -11,9 +11,9 @@ use super::completion::Completions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
-use super::uri_template::{has_scheme, normalized};
 use crate::auth::scopes;
 use crate::protocol::description::{Face, Icon};
+use crate::uri_template::{has_scheme, normalized};
 
 /// A definition that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,10 +16,10 @@ use super::hook::{Hooks, ToolEvent};
 use super::run::{Ended, late, run};
 use super::tool::Tool;
 use super::tool_result::{ToolError, ToolResult};
+use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
 use crate::protocol::error::shortened;
-use crate::protocol::json::{Document, JsonLimits, Kind, Value};
 use crate::schema::{Schema, SchemaError};
 
 /// What a model can make of a tool that is not there.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use crate::host::{Host, Level};
+use crate::json::write;
 use crate::protocol::error::{RpcError, shortened};
-use crate::protocol::json::write;
 
 /// A log line about one failure.
 #[derive(Serialize)]

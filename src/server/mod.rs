@@ -11,7 +11,6 @@
 //! | [`handler`] | plain async functions as handlers |
 //! | [`tool_result`] | what a tool's function may return |
 //! | [`resource`] | resources and resource templates |
-//! | [`uri_template`] | which URIs a template stands for |
 //! | [`prompt`] | prompts and their versions |
 //! | [`completion`] | suggestions for arguments and variables |
 //! | [`cache`] | for how long clients may keep what they are told |
@@ -50,7 +49,6 @@ pub mod session_required;
 pub(crate) mod steps;
 pub mod tool;
 pub mod tool_result;
-pub mod uri_template;
 mod variables;
 pub mod workflow;
 

@@ -18,9 +18,9 @@ use serde_json::value::RawValue;
 
 use super::fault;
 use crate::host::Host;
+use crate::json::write;
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::description::Text;
-use crate::protocol::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::Wishes;
 

@@ -14,9 +14,9 @@ use super::completion::{Completion, Completions};
 use super::context::Context;
 use super::handler::{Handler, read};
 use super::tool_result::causes;
+use crate::json::Value;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
-use crate::protocol::json::Value;
 use crate::schema::{Schema, SchemaError};
 
 /// Why a prompt gives no messages.

@@ -13,12 +13,12 @@ use super::completion::{Completion, Completions};
 use super::context::Context;
 use super::handler::{Handler, NoArguments};
 use super::tool_result::causes;
-use super::uri_template::{UriTemplate, UriTemplateError};
 use super::variables;
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
     Annotations, Face, ResourceDescription, ResourceTemplateDescription, Text, face_methods,
 };
+use crate::uri_template::{UriTemplate, UriTemplateError};
 
 /// Why a resource could not be read, listed or completed.
 ///

@@ -10,20 +10,20 @@ use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use crate::protocol::json::deserialize::Number;
-use crate::protocol::json::misfit::Misfit;
+use crate::json::deserialize::Number;
+use crate::json::type_error::TypeError;
 
 /// The variables as a `V`: a map, or a struct whose fields have their names.
 ///
 /// # Errors
 /// One is missing, or is not of its field's type.
-pub(super) fn read<V: DeserializeOwned>(variables: BTreeMap<String, String>) -> Result<V, Misfit> {
+pub(super) fn read<V: DeserializeOwned>(variables: BTreeMap<String, String>) -> Result<V, TypeError> {
     V::deserialize(MapDeserializer::new(variables.into_iter().map(|(name, value)| (name, Variable(value)))))
 }
 
 struct Variable(String);
 
-impl IntoDeserializer<'_, Misfit> for Variable {
+impl IntoDeserializer<'_, TypeError> for Variable {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -34,41 +34,41 @@ impl IntoDeserializer<'_, Misfit> for Variable {
 impl Variable {
     /// As an integer has always been written, or as JSON writes numbers.
     #[inline(never)]
-    fn number(&self) -> Result<Number, Misfit> {
+    fn number(&self) -> Result<Number, TypeError> {
         let integer = self.0.parse().map(Number::Unsigned).or_else(|_| self.0.parse().map(Number::Signed));
-        integer.ok().or_else(|| Number::of(&self.0)).ok_or_else(|| Misfit::custom("expected a number"))
+        integer.ok().or_else(|| Number::of(&self.0)).ok_or_else(|| TypeError::custom("expected a number"))
     }
 }
 
 macro_rules! numbers {
     ($($method:ident),*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
             self.number()?.visit(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Variable {
-    type Error = Misfit;
+    type Error = TypeError;
 
     numbers! {
         deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64, deserialize_u8, deserialize_u16,
         deserialize_u32, deserialize_u64, deserialize_f32, deserialize_f64
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        visitor.visit_bool(self.0.parse().map_err(|_| Misfit::custom("expected true or false"))?)
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        visitor.visit_bool(self.0.parse().map_err(|_| TypeError::custom("expected true or false"))?)
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_string(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -77,7 +77,7 @@ impl<'de> Deserializer<'de> for Variable {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         self.0.into_deserializer().deserialize_enum(name, variants, visitor)
     }
 
@@ -107,7 +107,7 @@ mod tests {
         raw: Option<bool>,
     }
 
-    fn page(pairs: &[(&str, &str)]) -> Result<Page, Misfit> {
+    fn page(pairs: &[(&str, &str)]) -> Result<Page, TypeError> {
         read(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 

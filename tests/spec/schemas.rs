@@ -1,7 +1,7 @@
 //! Schemas that are data.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
 use edge_mcp::server::{Json, McpServer, Tool};
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use edge_mcp::server::uri_template::{Refusal, UriTemplate};
+use edge_mcp::uri_template::{Refusal, UriTemplate};
 
 use crate::model::{Piece, is_refused, readings, written};
 use crate::{Variables, assert_linear};

@@ -19,7 +19,7 @@ mod rfc6570;
 
 use std::collections::BTreeMap;
 
-use edge_mcp::server::uri_template::UriTemplate;
+use edge_mcp::uri_template::UriTemplate;
 
 type Variables = BTreeMap<String, String>;
 

@@ -1,6 +1,6 @@
 //! Which templates are refused, and which variables.
 
-use edge_mcp::server::uri_template::{ExpandError, Refusal, UriTemplate, UriTemplateError as E};
+use edge_mcp::uri_template::{ExpandError, Refusal, UriTemplate, UriTemplateError as E};
 
 use crate::{parsed, variables};
 

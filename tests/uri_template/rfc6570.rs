@@ -2,7 +2,7 @@
 //! forwards and backwards. `x:` is put before each, as a template here begins with a scheme.
 
 use Outcome::{Ambiguous, Both, Refused, Repeated};
-use edge_mcp::server::uri_template::{Refusal, UriTemplate, UriTemplateError};
+use edge_mcp::uri_template::{Refusal, UriTemplate, UriTemplateError};
 
 use crate::variables;
 

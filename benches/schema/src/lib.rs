@@ -9,7 +9,7 @@ mod large;
 
 use std::rc::Rc;
 
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
 use large::Large;
 use wasm_bindgen::prelude::wasm_bindgen;

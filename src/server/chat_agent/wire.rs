@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::model::ChatModel;
-use crate::protocol::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits};
 use crate::server::agent::Usage;
 
 /// The id of a call that the model has not made itself. Some endpoints take ids of nine letters and digits alone.

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
+use crate::json::deserialize::read_text;
 use crate::protocol::description::Text;
-use crate::protocol::json::deserialize::read_text;
 use crate::server::context::Context;
 use crate::server::tool_result::ToolError;
 

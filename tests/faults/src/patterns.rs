@@ -1,7 +1,7 @@
 //! A tool that matches texts with patterns, as a schema's `pattern` does.
 
 use edge_mcp::Json;
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

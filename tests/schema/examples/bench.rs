@@ -19,7 +19,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;

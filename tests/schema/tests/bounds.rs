@@ -7,7 +7,7 @@
 #[allow(unreachable_pub, reason = "it is a module of the benchmark, too")]
 mod large;
 
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::{Checked, Schema};
 use jsonschema::Draft;
 use large::{Large, fitting, full, hard};

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use edge_mcp::protocol::json::{Document, JsonLimits, Value};
+use edge_mcp::json::{Document, JsonLimits, Value};
 use edge_mcp::schema::Schema;
 
 use report::{Group, Report, Verdict};

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use edge_mcp::protocol::json::{Document, JsonLimits};
+use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
 use jsonschema::{Draft, ValidationError};
 use serde_json::Value;

@@ -10,9 +10,9 @@ use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::misfit::{Misfit, Step};
+use super::type_error::{Step, TypeError};
 use super::{Children, Document, JsonLimits, Kind, Value};
-use crate::protocol::decimal::Decimal;
+use crate::json::decimal::Decimal;
 
 /// What serde_json asks for where a type keeps a value as it was written.
 const RAW: &str = "$serde_json::private::RawValue";
@@ -25,7 +25,7 @@ const RAW: &str = "$serde_json::private::RawValue";
 ///
 /// # Errors
 /// What the type does not take.
-pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, Misfit> {
+pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, TypeError> {
     let mut numbers = Numbers::AsWritten;
     loop {
         match T::deserialize(Reader { value, numbers }) {
@@ -71,7 +71,7 @@ impl Number {
         Self::of(&decimal.shown())
     }
 
-    pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self {
             Self::Unsigned(number) => visitor.visit_u64(number),
             Self::Signed(number) => visitor.visit_i64(number),
@@ -94,7 +94,7 @@ impl<'d> Reader<'d> {
 
     /// The number; `None`, where there is another value.
     #[inline(never)]
-    fn number(self, is_whole: bool) -> Option<Result<Number, Misfit>> {
+    fn number(self, is_whole: bool) -> Option<Result<Number, TypeError>> {
         let text = match (self.value.kind(), self.numbers) {
             (Kind::String, Numbers::InStrings) => self.value.as_str()?,
             (Kind::Number, _) => Cow::Borrowed(self.value.text()),
@@ -106,36 +106,40 @@ impl<'d> Reader<'d> {
             }
             Some(number) => Some(Ok(number)),
             None if self.numbers == Numbers::InStrings => None,
-            None => Some(Err(Misfit::of("the number is out of range".to_owned()))),
+            None => Some(Err(TypeError::of("the number is out of range".to_owned()))),
         }
     }
 
-    fn visit_number<V: Visitor<'d>>(self, is_whole: bool, visitor: V) -> Result<V::Value, Misfit> {
+    fn visit_number<V: Visitor<'d>>(self, is_whole: bool, visitor: V) -> Result<V::Value, TypeError> {
         match self.number(is_whole) {
             Some(number) => number?.visit(visitor),
-            None => Err(Misfit::expected(&visitor)),
+            None => Err(TypeError::expected(&visitor)),
         }
     }
 
-    fn visit_string<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn visit_string<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.value.as_str() {
             Some(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
             Some(Cow::Owned(text)) => visitor.visit_string(text),
-            None => Err(Misfit::expected(&visitor)),
+            None => Err(TypeError::expected(&visitor)),
         }
     }
 
-    fn visit_items<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn visit_items<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut items = Items { children: self.value.children(Kind::Array), outer: self, next: 0 };
         let read = visitor.visit_seq(&mut items)?;
-        if items.children.next().is_some() { Err(Misfit::of("there are too many items".to_owned())) } else { Ok(read) }
+        if items.children.next().is_some() {
+            Err(TypeError::of("there are too many items".to_owned()))
+        } else {
+            Ok(read)
+        }
     }
 
-    fn visit_members<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn visit_members<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut members = Members { children: self.value.children(Kind::Object), outer: self, entered: None };
         let read = visitor.visit_map(&mut members)?;
         if members.children.next().is_some() {
-            Err(Misfit::of("there are too many members".to_owned()))
+            Err(TypeError::of("there are too many members".to_owned()))
         } else {
             Ok(read)
         }
@@ -144,7 +148,7 @@ impl<'d> Reader<'d> {
 
 macro_rules! numbers {
     ($($method:ident $is_whole:literal),*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
             self.visit_number($is_whole, visitor)
         }
     )*};
@@ -152,7 +156,7 @@ macro_rules! numbers {
 
 macro_rules! strings {
     ($($method:ident),*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
             self.visit_string(visitor)
         }
     )*};
@@ -161,10 +165,10 @@ macro_rules! strings {
 /// What is of one kind, by that kind.
 macro_rules! kinds {
     ($($method:ident ($($ignored:ty),*) $($kind:ident => $visit:ident),*;)*) => {$(
-        fn $method<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value, Misfit> {
+        fn $method<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value, TypeError> {
             match self.value.kind() {
                 $(Kind::$kind => self.$visit(visitor),)*
-                _ => Err(Misfit::expected(&visitor)),
+                _ => Err(TypeError::expected(&visitor)),
             }
         }
     )*};
@@ -173,7 +177,7 @@ macro_rules! kinds {
 /// Integers that are longer than any but these types hold.
 macro_rules! long_integers {
     ($($method:ident $visit:ident),*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
             let text = if self.numbers == Numbers::InStrings { self.value.as_str() } else { None };
             match text.as_deref().unwrap_or(self.value.text()).parse() {
                 Ok(number) => visitor.$visit(number),
@@ -184,7 +188,7 @@ macro_rules! long_integers {
 }
 
 impl<'de> Deserializer<'de> for Reader<'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
     numbers! {
         deserialize_i8 true, deserialize_i16 true, deserialize_i32 true, deserialize_i64 true, deserialize_u8 true,
@@ -203,7 +207,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members, Array => visit_items;
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.value.kind() {
             Kind::Null => visitor.visit_unit(),
             Kind::Boolean => self.deserialize_bool(visitor),
@@ -214,15 +218,15 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match (self.value.text(), self.numbers) {
             ("true", _) | ("\"true\"", Numbers::InStrings) => visitor.visit_bool(true),
             ("false", _) | ("\"false\"", Numbers::InStrings) => visitor.visit_bool(false),
-            _ => Err(Misfit::expected(&visitor)),
+            _ => Err(TypeError::expected(&visitor)),
         }
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.value.as_str() {
             Some(Cow::Borrowed(text)) => visitor.visit_borrowed_bytes(text.as_bytes()),
             Some(Cow::Owned(text)) => visitor.visit_byte_buf(text.into_bytes()),
@@ -230,23 +234,27 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         self.deserialize_bytes(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         if self.value.kind() == Kind::Null { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        if self.value.kind() == Kind::Null { visitor.visit_unit() } else { Err(Misfit::expected(&visitor)) }
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        if self.value.kind() == Kind::Null { visitor.visit_unit() } else { Err(TypeError::expected(&visitor)) }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, TypeError> {
         self.deserialize_unit(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         if name == RAW {
             let text = BorrowedStrDeserializer::new(self.value.text());
             return visitor.visit_map(MapDeserializer::new(once((BorrowedStrDeserializer::new(RAW), text))));
@@ -259,7 +267,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misfit> {
+    ) -> Result<V::Value, TypeError> {
         let mut members = self.value.children(Kind::Object);
         match (self.value.kind(), members.next(), members.next(), members.next()) {
             (Kind::String, ..) => visitor.visit_enum(Variant { name: self, content: None }),
@@ -267,11 +275,11 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 let name = Self { value: name, numbers: self.numbers };
                 visitor.visit_enum(Variant { name, content })
             }
-            _ => Err(Misfit::of("expected a string, or an object with one member".to_owned())),
+            _ => Err(TypeError::of("expected a string, or an object with one member".to_owned())),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         visitor.visit_unit()
     }
 }
@@ -283,13 +291,13 @@ struct Items<'d> {
 }
 
 impl<'de> SeqAccess<'de> for Items<'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Misfit> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, TypeError> {
         let Some(item) = self.children.next() else { return Ok(None) };
         let at = self.next;
         self.next = at.saturating_add(1);
-        seed.deserialize(self.outer.with(item)).map(Some).map_err(|misfit| misfit.at(Step::Item(at)))
+        seed.deserialize(self.outer.with(item)).map(Some).map_err(|error| error.at(Step::Item(at)))
     }
 }
 
@@ -301,20 +309,20 @@ struct Members<'d> {
 }
 
 impl<'de> MapAccess<'de> for Members<'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Misfit> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, TypeError> {
         let Some(name) = self.children.next() else { return Ok(None) };
         self.entered = Some(name);
         let read = seed.deserialize(Reader { value: name, numbers: Numbers::InStrings });
-        read.map(Some).map_err(|misfit| misfit.at(member(name)))
+        read.map(Some).map_err(|error| error.at(member(name)))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
         let (Some(name), Some(value)) = (self.entered.take(), self.children.next()) else {
-            return Err(Misfit::of("a value was asked for before its name".to_owned()));
+            return Err(TypeError::of("a value was asked for before its name".to_owned()));
         };
-        seed.deserialize(self.outer.with(value)).map_err(|misfit| misfit.at(member(name)))
+        seed.deserialize(self.outer.with(value)).map_err(|error| error.at(member(name)))
     }
 }
 
@@ -331,39 +339,45 @@ fn member(name: Value<'_>) -> Step {
 
 impl<'d> Variant<'d> {
     /// Reads what the variant holds, or refuses one that holds nothing.
-    fn content<T>(self, read: impl FnOnce(Reader<'d>) -> Result<T, Misfit>) -> Result<T, Misfit> {
+    fn content<T>(self, read: impl FnOnce(Reader<'d>) -> Result<T, TypeError>) -> Result<T, TypeError> {
         match self.content {
-            Some(content) => read(self.name.with(content)).map_err(|misfit| misfit.at(member(self.name.value))),
-            None => Err(Misfit::of("expected a variant that holds something, as an object with one member".to_owned())),
+            Some(content) => read(self.name.with(content)).map_err(|error| error.at(member(self.name.value))),
+            None => {
+                Err(TypeError::of("expected a variant that holds something, as an object with one member".to_owned()))
+            }
         }
     }
 }
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Misfit;
+    type Error = TypeError;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), Misfit> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), TypeError> {
         Ok((seed.deserialize(self.name)?, self))
     }
 }
 
 impl<'de> VariantAccess<'de> for Variant<'de> {
-    type Error = Misfit;
+    type Error = TypeError;
 
-    fn unit_variant(self) -> Result<(), Misfit> {
+    fn unit_variant(self) -> Result<(), TypeError> {
         if self.content.is_none() { Ok(()) } else { self.content(<()>::deserialize) }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Misfit> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, TypeError> {
         self.content(|content| seed.deserialize(content))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, TypeError> {
         self.content(|content| content.deserialize_seq(visitor))
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Misfit> {
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, TypeError> {
         self.content(|content| content.deserialize_struct("", fields, visitor))
     }
 }

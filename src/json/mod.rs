@@ -11,11 +11,14 @@
 #![expect(clippy::inline_always, reason = "a module that is optimized for size calls these for each value otherwise")]
 
 pub(crate) mod canonical;
+pub(crate) mod decimal;
 pub(crate) mod deserialize;
 pub(crate) mod long;
-pub(crate) mod misfit;
+
 mod reader;
+pub(crate) mod short_decimal;
 mod special;
+pub(crate) mod type_error;
 pub(crate) mod write;
 
 use std::borrow::Cow;

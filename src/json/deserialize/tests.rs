@@ -11,7 +11,7 @@ fn with_document<T>(text: &str, act: impl FnOnce(Value<'_>) -> T) -> T {
     act(Document::parse(text.as_bytes(), JsonLimits::MOST).expect("JSON").root())
 }
 
-fn of_text<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+fn of_text<T: DeserializeOwned>(text: &str) -> Result<T, TypeError> {
     with_document(text, |value| read(value))
 }
 
@@ -348,14 +348,14 @@ fn strings_are_lent() {
 }
 
 #[test]
-fn a_misfit_says_where_it_is() {
+fn a_type_error_says_where_it_is() {
     fn told<T: DeserializeOwned + Debug>(text: &str) -> String {
-        let misfit = of_text::<T>(text).expect_err("refused");
+        let error = of_text::<T>(text).expect_err("refused");
         let step = |step: &Step| match step {
             Step::Member(name) => format!(".{name}"),
             Step::Item(at) => format!("[{at}]"),
         };
-        format!("{} {misfit}", misfit.way().map(step).collect::<String>())
+        format!("{} {error}", error.way().map(step).collect::<String>())
     }
     assert_eq!(
         told::<BTreeMap<String, Vec<Loose>>>(r#"{"documents":[{"a":1},{"a":"s3cret"}]}"#),

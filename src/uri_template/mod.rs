@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # use std::collections::BTreeMap;
-//! use edge_mcp::server::uri_template::UriTemplate;
+//! use edge_mcp::uri_template::UriTemplate;
 //!
 //! let files = UriTemplate::parse("repo://{owner}/{repo}{/file}{?ref,page}")?;
 //! let variables = files.matches("repo://rust-lang/book/README.md?ref=main").expect("it stands for this URI");
@@ -40,7 +40,7 @@
 //! is refused:
 //!
 //! ```
-//! use edge_mcp::server::uri_template::{UriTemplate, UriTemplateError};
+//! use edge_mcp::uri_template::{UriTemplate, UriTemplateError};
 //!
 //! assert!(UriTemplate::parse("kb://{year}/{month}.md").is_ok());
 //! let refused = UriTemplate::parse("kb://{year}-{month}.md");
@@ -83,7 +83,7 @@ impl UriTemplate {
     /// [`UriTemplateError`], whose variants show what leads to each.
     ///
     /// ```
-    /// use edge_mcp::server::uri_template::UriTemplate;
+    /// use edge_mcp::uri_template::UriTemplate;
     ///
     /// assert!(UriTemplate::parse("kb://documents/{slug}").is_ok());
     /// assert!(UriTemplate::parse("kb://documents/{slug").is_err());
@@ -97,14 +97,14 @@ impl UriTemplate {
     /// Letters in literals are compared as they are (RFC 6570 has no other rule), and so are percent-encoded bytes.
     ///
     /// ```
-    /// use edge_mcp::server::uri_template::UriTemplate;
+    /// use edge_mcp::uri_template::UriTemplate;
     ///
     /// let template = UriTemplate::parse("kb://documents/{slug}")?;
     /// let variables = template.matches("kb://documents/a%20b").expect("it stands for this URI");
     /// assert_eq!(variables["slug"], "a b");
     /// assert!(template.matches("kb://documents/a/b").is_none());
     /// assert!(template.matches("kb://documents/%2E%2E").is_none());
-    /// # Ok::<_, edge_mcp::server::uri_template::UriTemplateError>(())
+    /// # Ok::<_, edge_mcp::uri_template::UriTemplateError>(())
     /// ```
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         Reader::new(uri).template(self)
@@ -118,7 +118,7 @@ impl UriTemplate {
     ///
     /// ```
     /// # use std::collections::BTreeMap;
-    /// use edge_mcp::server::uri_template::{Refusal, UriTemplate};
+    /// use edge_mcp::uri_template::{Refusal, UriTemplate};
     ///
     /// let template = UriTemplate::parse("kb://documents/{slug}")?;
     /// let expand = |slug: &str| template.expand(&BTreeMap::from([("slug".into(), slug.into())]));
@@ -141,11 +141,11 @@ impl UriTemplate {
     /// The names of the variables, in the order of the template.
     ///
     /// ```
-    /// use edge_mcp::server::uri_template::UriTemplate;
+    /// use edge_mcp::uri_template::UriTemplate;
     ///
     /// let template = UriTemplate::parse("kb://{shelf}/{book}{?page}")?;
     /// assert!(template.variables().eq(["shelf", "book", "page"]));
-    /// # Ok::<_, edge_mcp::server::uri_template::UriTemplateError>(())
+    /// # Ok::<_, edge_mcp::uri_template::UriTemplateError>(())
     /// ```
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.expressions.iter().flat_map(|expression| &expression.variables).map(String::as_str)

@@ -6,7 +6,7 @@ use serde::de::{Error, Expected, Unexpected};
 
 /// Why a type does not take a value.
 #[derive(Debug)]
-pub(crate) struct Misfit(Box<Told>);
+pub(crate) struct TypeError(Box<Told>);
 
 #[derive(Debug)]
 struct Told {
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Item(usize),
 }
 
-impl Misfit {
+impl TypeError {
     /// The way to the value, from the whole.
     pub(crate) fn way(&self) -> impl Iterator<Item = &Step> {
         self.0.way.iter().rev()
@@ -49,16 +49,16 @@ impl Misfit {
     }
 }
 
-impl Display for Misfit {
+impl Display for TypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.what)
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for TypeError {}
 
 /// What was found instead is in the text that the caller has sent. To write it would be most of the code.
-impl Error for Misfit {
+impl Error for TypeError {
     fn custom<T: Display>(what: T) -> Self {
         Self::of(what.to_string())
     }

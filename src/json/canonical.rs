@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::long::quoted;
 use super::{Document, JsonLimits, Kind, Value, is_whole};
-use crate::protocol::decimal::Decimal;
+use crate::json::decimal::Decimal;
 
 /// The canonical form of a value.
 pub(crate) fn of(value: Value<'_>) -> String {

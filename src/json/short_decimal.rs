@@ -82,7 +82,7 @@ impl Eq for ShortDecimal {}
 #[cfg(test)]
 mod tests {
     use super::ShortDecimal;
-    use crate::protocol::decimal::Decimal;
+    use crate::json::decimal::Decimal;
 
     /// The two ways to read a number agree wherever the short one can.
     #[test]
