@@ -1,4 +1,4 @@
-//! The workflow `ingest`: many documents at once, all of them or none.
+//! The workflow `ingest`: stores many documents at once, all of them or none.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::Document;
-use crate::server::Saved;
 use crate::store::Store;
+use crate::tools::Saved;
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Documents {
@@ -26,30 +26,30 @@ pub(crate) struct Ingested {
     documents: Vec<Saved>,
 }
 
-/// The workflow, into `store`.
+/// Returns the workflow. It saves into `store`.
 pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow<Documents, Ingested> {
     let store = store.clone();
     Workflow::new("ingest")
         .title("Store documents")
         .describe("Creates many documents, or replaces those that have their slugs. All of them are stored or none.")
         .then("check", check)
-        .then("store", move |documents: Documents, _: Context| keep(store.clone(), documents))
+        .then("store", move |documents: Documents, _: Context| save(store.clone(), documents))
         .retry(2, Duration::from_millis(200))
 }
 
-/// Of two documents with one slug, one would be lost.
+/// Rejects a slug that occurs twice: one of its documents would overwrite the other.
 async fn check(given: Documents, _: Context) -> Result<Documents, ToolError> {
     let mut seen = BTreeSet::new();
     match given.documents.iter().find(|document| !seen.insert(&document.slug)) {
-        Some(twin) => Err(ToolError::new(format!(
-            "Two documents have the slug `{}`. Give each its own; nothing was stored.",
-            twin.slug.as_str()
+        Some(duplicate) => Err(ToolError::new(format!(
+            "Two documents have the slug `{}`. Give each document its own slug. Nothing was stored.",
+            duplicate.slug.as_str()
         ))),
         None => Ok(given),
     }
 }
 
-async fn keep<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, ToolError> {
+async fn save<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, ToolError> {
     store.save(&documents).await?;
     Ok(Ingested { documents: documents.iter().map(Saved::from).collect() })
 }
