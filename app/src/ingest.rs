@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::server::Workflow;
-use edge_mcp::{Context, ToolError};
+use edge_mcp::{Context, HandlerError, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,10 +37,10 @@ pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow<Documents, Ingested> {
 }
 
 /// Rejects a slug that occurs twice: one of its documents would overwrite the other.
-async fn check(given: Documents, _: Context) -> Result<Documents, ToolError> {
+async fn check(given: Documents, _: Context) -> Result<Documents, HandlerError> {
     let mut seen = BTreeSet::new();
     match given.documents.iter().find(|document| !seen.insert(&document.slug)) {
-        Some(duplicate) => Err(ToolError::new(format!(
+        Some(duplicate) => Err(HandlerError::new(format!(
             "Two documents have the slug `{}`. Give each document its own slug. Nothing was stored.",
             duplicate.slug.as_str()
         ))),
@@ -49,7 +48,7 @@ async fn check(given: Documents, _: Context) -> Result<Documents, ToolError> {
     }
 }
 
-async fn save<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, ToolError> {
+async fn save<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, HandlerError> {
     store.save(&documents).await?;
     Ok(Ingested { documents: documents.iter().map(Saved::from).collect() })
 }

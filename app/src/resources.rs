@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use edge_mcp::protocol::content::ResourceContents;
 use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::server::{Completion, CompletionRequest, ReadError, ResourceTemplate};
+use edge_mcp::{Completion, CompletionRequest, HandlerError, ResourceTemplate};
 use serde::Deserialize;
 
 use crate::document::{MARKDOWN, Slug};
@@ -35,12 +35,12 @@ pub(crate) fn documents<S: Store>(store: &Rc<S>) -> ResourceTemplate {
         })
 }
 
-async fn read<S: Store>(store: Rc<S>, Address { slug }: Address) -> Result<Option<ResourceContents>, ReadError> {
+async fn read<S: Store>(store: Rc<S>, Address { slug }: Address) -> Result<Option<ResourceContents>, HandlerError> {
     let document = store.read(&slug).await?;
     Ok(document.map(|document| ResourceContents::text(slug.uri(), document.text)))
 }
 
-async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadError> {
+async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, HandlerError> {
     let describe = |(slug, title): (Slug, String)| {
         ResourceDescription::new(slug.uri(), slug.as_str().to_owned()).title(title).mime_type(MARKDOWN)
     };
@@ -51,7 +51,7 @@ async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadEr
 async fn complete_slug<S: Store>(
     store: Rc<S>,
     CompletionRequest { value, .. }: CompletionRequest,
-) -> Result<Vec<String>, ReadError> {
+) -> Result<Vec<String>, HandlerError> {
     let slugs = store.list().await?.into_iter().map(|(slug, _)| slug.as_str().to_owned());
     Ok(slugs.filter(|slug| slug.starts_with(&value)).collect())
 }

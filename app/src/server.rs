@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use edge_mcp::server::{BuildError, McpServer, Repository, Tool};
+use edge_mcp::registry::Repository;
+use edge_mcp::{BuildError, McpServer, Tool};
 
 use crate::ingest::ingest;
 use crate::librarian::Librarian;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::server::{Json, Tool, ToolError};
+use edge_mcp::{HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,22 +89,22 @@ pub(crate) fn save_document<S: Store>(store: &Rc<S>) -> Tool {
         .closed_world()
 }
 
-async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, ToolError> {
+async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, HandlerError> {
     Ok(Json(Found { documents: store.search(&query, limit).await? }))
 }
 
-async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, ToolError> {
+async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, HandlerError> {
     let document = store.read(&slug).await?;
     document.map(|document| document.text).ok_or_else(|| not_found(&slug))
 }
 
-async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, ToolError> {
+async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, HandlerError> {
     store.save(std::slice::from_ref(&document)).await?;
     Ok(Json(Saved::from(&document)))
 }
 
-fn not_found(slug: &Slug) -> ToolError {
-    ToolError::new(format!(
+fn not_found(slug: &Slug) -> HandlerError {
+    HandlerError::new(format!(
         "There is no document `{}`. Call search-documents to find documents by their text.",
         slug.as_str()
     ))
