@@ -1,4 +1,4 @@
-//! A workflow that takes one way or the other, and asks a person on one of them.
+//! A workflow with a branch that asks the client.
 
 use edge_mcp::{Context, HandlerError, Workflow};
 use schemars::JsonSchema;
