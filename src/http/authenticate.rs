@@ -11,11 +11,11 @@ use std::cell::{Cell, OnceCell};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::auth_failure::{TurnedAway, misconfigured};
+use super::http_error::Refusal;
 use super::log_line::LogLine;
-use super::rate::{self, RateLimiting};
-use super::refusal::Refusal;
-use super::turned_away::{TurnedAway, misconfigured};
 use crate::auth::claims::has_ended;
+use crate::auth::rate_limit::{self, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::Arrival;
 use crate::auth::{
@@ -116,7 +116,7 @@ impl Gate {
         host: &Host,
     ) -> Result<bool, Box<Refusal>> {
         let is_guarded = matches!(self.door(head, url, path, host)?, Door::Token(_));
-        let is_within = self.limit.admits(|| rate::key_of_address(head), host).await;
+        let is_within = self.limit.admits(|| rate_limit::key_of_address(head), host).await;
         if is_within { Ok(is_guarded) } else { Err(self.too_many()) }
     }
 
@@ -146,7 +146,7 @@ impl Gate {
         match judged {
             Ok(mut principal) => {
                 self.hierarchy.expand(&mut principal.scopes);
-                if self.limit.admits(|| rate::key_of_principal(&principal), host).await {
+                if self.limit.admits(|| rate_limit::key_of_principal(&principal), host).await {
                     Ok(Some(principal))
                 } else {
                     Err(self.too_many())
@@ -242,7 +242,7 @@ impl Arrival for Arrived<'_> {
             if let Some(is_within) = self.is_within.get() {
                 return is_within;
             }
-            let is_within = self.gate.limit.admits(|| rate::key_of_address(self.head), self.host).await;
+            let is_within = self.gate.limit.admits(|| rate_limit::key_of_address(self.head), self.host).await;
             self.is_within.set(Some(is_within));
             is_within
         }

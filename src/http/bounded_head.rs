@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use http::StatusCode;
 
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use crate::host::RequestHead;
 use crate::limits::REQUEST_ID_BYTES;
 

@@ -7,7 +7,7 @@ use http::header::{
 use http::{Response, StatusCode};
 use serde::Serialize;
 
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use super::stream::Body;
 use crate::json::write;
 

@@ -8,9 +8,9 @@
 
 use serde_json::json;
 
+use super::http_error::Refusal;
 use super::limits::Limits;
 use super::mirror;
-use super::refusal::Refusal;
 use crate::host::RequestHead;
 use crate::json::{Kind, Value};
 use crate::protocol::capabilities::ClientCapabilities;

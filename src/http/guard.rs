@@ -3,7 +3,7 @@
 use http::header::{ALLOW, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::server::SessionRequired;

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::turned_away::TurnedAway;
+use super::auth_failure::TurnedAway;
 use crate::host::{Host, Level};
 use crate::json::{Value, write};
 use crate::protocol::error::{ErrorCode, shortened};

@@ -8,7 +8,7 @@ use http::{Response, StatusCode};
 use super::bounded_head::BoundedHead;
 use super::document;
 use super::endpoint::Endpoint;
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use super::stream::Body;
 use crate::host::{Host, RequestHead, origin_of};
 use crate::server::RequestInfo;

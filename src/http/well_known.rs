@@ -11,7 +11,7 @@ use http::header::{HeaderValue, LOCATION};
 use http::{Response, StatusCode};
 
 use super::document;
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use super::stream::Body;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, SecureUrl};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 
-use super::refusal::Refusal;
+use super::http_error::Refusal;
 use crate::auth::challenge::Challenge;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, SecureUrl, TokenRefusal};
