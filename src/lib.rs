@@ -90,6 +90,7 @@
 //! those before it. Only the last, behind the feature `worker`, knows Cloudflare Workers.
 
 pub mod auth;
+mod bounded_cache;
 pub mod host;
 pub mod http;
 pub mod json;

@@ -2,6 +2,8 @@
 //!
 //! The table of all variables is in `docs/authorization.md`.
 
+use std::rc::Rc;
+
 use super::endpoint::Endpoint;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
@@ -17,9 +19,9 @@ pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Resul
         let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
-    let mut endpoint = endpoint
-        .allowed_origins(variables.origins()?)
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()));
+    let mut endpoint = endpoint.allowed_origins(variables.origins()?);
+    // An error in the keys is reported when a handler asks for input: most servers need no keys.
+    endpoint.state_keys = Rc::new(StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()));
     endpoint.set_resource(|declared| variables.resource(declared))?;
     endpoint.has_page = variables.choice("MCP_PAGE", ["off", "on"])?.unwrap_or(endpoint.has_page);
     if let Some(limit) = environment.rate_limit("MCP_RATE_LIMIT") {
@@ -80,10 +82,10 @@ impl<E: Environment> Variables<'_, E> {
             validators = match &*name {
                 "static" => {
                     let tokens = self.get("MCP_STATIC_TOKENS");
-                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref()))?
+                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref())?)
                 }
-                "introspection" => validators.or(self.introspection())?,
-                "jwt" => validators.or(self.jwt())?,
+                "introspection" => validators.or(self.introspection()?),
+                "jwt" => validators.or(self.jwt()?),
                 _ => return Err(ConfigError::new("MCP_AUTH", CHOICE)),
             };
         }
@@ -142,7 +144,7 @@ impl<E: Environment> Variables<'_, E> {
         for issuer in self.list("MCP_AUTHORIZATION_SERVERS") {
             resource = resource.authorization_server(&issuer)?;
         }
-        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::list("MCP_SCOPES", &listed)).transpose()?;
+        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
         if let Some(scopes) = scopes {
             resource.scopes = scopes;
         }

@@ -118,21 +118,23 @@ fn on_abort() {
 
 /// Makes `endpoint`, a function of the environment, what the Worker serves.
 ///
+/// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
+///
 /// The function is called once in the life of an isolate, since the environment stays the same as long; its
 /// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, for a
 /// rehearsal: the engine compiles what is called for the first time, and so does it while nobody waits. A panic there is written to
 /// the log and has no other effect.
 ///
 /// ```no_run
-/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
+/// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
 /// use worker::Env;
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     McpServer::builder("empty", "1.0.0").build()
 /// }
 ///
-/// fn endpoint(env: &Env) -> Endpoint {
-///     Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
+/// fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
+///     Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
 /// }
 ///
 /// edge_mcp::worker::entry!(endpoint);
@@ -146,9 +148,13 @@ macro_rules! __worker_entry {
             use worker::wasm_bindgen;
             use $crate::worker::runtime as worker;
 
+            fn endpoint(env: &worker::Env) -> $crate::http::Endpoint {
+                $endpoint(env).into()
+            }
+
             #[wasm_bindgen::prelude::wasm_bindgen(start)]
             pub fn begin() {
-                $crate::worker::begin($endpoint);
+                $crate::worker::begin(endpoint);
             }
 
             #[wasm_bindgen::prelude::wasm_bindgen]
@@ -157,7 +163,7 @@ macro_rules! __worker_entry {
                 env: worker::Env,
                 context: worker::worker_sys::Context,
             ) -> wasm_bindgen::JsValue {
-                $crate::worker::fetch(request, env, context, $endpoint)
+                $crate::worker::fetch(request, env, context, endpoint)
             }
         };
     };
