@@ -93,7 +93,7 @@ impl StaticTokens {
             // There is no tolerance as for other tokens: only one clock is involved.
             Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),
             Some(principal) => Ok(principal.clone()),
-            None => Err(TokenRefusal::Invalid("it is not in the list".into())),
+            None => Err(TokenRefusal::Invalid("it is not on the list".into())),
         }
     }
 

@@ -236,7 +236,7 @@ fn one_line_is_logged() {
     let expected = [
         json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "request_id": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
-        json!({ "event": "request", "status": 401, "error": -32600, "refused": "invalid: it is not in the list", "ms": 0 }),
+        json!({ "event": "request", "status": 401, "error": -32600, "refused": "invalid: it is not on the list", "ms": 0 }),
         json!({ "event": "request", "era": "legacy", "status": 202, "ms": 0 }),
         json!({ "event": "request", "era": "modern", "status": 202, "ms": 0 }),
         json!({ "event": "request", "method": "batch", "era": "legacy", "status": 200, "ms": 0 }),
