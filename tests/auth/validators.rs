@@ -2,8 +2,8 @@
 
 use edge_mcp::auth::StaticTokens;
 use edge_mcp::{
-    AnyOf, ConfigError, Endpoint, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource, TokenRefusal,
-    TokenValidator, Tool, ToolError,
+    AnyOf, ConfigError, Endpoint, HandlerError, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource,
+    TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 
@@ -133,7 +133,7 @@ fn a_configuration_error_closes_the_endpoint() {
 /// A refusal is an error like any other: in a handler, `?` converts it, and only the log has the detail.
 #[test]
 fn a_refusal_converts_into_the_error_of_a_handler() {
-    async fn check() -> Result<String, ToolError> {
+    async fn check() -> Result<String, HandlerError> {
         Err(TokenRefusal::Invalid("its issuer is unknown".into()))?
     }
     let endpoint = Endpoint::new(|_| {
