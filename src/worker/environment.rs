@@ -74,3 +74,10 @@ impl StateKeys {
         Self::from_text(name, text.as_deref())
     }
 }
+
+/// Lets `?` convert the error in functions that return `worker::Result`. The caller then gets a 503 whose cause is in the log only.
+impl From<ConfigError> for worker::Error {
+    fn from(error: ConfigError) -> Self {
+        Self::RustError(error.to_string())
+    }
+}
