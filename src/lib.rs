@@ -103,7 +103,7 @@ pub mod uri_template;
 pub mod worker;
 
 #[cfg(doctest)]
-mod pages;
+mod documentation;
 
 pub use auth::{
     AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,

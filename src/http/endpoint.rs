@@ -1,4 +1,4 @@
-//! An endpoint, as a program puts it together. What it does with a request is in `answer`.
+//! An endpoint, as a program puts it together. What it does with a request is in `pipeline`.
 
 use std::rc::Rc;
 

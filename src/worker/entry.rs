@@ -20,17 +20,18 @@ use worker::{Env, web_sys};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use super::machine::{UNKNOWN_CALL, host};
-use super::respond::{pair, respond};
-use super::start::start;
+use super::host::{UNKNOWN_CALL, host};
+use super::promise::start;
+use super::response::{pair, respond};
 use crate::host::Host;
 use crate::http::stream::Body;
-use crate::http::{Endpoint, rehearsal};
+use crate::http::{Endpoint, warm_up};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     fn receive(request: &web_sys::Request, env: &Env, context: &Context, answer: &JsValue) -> JsValue;
-    fn rehearse(work: &JsValue, headers: &Array, body: &[u8]);
+    #[wasm_bindgen(js_name = warmUp)]
+    fn warm_up(work: &JsValue, headers: &Array, body: &[u8]);
     #[cfg(not(panic = "unwind"))]
     fn broke(call: u32);
 }
@@ -55,16 +56,16 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
         // It is not kept: at this time the environment may lack something, and the clock stands at 0.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerHead::new(&request));
-        let rehearsal = async move {
+        let warm_up = async move {
             let answer = |stage, host| handle(Rc::new(stage), request, Some(body), host);
-            endpoint.rehearse(head, &host, answer).await;
+            endpoint.warm_up(head, &host, answer).await;
             Ok(JsValue::UNDEFINED)
         };
-        start(UNKNOWN_CALL, Box::pin(rehearsal));
+        start(UNKNOWN_CALL, Box::pin(warm_up));
     };
     let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
-    let headers: Array = rehearsal::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
-    rehearse(&work, &headers, rehearsal::CALL);
+    let headers: Array = warm_up::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
+    warm_up(&work, &headers, warm_up::CALL);
 }
 
 /// The function behind [`entry!`](crate::worker::entry).

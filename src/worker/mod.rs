@@ -10,11 +10,11 @@ mod entry;
 mod environment;
 mod fetch;
 mod head;
-mod machine;
-mod respond;
+mod host;
+mod promise;
+mod response;
 mod serve;
 mod signature;
-mod start;
 
 #[doc(hidden)]
 pub use ::worker as runtime;

@@ -11,9 +11,9 @@ use futures::future::{LocalBoxFuture, Shared};
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
-use super::answer::{Answered, json_response, respond};
 use super::in_flight::Reservation;
 use super::log_line::LogLine;
+use super::pipeline::{Answered, json_response, respond};
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;

@@ -22,11 +22,11 @@ use super::era::{Classified, Opened, classify};
 use super::in_flight::Reservation;
 use super::limits::Limits;
 use super::listen;
-use super::live::{self, Channel, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
+use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{cors, crash, guard, mirror, page, server_json, warning, well_known};
+use super::{cors, crash, guard, landing, request_headers, server_json, warning, well_known};
 use crate::auth::Principal;
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::json::{Document, JsonError};
@@ -86,7 +86,7 @@ impl Endpoint {
     ) -> Result<Answer, Box<Refusal>> {
         let url = head.url();
         let path = path_of(&url);
-        let is_page = self.has_page && page::is_asked_for(&**head, path);
+        let is_page = self.has_page && landing::is_asked_for(&**head, path);
         if path != self.path && !is_page {
             let own_url = self.gate.resource_url(&url, &self.path);
             if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
@@ -154,7 +154,8 @@ impl Endpoint {
                 let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
                 if let Some(tool) = tool {
                     let id = || Some(request.id.clone());
-                    mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
+                    request_headers::params_agree(&**head, tool, &request)
+                        .map_err(|error| Refusal::message(id(), error))?;
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
                 let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
@@ -175,7 +176,7 @@ impl Endpoint {
                 drop(body);
                 if let Some(channel) = channel {
                     let job = Job { prepared, line: std::mem::take(line), started, reservation };
-                    return Ok(Answer::Live(live::answer(job, channel, host).boxed_local().await));
+                    return Ok(Answer::Live(sse_task::answer(job, channel, host).boxed_local().await));
                 }
                 let Answered { status, message, error } = respond(prepared).await;
                 line.error(error);
@@ -195,7 +196,7 @@ impl Endpoint {
         let (cx, channel) = if wishes.is_empty() {
             (cx, None)
         } else {
-            let (cx, channel) = live::open(cx, wishes, server.info.name.clone(), self.limits.output);
+            let (cx, channel) = sse_task::open(cx, wishes, server.info.name.clone(), self.limits.output);
             (cx, Some(channel))
         };
         let call = Call::new(request, server, cx, self.state_keys.clone(), self.limits.output);
@@ -207,7 +208,7 @@ impl Endpoint {
         self.gate.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
         let own_url = self.gate.resource_url(url, &self.path);
-        Ok(page::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
+        Ok(landing::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
     /// The notifications that the client wants while its request is answered: those it has asked for, if it takes a stream.

@@ -12,7 +12,7 @@ use worker::wasm_bindgen;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
 use super::entry::work_on;
-use super::respond::pairs;
+use super::response::pairs;
 use crate::host::{Clock, CrashAnswer, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
