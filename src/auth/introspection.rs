@@ -10,11 +10,11 @@ use http::Request;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::answers::{self, Key};
 use super::claims::{self, Audience, Expected};
 use super::config::ConfigError;
 use super::principal::Principal;
 use super::secure_url::SecureUrl;
+use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::host::{FetchLimits, Fetched};
 use crate::limits::{INTROSPECTION_SECONDS, ISSUER_BYTES, ISSUER_SECONDS, REFUSAL_SECONDS};
@@ -215,7 +215,7 @@ impl TokenValidator for Introspection {
         let [kind, client, secret] = self.client.parts();
         let expected = format!("{:?}", self.expected);
         let key = Key::of(&[self.endpoint.as_str(), kind, client, secret, resource, &expected, presented.token()]);
-        if let Some(answer) = answers::recall(&key, presented.now()) {
+        if let Some(answer) = token_cache::recall(&key, presented.now()) {
             return answer;
         }
         let answer = self.ask(presented).await;
@@ -229,7 +229,7 @@ impl TokenValidator for Introspection {
             Err(_) => Some(now.saturating_add(REFUSAL_SECONDS.min(kept.as_secs()))),
         };
         if let Some(until) = until {
-            answers::keep(key, &answer, until, now);
+            token_cache::keep(key, &answer, until, now);
         }
         answer
     }

@@ -18,7 +18,6 @@
 //! | [`bearer`] | the `Authorization` header |
 //! | [`config`] | a configuration that cannot be served |
 
-mod answers;
 pub mod any_of;
 pub mod bearer;
 pub(crate) mod challenge;
@@ -29,10 +28,12 @@ pub mod jwks;
 pub mod jwt;
 pub mod principal;
 pub mod protected_resource;
+pub(crate) mod rate_limit;
 pub(crate) mod scopes;
 pub mod secure_url;
 pub mod state_keys;
 pub mod static_tokens;
+mod token_cache;
 pub mod validator;
 
 pub use any_of::AnyOf;

@@ -10,6 +10,7 @@ mod fetch;
 mod head;
 mod rate_limit;
 mod signature;
+pub(crate) mod warning;
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -11,11 +11,11 @@ use std::cell::{Cell, OnceCell};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::auth_failure::{AuthFailure, misconfigured};
+use super::http_error::HttpError;
 use super::log_line::LogLine;
-use super::rate::{self, RateLimiting};
-use super::refusal::Refusal;
-use super::turned_away::{TurnedAway, misconfigured};
 use crate::auth::claims::has_ended;
+use crate::auth::rate_limit::{self, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::Arrival;
 use crate::auth::{
@@ -46,14 +46,14 @@ enum Door<'g> {
 }
 
 /// What stands between a request and the server.
-pub(super) struct Gate {
+pub(super) struct AccessControl {
     pub authentication: Authentication,
     pub resource: ProtectedResource,
     pub hierarchy: ScopeHierarchy,
     pub limit: RateLimiting,
 }
 
-impl Gate {
+impl AccessControl {
     /// Nobody passes.
     pub(super) fn closed() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Gate {
     }
 
     /// How callers of this URL come in, if it is settled that any do.
-    fn door(&self, head: &dyn RequestHead, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<Refusal>> {
+    fn door(&self, head: &dyn RequestHead, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<HttpError>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -114,9 +114,9 @@ impl Gate {
         url: &str,
         path: &str,
         host: &Host,
-    ) -> Result<bool, Box<Refusal>> {
+    ) -> Result<bool, Box<HttpError>> {
         let is_guarded = matches!(self.door(head, url, path, host)?, Door::Token(_));
-        let is_within = self.limit.admits(|| rate::key_of_address(head), host).await;
+        let is_within = self.limit.admits(|| rate_limit::key_of_address(head), host).await;
         if is_within { Ok(is_guarded) } else { Err(self.too_many()) }
     }
 
@@ -128,9 +128,9 @@ impl Gate {
         path: &str,
         host: &Host,
         line: &mut LogLine,
-    ) -> Result<Option<Principal>, Box<Refusal>> {
+    ) -> Result<Option<Principal>, Box<HttpError>> {
         let arrival =
-            Arrived { gate: self, head, url, path, host, is_within: Cell::new(None), resource: OnceCell::new() };
+            Arrived { access: self, head, url, path, host, is_within: Cell::new(None), resource: OnceCell::new() };
         let validator = match self.door(head, url, path, host)? {
             Door::Open if arrival.count_address().await => return Ok(None),
             Door::Open => return Err(self.too_many()),
@@ -139,33 +139,33 @@ impl Gate {
         let judged = match token(head, url) {
             Ok(token) => {
                 let presented = Presented { token: &token, host, arrival: &arrival };
-                judge(validator, presented).await.map_err(TurnedAway::Refused)
+                judge(validator, presented).await.map_err(AuthFailure::Refused)
             }
-            Err(turned_away) => Err(turned_away),
+            Err(failure) => Err(failure),
         };
         match judged {
             Ok(mut principal) => {
                 self.hierarchy.expand(&mut principal.scopes);
-                if self.limit.admits(|| rate::key_of_principal(&principal), host).await {
+                if self.limit.admits(|| rate_limit::key_of_principal(&principal), host).await {
                     Ok(Some(principal))
                 } else {
                     Err(self.too_many())
                 }
             }
-            Err(turned_away) => {
-                line.refused(&turned_away);
+            Err(failure) => {
+                line.refused(&failure);
                 // An outage is not the caller's doing.
-                let counts = !matches!(turned_away, TurnedAway::Refused(TokenRefusal::Unavailable(_)));
+                let counts = !matches!(failure, AuthFailure::Refused(TokenRefusal::Unavailable(_)));
                 if counts && !arrival.count_address().await {
                     return Err(self.too_many());
                 }
-                Err(turned_away.refusal(&self.resource, arrival.resource(), self.limit.period()))
+                Err(failure.refusal(&self.resource, arrival.resource(), self.limit.period()))
             }
         }
     }
 
-    fn too_many(&self) -> Box<Refusal> {
-        TurnedAway::Refused(TokenRefusal::TooManyRequests).refusal(&self.resource, None, self.limit.period())
+    fn too_many(&self) -> Box<HttpError> {
+        AuthFailure::Refused(TokenRefusal::TooManyRequests).refusal(&self.resource, None, self.limit.period())
     }
 
     /// Whether `caller` has what a request needs: all the scopes of that one operation are named at once.
@@ -175,13 +175,13 @@ impl Gate {
         needed: &[Text],
         request: &str,
         path: &str,
-    ) -> Result<(), Box<Refusal>> {
+    ) -> Result<(), Box<HttpError>> {
         if permits(caller, needed) {
             return Ok(());
         }
         let url = self.resource_url(request, path);
-        let turned_away = TurnedAway::InsufficientScope(needed.join(" "));
-        Err(turned_away.refusal(&self.resource, url.as_deref(), self.limit.period()))
+        let failure = AuthFailure::InsufficientScope(needed.join(" "));
+        Err(failure.refusal(&self.resource, url.as_deref(), self.limit.period()))
     }
 }
 
@@ -197,14 +197,14 @@ fn is_on_localhost(origin: &str) -> bool {
 }
 
 /// The token that a request carries in its header, and nowhere else.
-fn token(head: &dyn RequestHead, url: &str) -> Result<String, TurnedAway> {
+fn token(head: &dyn RequestHead, url: &str) -> Result<String, AuthFailure> {
     if bearer::is_in_query(url) {
-        return Err(TurnedAway::TokenInQuery);
+        return Err(AuthFailure::TokenInQuery);
     }
     match bearer::token(head.header("authorization").as_deref()) {
         Ok(Some(token)) => Ok(token.to_owned()),
-        Ok(None) => Err(TurnedAway::NoToken),
-        Err(bearer::Malformed) => Err(TurnedAway::Malformed),
+        Ok(None) => Err(AuthFailure::NoToken),
+        Err(bearer::Malformed) => Err(AuthFailure::Malformed),
     }
 }
 
@@ -223,7 +223,7 @@ async fn judge(validator: &BoxValidator, presented: Presented<'_>) -> Result<Pri
 
 /// A request at the gate.
 struct Arrived<'a> {
-    gate: &'a Gate,
+    access: &'a AccessControl,
     head: &'a dyn RequestHead,
     url: &'a str,
     path: &'a str,
@@ -234,7 +234,7 @@ struct Arrived<'a> {
 
 impl Arrival for Arrived<'_> {
     fn resource(&self) -> Option<&SecureUrl> {
-        self.resource.get_or_init(|| self.gate.resource_url(self.url, self.path)).as_deref()
+        self.resource.get_or_init(|| self.access.resource_url(self.url, self.path)).as_deref()
     }
 
     fn count_address(&self) -> LocalBoxFuture<'_, bool> {
@@ -242,7 +242,7 @@ impl Arrival for Arrived<'_> {
             if let Some(is_within) = self.is_within.get() {
                 return is_within;
             }
-            let is_within = self.gate.limit.admits(|| rate::key_of_address(self.head), self.host).await;
+            let is_within = self.access.limit.admits(|| rate_limit::key_of_address(self.head), self.host).await;
             self.is_within.set(Some(is_within));
             is_within
         }

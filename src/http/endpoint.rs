@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::authenticate::{Authentication, Gate};
+use super::authenticate::{AccessControl, Authentication};
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
-use super::rate::RateLimiting;
 use super::settings;
+use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{ConfigError, IntoValidator, ProtectedResource, StateKeys};
 use crate::host::{Environment, RateLimit};
 use crate::protocol::description::Text;
@@ -35,7 +35,7 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 pub struct Endpoint {
     pub(super) path: Text,
     pub(super) server: ServerFunction,
-    pub(super) gate: Gate,
+    pub(super) access: AccessControl,
     pub(super) origins: AllowedOrigins,
     pub(super) limits: Limits,
     pub(super) json_only: bool,
@@ -50,7 +50,7 @@ impl Endpoint {
         Self {
             path: "/mcp".into(),
             server: Box::new(server),
-            gate: Gate::closed(),
+            access: AccessControl::closed(),
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
             json_only: false,
@@ -63,8 +63,8 @@ impl Endpoint {
     pub fn misconfigured(error: ConfigError) -> Self {
         let problem = error.to_string();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        let gate = Gate { authentication: Authentication::Misconfigured(error), ..Gate::closed() };
-        Self { gate, ..Self::new(server) }
+        let access = AccessControl { authentication: Authentication::Misconfigured(error), ..AccessControl::closed() };
+        Self { access, ..Self::new(server) }
     }
 
     /// Another path than `/mcp`.
@@ -115,8 +115,8 @@ impl Endpoint {
 
     /// What is wrong with the configuration stays wrong, whatever is said after it.
     fn authenticated(mut self, authentication: Authentication) -> Self {
-        if !matches!(self.gate.authentication, Authentication::Misconfigured(_)) {
-            self.gate.authentication = authentication;
+        if !matches!(self.access.authentication, Authentication::Misconfigured(_)) {
+            self.access.authentication = authentication;
         }
         self
     }
@@ -124,13 +124,13 @@ impl Endpoint {
     /// The server as clients know it, who issues tokens for it, and which scopes they can have.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
-        self.gate.resource = resource;
+        self.access.resource = resource;
         self
     }
 
     /// Whether it has been said who may call.
     pub(super) fn is_decided(&self) -> bool {
-        !matches!(self.gate.authentication, Authentication::Undecided)
+        !matches!(self.access.authentication, Authentication::Undecided)
     }
 
     /// The same server, with more said of it.
@@ -138,7 +138,7 @@ impl Endpoint {
         &mut self,
         change: impl FnOnce(ProtectedResource) -> Result<ProtectedResource, ConfigError>,
     ) -> Result<(), ConfigError> {
-        self.gate.resource = change(std::mem::take(&mut self.gate.resource))?;
+        self.access.resource = change(std::mem::take(&mut self.access.resource))?;
         Ok(())
     }
 
@@ -149,21 +149,21 @@ impl Endpoint {
         scope: impl Into<String>,
         others: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        self.gate.hierarchy.add(scope.into(), others.into_iter().map(Into::into).collect());
+        self.access.hierarchy.add(scope.into(), others.into_iter().map(Into::into).collect());
         self
     }
 
     /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
     #[must_use]
     pub fn rate_limit(mut self, limit: Rc<dyn RateLimit>) -> Self {
-        self.gate.limit = RateLimiting::By(limit);
+        self.access.limit = RateLimiting::By(limit);
         self
     }
 
     /// Callers may call as often as they like. Where nothing is said of it, that is so too, and the log is told.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
-        self.gate.limit = RateLimiting::Off;
+        self.access.limit = RateLimiting::Off;
         self
     }
 

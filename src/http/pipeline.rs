@@ -19,16 +19,16 @@ use http::{HeaderMap, Response, StatusCode};
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
+use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
 use super::limits::Limits;
 use super::listen;
 use super::log_line::LogLine;
-use super::refusal::{Refusal, status_of};
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{cors, crash, guard, landing, request_headers, server_json, warning, well_known};
+use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
-use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
+use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of, warning};
 use crate::json::{Document, JsonError};
 use crate::limits::BODY_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
@@ -47,7 +47,7 @@ impl Endpoint {
         let head = Rc::new(BoundedHead::new(head, self.limits.header));
         let mut line = LogLine::new(head.request_id());
         let origin = head.header("origin");
-        let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
+        let passes = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let origin_passes = origin.as_deref().is_none_or(passes);
         if let Some(origin) = origin.as_deref().filter(|_| origin_passes) {
             let mut headers = HeaderMap::new();
@@ -83,25 +83,25 @@ impl Endpoint {
         origin_passes: bool,
         line: &mut LogLine,
         started: u64,
-    ) -> Result<Answer, Box<Refusal>> {
+    ) -> Result<Answer, Box<HttpError>> {
         let url = head.url();
         let path = path_of(&url);
         let is_page = self.has_page && landing::is_asked_for(&**head, path);
         if path != self.path && !is_page {
-            let own_url = self.gate.resource_url(&url, &self.path);
-            if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
+            let own_url = self.access.resource_url(&url, &self.path);
+            if let Some(answer) = well_known::answer(&self.access.resource, own_url.as_deref(), path, &head.method()) {
                 return answer.map(Answer::Whole);
             }
             if path == server_json::PATH {
                 return self.server_json(head, &url, host).boxed_local().await.map(Answer::Whole);
             }
-            return Err(Refusal::http(
+            return Err(HttpError::http(
                 StatusCode::NOT_FOUND,
                 format!("Nothing is here; the server is at {}.", self.path),
             ));
         }
         if !origin_passes {
-            return Err(Refusal::http(
+            return Err(HttpError::http(
                 StatusCode::FORBIDDEN,
                 "Pages of this origin may not call this server. Its configuration can allow them.",
             ));
@@ -114,7 +114,7 @@ impl Endpoint {
             return Ok(Answer::Whole(cors::preflight(&**head)));
         }
         let announced = guard::check(&**head, &method, self.limits.body)?;
-        let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
+        let principal = self.access.authenticate(&**head, &url, &self.path, host, line).await?;
         let (body, mut reservation) = self.read(body, announced, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
@@ -148,17 +148,17 @@ impl Endpoint {
                 self.authorize([&request], &server, info.caller(), &url)
                     .map_err(|refusal| refusal.of(request.id.clone()))?;
                 if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
-                    let refused = |error| Refusal::rpc(StatusCode::OK, Some(request.id.clone()), error);
+                    let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
                     return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
                 }
                 let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
                 if let Some(tool) = tool {
                     let id = || Some(request.id.clone());
                     request_headers::params_agree(&**head, tool, &request)
-                        .map_err(|error| Refusal::message(id(), error))?;
+                        .map_err(|error| HttpError::message(id(), error))?;
                 }
                 let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
-                let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
+                let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
                 let cx = cx.with_traceparent(traceparent).with_meta(meta).with_resource(resource);
                 let cx = cx.of_server(&server);
                 head.check()?;
@@ -204,10 +204,10 @@ impl Endpoint {
     }
 
     /// The page for people, of the server as nobody in particular finds it.
-    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
-        self.gate.admit_anyone(&**head, url, &self.path, host).await?;
+    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<HttpError>> {
+        self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
-        let own_url = self.gate.resource_url(url, &self.path);
+        let own_url = self.access.resource_url(url, &self.path);
         Ok(landing::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
@@ -218,13 +218,13 @@ impl Endpoint {
         server: &McpServer,
         revision: Revision,
         head: &dyn RequestHead,
-    ) -> Result<Wishes, Box<Refusal>> {
+    ) -> Result<Wishes, Box<HttpError>> {
         let takes_streams = || head.header("accept").is_some_and(|accept| guard::names(&accept, "text/event-stream"));
         if !Method::may_tell(&request.method) {
             return Ok(Wishes::default());
         }
         let mut wishes = Wishes::of(request.params)
-            .map_err(|error| Refusal::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
+            .map_err(|error| HttpError::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
         wishes.log_level = match revision.era() {
             Era::Modern => wishes.log_level.filter(|_| server.logging.is_some()),
             Era::Legacy => server.logging,
@@ -239,14 +239,14 @@ impl Endpoint {
         body: impl RequestBody,
         announced: Option<usize>,
         host: &Host,
-    ) -> Result<(Vec<u8>, Reservation), Box<Refusal>> {
+    ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
         let Limits { body: most, in_flight, .. } = self.limits;
         let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
         let body = in_time(body.read(most), host).await?.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
                 fault::log(host, "body", &cause);
-                Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
+                HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
         })?;
         reservation.set(body.len());
@@ -261,7 +261,7 @@ impl Endpoint {
         info: &RequestInfo,
         url: &str,
         host: &Host,
-    ) -> Result<Vec<Prepared>, Box<Refusal>> {
+    ) -> Result<Vec<Prepared>, Box<HttpError>> {
         let server = self.build(info, None, host)?;
         // Before any of them is answered: there is one status for all.
         self.authorize(requests, &server, info.caller(), url)?;
@@ -283,14 +283,14 @@ impl Endpoint {
         server: &McpServer,
         caller: Option<&Principal>,
         url: &str,
-    ) -> Result<(), Box<Refusal>> {
+    ) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
         for scope in requests.into_iter().flat_map(|request| rpc::scopes::needed(request, server)) {
             if !needed.contains(scope) {
                 needed.push(scope.clone());
             }
         }
-        self.gate.authorize(caller, &needed, url, &self.path)
+        self.access.authorize(caller, &needed, url, &self.path)
     }
 
     pub(super) fn build(
@@ -298,7 +298,7 @@ impl Endpoint {
         info: &RequestInfo,
         id: Option<&RequestId>,
         host: &Host,
-    ) -> Result<Rc<McpServer>, Box<Refusal>> {
+    ) -> Result<Rc<McpServer>, Box<HttpError>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
         for problem in server.iter().flat_map(|server| &server.warnings) {
             warning::once(host, "definition", problem);
@@ -307,7 +307,7 @@ impl Endpoint {
             fault::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
-            Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
+            HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })
     }
 }
@@ -355,13 +355,13 @@ async fn answer_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLin
 }
 
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
-fn not_json(body: &[u8], error: &JsonError) -> Box<Refusal> {
+fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
     let code = match error {
         JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
         _ => ErrorCode::InvalidRequest,
     };
-    Refusal::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
+    HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
 pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
@@ -380,14 +380,14 @@ fn accepted() -> Response<Body> {
 }
 
 /// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.
-async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<Refusal>> {
+async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<HttpError>> {
     let mut reading = pin!(reading);
     if let Poll::Ready(body) = futures::poll!(&mut reading) {
         return Ok(body);
     }
     match select(reading, host.timer.sleep(Duration::from_secs(BODY_SECONDS))).await {
         Either::Left((body, _)) => Ok(body),
-        Either::Right(_) => Err(Refusal::http(
+        Either::Right(_) => Err(HttpError::http(
             StatusCode::REQUEST_TIMEOUT,
             format!("The body has not arrived within {BODY_SECONDS} s. Send it again."),
         )),

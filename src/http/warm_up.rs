@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::endpoint::Endpoint;
 use super::stream::Body;
-use super::warning;
 use crate::auth::StaticTokens;
+use crate::host::warning;
 use crate::host::{Host, Level, Log, RequestHead};
 use crate::server::{BuildError, McpServer, RequestInfo, Tool};
 

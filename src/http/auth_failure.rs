@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use crate::auth::challenge::Challenge;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, SecureUrl, TokenRefusal};
@@ -20,7 +20,7 @@ const OUTAGE: Duration = Duration::from_secs(5);
 
 /// Why a caller does not pass.
 #[derive(Clone, Debug)]
-pub(super) enum TurnedAway {
+pub(super) enum AuthFailure {
     NoToken,
     Malformed,
     TokenInQuery,
@@ -29,7 +29,7 @@ pub(super) enum TurnedAway {
     InsufficientScope(String),
 }
 
-impl TurnedAway {
+impl AuthFailure {
     /// What the log is told, where it is not what the status says.
     pub(super) fn for_log(&self) -> Option<String> {
         match self {
@@ -81,9 +81,9 @@ impl TurnedAway {
         resource: &ProtectedResource,
         url: Option<&SecureUrl>,
         period: Duration,
-    ) -> Box<Refusal> {
+    ) -> Box<HttpError> {
         let (status, error, message) = self.describe();
-        let mut refusal = Refusal::http(status, message.clone());
+        let mut refusal = HttpError::http(status, message.clone());
         let wait = match status {
             StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE),
             StatusCode::TOO_MANY_REQUESTS => Some(period),
@@ -112,9 +112,9 @@ impl TurnedAway {
 }
 
 /// 503, and a line in the log that says what to mend.
-pub(super) fn misconfigured(host: &Host, problem: &str) -> Box<Refusal> {
+pub(super) fn misconfigured(host: &Host, problem: &str) -> Box<HttpError> {
     let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
     host.log.write(Level::Error, &line);
     let message = format!("This server is not configured and serves nothing: {problem}.");
-    Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
+    HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
 }

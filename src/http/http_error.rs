@@ -10,14 +10,14 @@ use crate::protocol::revision::Era;
 
 /// A request that is refused before a method is reached. Boxed, since most are not.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct HttpError {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub id: Option<RequestId>,
     pub error: RpcError,
 }
 
-impl Refusal {
+impl HttpError {
     /// A refusal by HTTP itself. The message is all that tells a client more than the status does.
     pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Box<Self> {
         Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))

@@ -10,15 +10,15 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::warning;
 use crate::auth::Principal;
+use crate::host::warning;
 use crate::host::{Host, RateLimit, RequestHead};
 
 /// The log's word for callers that are not counted.
 const EVENT: &str = "unlimited";
 
 /// How requests are counted.
-pub(super) enum RateLimiting {
+pub(crate) enum RateLimiting {
     /// They are not, and nobody has said that this is meant.
     Unbound,
     /// They are not.
@@ -29,7 +29,7 @@ pub(super) enum RateLimiting {
 
 impl RateLimiting {
     /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
-    pub(super) async fn admits(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
+    pub(crate) async fn admits(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
         match self {
             Self::Off => true,
             Self::Unbound => {
@@ -48,7 +48,7 @@ impl RateLimiting {
     }
 
     /// The time after which a caller that was refused may try again.
-    pub(super) fn period(&self) -> Duration {
+    pub(crate) fn period(&self) -> Duration {
         match self {
             Self::By(limit) => limit.period(),
             // A validator has limits of its own.
@@ -58,14 +58,14 @@ impl RateLimiting {
 }
 
 /// Whoever counts is not told who calls: a key is a digest.
-pub(super) fn key_of_principal(principal: &Principal) -> String {
+pub(crate) fn key_of_principal(principal: &Principal) -> String {
     let Principal { issuer, subject, client_id, .. } = principal;
     digest(&format!("{:?}", (issuer, subject, client_id)))
 }
 
 /// The key of the address that a request came from: an IPv4 address, or the first 64 bits of an IPv6 address, since one caller
 /// usually has a whole /64. All requests whose address the host does not know share one key.
-pub(super) fn key_of_address(head: &dyn RequestHead) -> String {
+pub(crate) fn key_of_address(head: &dyn RequestHead) -> String {
     let network = head.client_address().map(|address| match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),
