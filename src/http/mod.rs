@@ -43,6 +43,7 @@ mod guard;
 pub mod header_value;
 mod http_error;
 mod in_flight;
+mod json_answer;
 mod landing;
 pub mod limits;
 mod listen;

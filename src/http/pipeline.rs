@@ -11,9 +11,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::{Either, select};
-use futures::{FutureExt, StreamExt, stream};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_head::BoundedHead;
@@ -21,6 +20,7 @@ use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
+use super::json_answer::{Answered, accepted, json_response, respond, respond_to_batch};
 use super::limits::Limits;
 use super::listen;
 use super::log_line::LogLine;
@@ -134,7 +134,7 @@ impl Endpoint {
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(Answer::Whole(answer_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
@@ -318,42 +318,6 @@ enum Answer {
     Live(Response<Body>),
 }
 
-/// The answer to one message.
-pub(super) struct Answered {
-    pub status: StatusCode,
-    pub message: Vec<u8>,
-    /// The code of the error that it is, if it is one.
-    pub error: Option<ErrorCode>,
-}
-
-/// Runs a call to its end.
-pub(super) async fn respond(prepared: Prepared) -> Answered {
-    let cx = prepared.cx().clone();
-    match prepared.finish().await {
-        Ok(message) => Answered { status: StatusCode::OK, message, error: None },
-        Err(error) => Answered {
-            status: status_of(cx.revision().era(), error.code),
-            message: error_response(Some(cx.request_id()), &error),
-            error: Some(error.code),
-        },
-    }
-}
-
-/// Runs the calls of a batch to their ends, so many of them at the same time.
-async fn answer_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
-    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
-    let mut body = vec![b'['];
-    while let Some(Answered { message, error, .. }) = answers.next().await {
-        line.error(error);
-        if body.len() > 1 {
-            body.push(b',');
-        }
-        body.extend(message);
-    }
-    body.push(b']');
-    json_response(StatusCode::OK, body)
-}
-
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
 fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
@@ -362,21 +326,6 @@ fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
         _ => ErrorCode::InvalidRequest,
     };
     HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
-}
-
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-fn accepted() -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(Vec::new()));
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
 }
 
 /// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.

@@ -12,8 +12,8 @@ use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
 use super::in_flight::Reservation;
+use super::json_answer::{Answered, json_response, respond};
 use super::log_line::LogLine;
-use super::pipeline::{Answered, json_response, respond};
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;

@@ -4,7 +4,7 @@
 //! promise; only a handler that waits gets one, and a task. `entry.js` also keeps the ids of the calls that wait within the module, and
 //! answers these calls if the module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -19,6 +19,8 @@ use worker::worker_sys::Context;
 use worker::{Env, web_sys};
 
 use super::body::WorkerBody;
+#[cfg(not(panic = "unwind"))]
+use super::current_call;
 use super::head::WorkerHead;
 use super::host::{UNKNOWN_CALL, host};
 use super::promise::start;
@@ -39,13 +41,6 @@ extern "C" {
 thread_local! {
     static ENDPOINT: OnceCell<Rc<Endpoint>> = const { OnceCell::new() };
     static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
-    /// The call that is worked on.
-    static CALL: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Makes what follows part of `call`.
-pub(super) fn work_on(call: u32) {
-    CALL.set(call);
 }
 
 /// The start of a module, behind [`entry!`](crate::worker::entry).
@@ -114,7 +109,7 @@ fn handle(
 /// The module has broken. It can still call out once: nothing comes back into it.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
-    broke(CALL.get());
+    broke(current_call::get());
 }
 
 /// Makes `endpoint`, a function of the environment, what the Worker serves.

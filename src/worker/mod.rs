@@ -6,6 +6,7 @@
 //! own when the module starts, which writes the panic to the log. What becomes of those who wait is for `entry`.
 
 mod body;
+mod current_call;
 mod entry;
 mod environment;
 mod fetch;
