@@ -1,4 +1,4 @@
-//! An endpoint, as a program puts it together. What it does with a request is in `answer`.
+//! An endpoint, as a program puts it together. What it does with a request is in `pipeline`.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
-use super::settings;
+use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{ConfigError, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::request_info::RequestInfo;
@@ -98,7 +98,28 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn configured(self, environment: &impl Environment) -> Self {
-        settings::apply(self, environment).unwrap_or_else(Self::misconfigured)
+        let has_auth = !matches!(self.access.authentication, Authentication::Undecided);
+        match settings::read(environment, self.access.resource.clone(), has_auth) {
+            Ok(settings) => self.with(settings),
+            Err(error) => Self::misconfigured(error),
+        }
+    }
+
+    fn with(self, settings: Settings) -> Self {
+        let Settings { origins, state_keys, resource, has_page, rate_limit, callers } = settings;
+        let mut endpoint = self.allowed_origins(origins).resource(resource);
+        // An error in the keys is reported when a handler asks for input, because most servers need no keys.
+        endpoint.state_keys = Rc::new(state_keys);
+        endpoint.has_page = has_page.unwrap_or(endpoint.has_page);
+        if let Some(limit) = rate_limit {
+            endpoint = endpoint.rate_limit(limit);
+        }
+        match callers {
+            Callers::Unset => endpoint,
+            Callers::WithToken(validator) => endpoint.auth(validator),
+            Callers::SameMachine => endpoint.without_auth(),
+            Callers::Everybody => endpoint.open_to_the_public(),
+        }
     }
 
     /// Requires a bearer token that `validator` accepts.
@@ -135,20 +156,6 @@ impl Endpoint {
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
         self.access.resource = resource;
         self
-    }
-
-    /// Whether it has been said who may call.
-    pub(super) fn is_decided(&self) -> bool {
-        !matches!(self.access.authentication, Authentication::Undecided)
-    }
-
-    /// The same server, with more said of it.
-    pub(super) fn set_resource(
-        &mut self,
-        change: impl FnOnce(ProtectedResource) -> Result<ProtectedResource, ConfigError>,
-    ) -> Result<(), ConfigError> {
-        self.access.resource = change(std::mem::take(&mut self.access.resource))?;
-        Ok(())
     }
 
     /// Whoever has `scope` also has `others`, and what those include.

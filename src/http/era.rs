@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::http_error::HttpError;
 use super::limits::Limits;
-use super::mirror;
+use super::request_headers;
 use crate::host::RequestHead;
 use crate::json::{Kind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -46,7 +46,7 @@ pub(super) fn classify<'d>(
     head: &dyn RequestHead,
     limits: &Limits,
 ) -> Result<Classified<'d>, Box<HttpError>> {
-    let version = mirror::version(head);
+    let version = request_headers::version(head);
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         return batch(root, version.as_deref(), limits.batch);
@@ -95,14 +95,14 @@ fn open_modern<'d>(
     version: Option<&str>,
 ) -> Result<Opened<'d>, RpcError> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
-    mirror::agrees(head, version, &claim, &request)?;
+    request_headers::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
         let supported = Revision::names_of(Era::Modern);
         RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
             .with_data(json!({ "supported": supported, "requested": claim }))
     })?;
-    mirror::is_complete(head, version, &request)?;
+    request_headers::is_complete(head, version, &request)?;
     Ok(Opened { request, revision, client, capabilities })
 }
 

@@ -3,7 +3,7 @@
 //! | module | what it decides |
 //! |---|---|
 //! | [`endpoint`] | an endpoint, as a program puts it together |
-//! | `answer` | the way of a request: each check in its place |
+//! | `pipeline` | the way of a request: each check in its place |
 //! | `guard` | method, media types, announced length |
 //! | [`origin`] | which web pages may call |
 //! | `cors` | what a browser is told of that |
@@ -12,14 +12,14 @@
 //! | `well_known` | what clients read before they have a token |
 //! | `server_json` | what the MCP registry asks of a server |
 //! | `document` | documents that anyone may read |
-//! | `page` | what people see of a server |
+//! | `landing` | what people see of a server |
 //! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
-//! | `mirror` | whether the headers say what the body says |
+//! | `request_headers` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
 //! | `http_error` | what is refused before a method is reached, and the status of every error |
 //! | `listen` | `subscriptions/listen` |
-//! | `live` | answers that may become streams |
+//! | `sse_task` | answers that may become streams |
 //! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
 //! | `in_flight` | how much memory all bodies together may take |
@@ -31,7 +31,6 @@
 //! page asks the endpoint as any client does, with a token that is typed in where one is needed.
 //! [`Endpoint::without_page`] turns it off.
 
-mod answer;
 mod auth_failure;
 mod authenticate;
 mod bounded_head;
@@ -44,18 +43,20 @@ mod guard;
 pub mod header_value;
 mod http_error;
 mod in_flight;
+mod json_answer;
+mod landing;
 pub mod limits;
 mod listen;
-mod live;
 mod log_line;
-mod mirror;
 pub mod origin;
-mod page;
-#[cfg(feature = "worker")]
-pub(crate) mod rehearsal;
+mod pipeline;
+mod request_headers;
 mod server_json;
 mod settings;
+mod sse_task;
 pub mod stream;
+#[cfg(feature = "worker")]
+pub(crate) mod warm_up;
 mod well_known;
 
 pub use endpoint::Endpoint;

@@ -6,8 +6,8 @@ use worker::{Request, Response};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use super::machine::{UNKNOWN_CALL, host};
-use super::respond::respond;
+use super::host::{UNKNOWN_CALL, host};
+use super::response::respond;
 use crate::http::Endpoint;
 
 /// Answers `request` from `endpoint`.

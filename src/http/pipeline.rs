@@ -11,9 +11,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::{Either, select};
-use futures::{FutureExt, StreamExt, stream};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_head::BoundedHead;
@@ -21,12 +20,13 @@ use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
+use super::json_answer::{Answered, accepted, json_response, respond, respond_to_batch};
 use super::limits::Limits;
 use super::listen;
-use super::live::{self, Job};
 use super::log_line::LogLine;
+use super::sse_task::{self, Job};
 use super::stream::Body;
-use super::{cors, crash, guard, mirror, page, server_json, well_known};
+use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
@@ -88,7 +88,7 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let url = head.url();
         let path = path_of(&url);
-        let is_page = self.has_page && page::is_asked_for(&**head, path);
+        let is_page = self.has_page && landing::is_asked_for(&**head, path);
         if path != self.path && !is_page {
             return self.beside(head, &url, host).boxed_local().await.map(Answer::Whole);
         }
@@ -126,7 +126,7 @@ impl Endpoint {
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(Answer::Whole(answer_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
@@ -146,12 +146,13 @@ impl Endpoint {
                 let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
                 if let Some(tool) = tool {
                     let id = || Some(request.id.clone());
-                    mirror::params_agree(&**head, tool, &request).map_err(|error| HttpError::message(id(), error))?;
+                    request_headers::params_agree(&**head, tool, &request)
+                        .map_err(|error| HttpError::message(id(), error))?;
                 }
                 head.check()?;
                 let wishes = self.wishes(&request, &server, revision, &**head)?;
                 let opened = (!wishes.is_empty())
-                    .then(|| live::open(host, wishes, server.info.name.clone(), self.limits.output));
+                    .then(|| sse_task::open(host, wishes, server.info.name.clone(), self.limits.output));
                 let (notifying, channel) = opened.unzip();
                 let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
                 let parts = Parts::new(info, request.id.clone(), revision, host.clone());
@@ -171,7 +172,7 @@ impl Endpoint {
                 drop(body);
                 if let Some(channel) = channel {
                     let job = Job { prepared, line: std::mem::take(line), started, reservation };
-                    return Ok(Answer::Live(live::answer(job, channel, host).boxed_local().await));
+                    return Ok(Answer::Live(sse_task::answer(job, channel, host).boxed_local().await));
                 }
                 let Answered { status, message, error } = respond(prepared).await;
                 line.error(error);
@@ -199,7 +200,7 @@ impl Endpoint {
         self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
         let own_url = self.access.resource_url(url, &self.path);
-        Ok(page::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
+        Ok(landing::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
     /// The notifications that the client wants while its request is answered: those it has asked for, if it takes a stream.
@@ -308,42 +309,6 @@ enum Answer {
     Live(Response<Body>),
 }
 
-/// The answer to one message.
-pub(super) struct Answered {
-    pub status: StatusCode,
-    pub message: Vec<u8>,
-    /// The code of the error that it is, if it is one.
-    pub error: Option<ErrorCode>,
-}
-
-/// Runs a call to its end.
-pub(super) async fn respond(prepared: Prepared) -> Answered {
-    let cx = prepared.cx().clone();
-    match prepared.finish().await {
-        Ok(message) => Answered { status: StatusCode::OK, message, error: None },
-        Err(error) => Answered {
-            status: status_of(cx.revision().era(), error.code),
-            message: error_response(Some(cx.request_id()), &error),
-            error: Some(error.code),
-        },
-    }
-}
-
-/// Runs the calls of a batch to their ends, so many of them at the same time.
-async fn answer_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
-    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
-    let mut body = vec![b'['];
-    while let Some(Answered { message, error, .. }) = answers.next().await {
-        line.error(error);
-        if body.len() > 1 {
-            body.push(b',');
-        }
-        body.extend(message);
-    }
-    body.push(b']');
-    json_response(StatusCode::OK, body)
-}
-
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
 fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
@@ -352,21 +317,6 @@ fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
         _ => ErrorCode::InvalidRequest,
     };
     HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
-}
-
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-fn accepted() -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(Vec::new()));
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
 }
 
 /// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.
