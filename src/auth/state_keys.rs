@@ -1,4 +1,4 @@
-//! The keys that sign and encrypt request states, which a client carries from one round of a call to the next.
+//! The keys that encrypt request states, which a client carries from one round of a call to the next.
 
 use std::time::Duration;
 
@@ -10,8 +10,7 @@ use sha2::Sha256;
 use super::config::ConfigError;
 use crate::limits::STATE_SECONDS;
 
-/// The keys that sign and encrypt request states. The first key signs and encrypts; all keys verify and decrypt, so that keys can be
-/// rotated.
+/// The keys that encrypt request states. The first key encrypts and all keys decrypt, so that keys can be rotated.
 #[derive(Clone)]
 pub struct StateKeys {
     keys: Vec<Vec<u8>>,
@@ -36,7 +35,7 @@ impl StateKeys {
     pub fn from_text(variable: &'static str, text: Option<&str>) -> Result<Self, ConfigError> {
         let keys: Vec<_> = text.unwrap_or_default().split_whitespace().map(|key| key.as_bytes().to_vec()).collect();
         if keys.is_empty() {
-            let problem = "is not set: calls that ask for input need a key of at least 32 bytes to sign their state";
+            let problem = "is not set: calls that ask for input need a key of at least 32 bytes to encrypt their state";
             return Err(ConfigError::new(variable, problem));
         }
         if keys.iter().any(|key| key.len() < MIN_BYTES) {
@@ -56,17 +55,6 @@ impl StateKeys {
         self.lifetime.as_secs()
     }
 
-    /// Returns the signature of `message` by the first key.
-    pub(crate) fn sign(&self, message: &[u8]) -> Vec<u8> {
-        let signed = self.keys.first().and_then(|key| mac(key, message));
-        signed.map(|mac| mac.finalize().into_bytes().to_vec()).unwrap_or_default()
-    }
-
-    /// Returns whether `signature` is the signature of `message` by one of the keys. It compares in constant time.
-    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.keys.iter().any(|key| mac(key, message).is_some_and(|mac| mac.verify_slice(signature).is_ok()))
-    }
-
     /// Encrypts `message` with the first key. The same `nonce` must never be used twice. The result contains it.
     pub(crate) fn encrypt(&self, nonce: [u8; NONCE], message: &[u8]) -> Option<Vec<u8>> {
         let cipher = cipher(self.keys.first()?)?;
@@ -84,15 +72,9 @@ impl StateKeys {
 /// The length of a nonce in bytes.
 pub(crate) const NONCE: usize = 12;
 
-/// Returns a cipher whose key is derived from `key`, because a key that signs should not also encrypt.
+/// Returns a cipher whose key is derived from `key`, which may have any length.
 fn cipher(key: &[u8]) -> Option<ChaCha20Poly1305> {
-    let derived = mac(key, b"edge-mcp request state, encrypted")?.finalize().into_bytes();
-    ChaCha20Poly1305::new_from_slice(&derived).ok()
-}
-
-fn mac(key: &[u8], message: &[u8]) -> Option<Hmac<Sha256>> {
-    // HMAC accepts keys of any length.
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
-    mac.update(message);
-    Some(mac)
+    mac.update(b"edge-mcp request state, encrypted");
+    ChaCha20Poly1305::new_from_slice(&mac.finalize().into_bytes()).ok()
 }

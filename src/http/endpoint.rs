@@ -191,7 +191,7 @@ impl Endpoint {
         self
     }
 
-    /// Sets the keys that sign the state of calls which ask for input. Without them, such a call fails, and the log says why.
+    /// Sets the keys that encrypt the state of calls which ask for input. Without them, such a call fails, and the log says why.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.state_keys = Rc::new(Ok(keys));
