@@ -10,13 +10,13 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::cycles;
 use super::format::Format;
 use super::pattern::Pattern;
 use super::program::{
     Alternatives, Bound, Enum, Keyword, Measure, Names, Number, ObjectRule, PatternId, Program, Rule, RuleId, Type,
     Types,
 };
-use super::progress;
 use super::references::References;
 use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
@@ -115,7 +115,7 @@ pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
         compiler.program.rules.push(rule);
         next = next.saturating_add(1);
     }
-    progress::check(&compiler.program, &compiler.places)?;
+    cycles::check(&compiler.program, &compiler.places)?;
     compiler.program.follow_references();
     compiler.program.distinguish_alternatives();
     Ok(compiler.program)

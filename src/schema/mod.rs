@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `generate` | from a Rust type to a schema |
 //! | `compile` | from a schema to what can be checked; refuses what could not be |
-//! | `references`, `progress` | where references lead, and whether they come to an end |
+//! | `references`, `cycles` | where references lead, and whether they come to an end |
 //! | `program`, `alternatives` | what can be checked, and what tells alternatives apart |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
 //! | `check` | whether a value fits, and the mistakes in one that does not |
@@ -40,6 +40,7 @@ mod check_alternatives;
 mod check_object;
 mod check_unique;
 mod compile;
+mod cycles;
 mod explain;
 mod form;
 mod format;
@@ -49,7 +50,7 @@ mod memo;
 mod mistake;
 mod pattern;
 mod program;
-mod progress;
+
 mod references;
 mod steps;
 mod strings;
