@@ -1,121 +1,16 @@
-//! A document and its values.
+//! A parsed document, and its values by position.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::str::Chars;
 
-use crate::limits::{JSON_DEPTH, JSON_VALUES};
-use serde_json::value::RawValue;
+use super::decimal::is_integer_literal;
+use super::error::{JsonError, JsonLimits};
+use super::escape::{content, count_characters};
+use super::kind::Kind;
+use super::reader::{self, Node};
 
-use super::special::at_next_special;
-use super::{deserialize, reader};
-
-/// How much a text may hold. What exceeds it is refused before anything is done with it.
-#[derive(Clone, Copy, Debug)]
-pub struct JsonLimits {
-    /// Arrays and objects inside one another. At most 120: serde_json refuses to go deeper than 127.
-    pub depth: usize,
-    /// Values of every kind, keys included.
-    pub values: usize,
-}
-
-impl JsonLimits {
-    /// For what the server itself has made: as much as can be read at all.
-    pub(crate) const MOST: Self = Self { depth: 120, values: usize::MAX };
-}
-
-impl Default for JsonLimits {
-    fn default() -> Self {
-        Self { depth: JSON_DEPTH, values: JSON_VALUES }
-    }
-}
-
-/// Why a text was refused, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JsonError {
-    /// `"\xff"`: the bytes are not UTF-8.
-    NotUtf8,
-    /// `{"a":}`: not JSON, from this byte on.
-    Syntax {
-        /// Bytes before the mistake.
-        at: usize,
-    },
-    /// `{"a":1,"a":2}`: which of the two counts depends on the reader.
-    DuplicateKey {
-        /// The key, shortened to 64 characters.
-        key: String,
-    },
-    /// `[[[[…`: deeper than [`JsonLimits::depth`].
-    TooDeep {
-        /// The limit.
-        limit: usize,
-    },
-    /// `[0,0,0,…`: more than [`JsonLimits::values`].
-    TooManyValues {
-        /// The limit.
-        limit: usize,
-    },
-}
-
-impl fmt::Display for JsonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotUtf8 => write!(f, "the body is not UTF-8"),
-            Self::Syntax { at } => write!(f, "the body is not valid JSON at byte {at}"),
-            Self::DuplicateKey { key } => write!(f, "the key {key:?} occurs twice in one object; send it once"),
-            Self::TooDeep { limit } => write!(f, "values are nested deeper than {limit} levels"),
-            Self::TooManyValues { limit } => write!(f, "the body holds more than {limit} values"),
-        }
-    }
-}
-
-impl std::error::Error for JsonError {}
-
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Boolean,
-    /// A number, integer or not.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-impl Kind {
-    /// As it is called in a sentence.
-    pub(crate) const fn with_article(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        }
-    }
-}
-
-/// A value's place in the text, and in the list of values: its children follow it, `after` is what follows them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) after: u32,
-    pub(super) kind: Kind,
-    /// A string with escapes: its text is not its content.
-    pub(super) escaped: bool,
-}
-
-/// A text that was read, with every value's place in it.
+/// A parsed JSON text, with the position of every value.
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a str,
@@ -123,10 +18,10 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads `bytes`: one JSON value, within `limits`.
+    /// Parses `bytes`: one JSON value, within `limits`.
     ///
     /// # Errors
-    /// Everything that [`JsonError`] lists; a byte-order mark is a syntax error.
+    /// See [`JsonError`]. A byte order mark is a syntax error.
     pub fn parse(bytes: &'a [u8], limits: JsonLimits) -> Result<Self, JsonError> {
         let text = std::str::from_utf8(bytes).map_err(|_| JsonError::NotUtf8)?;
         if u32::try_from(text.len()).is_err() {
@@ -135,24 +30,28 @@ impl<'a> Document<'a> {
         Ok(Self { text, nodes: reader::read(text, limits)? })
     }
 
-    /// Reads no more of `text` than what it is and what is right in it: for a text that was refused.
+    /// Parses only the root and its direct children, without limits and without the check for duplicate keys. This reads the id of
+    /// a message that was rejected.
+    ///
+    /// # Errors
+    /// [`JsonError::Syntax`]
     pub(crate) fn outline(text: &'a str) -> Result<Self, JsonError> {
         Ok(Self { text, nodes: reader::outline(text)? })
     }
 
-    /// `{}`, for what may be left out.
+    /// Returns the document `{}`, the default for an optional object.
     pub fn empty_object() -> Document<'static> {
-        let node = Node { start: 0, end: 2, after: 1, kind: Kind::Object, escaped: false };
+        let node = Node { start: 0, end: 2, after: 1, kind: Kind::Object, has_escapes: false };
         Document { text: "{}", nodes: vec![node] }
     }
 
-    /// The value that the whole text is.
+    /// Returns the root value.
     pub fn root(&self) -> Value<'_> {
         Value { document: self, index: 0 }
     }
 }
 
-/// One value of a [`Document`].
+/// A value of a [`Document`].
 #[derive(Clone, Copy)]
 pub struct Value<'d> {
     document: &'d Document<'d>,
@@ -168,61 +67,56 @@ impl fmt::Debug for Value<'_> {
 impl<'d> Value<'d> {
     #[inline(always)]
     fn node(self) -> Node {
-        // The index comes from the reader; a value that is not there reads as an empty null.
-        const NOTHING: Node = Node { start: 0, end: 0, after: 0, kind: Kind::Null, escaped: false };
+        // Every index comes from the reader, so the fallback is never used.
+        const NOTHING: Node = Node { start: 0, end: 0, after: 0, kind: Kind::Null, has_escapes: false };
         self.document.nodes.get(self.index as usize).copied().unwrap_or(NOTHING)
     }
 
-    /// Which of the values of its document it is.
+    /// The index of the value in its document.
     #[inline(always)]
     pub(crate) fn position(self) -> u32 {
         self.index
     }
 
-    /// The value at that position in the same document.
+    /// Returns the value at `position` in the same document.
     pub(crate) fn at(self, position: u32) -> Self {
         Self { index: position, ..self }
     }
 
-    /// How many values it is made of, itself and names of members among them.
+    /// The number of values in this value: itself, all nested values and all keys.
     pub(crate) fn count(self) -> u32 {
         self.node().after.saturating_sub(self.index)
     }
 
-    /// What the value is.
+    /// The kind of the value.
     #[inline(always)]
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
-    /// The value as it was written: what serde reads it from.
+    /// The source text of the value.
     #[inline(always)]
     pub fn text(self) -> &'d str {
-        let Node { start, end, .. } = self.node();
-        self.document.text.get(start as usize..end as usize).unwrap_or_default()
+        self.document.text.get(self.range()).unwrap_or_default()
     }
 
-    /// The place of [`text`](Self::text) in the text of the document, in bytes.
+    /// The byte range of [`text`](Self::text) in the text of the document.
+    #[inline(always)]
     pub(crate) fn range(self) -> Range<usize> {
         let Node { start, end, .. } = self.node();
         start as usize..end as usize
     }
 
-    /// Whether it is a string or a number without fraction and exponent: what ids and tokens are.
+    /// Whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens are.
     pub(crate) fn is_string_or_integer(self) -> bool {
         match self.kind() {
             Kind::String => true,
-            Kind::Number => is_whole(self.text()),
+            Kind::Number => is_integer_literal(self.text()),
             _ => false,
         }
     }
 
-    /// The value as it was written, for serde to write again. `None` cannot be: it was read as JSON.
-    pub(crate) fn to_raw(self) -> Option<Box<RawValue>> {
-        deserialize::read(self).ok()
-    }
-
-    /// The value as serde_json keeps it; `None`, where a number is beyond a float.
+    /// Converts to a `serde_json` value, or returns `None` if a number is out of the range of `f64`.
     pub(crate) fn to_json(self) -> Option<serde_json::Value> {
         Some(match self.kind() {
             Kind::Null => serde_json::Value::Null,
@@ -234,82 +128,71 @@ impl<'d> Value<'d> {
         })
     }
 
-    /// The members of an object as serde_json keeps them.
+    /// Converts the members of an object to a `serde_json` map, or returns `None` if a number is out of the range of `f64`.
     pub(crate) fn to_map(self) -> Option<serde_json::Map<String, serde_json::Value>> {
         self.members().map(|(name, value)| Some((name.into_owned(), value.to_json()?))).collect()
     }
 
-    /// The content of a string; `None` for what is no string.
+    /// The content of a string, or `None` for another kind.
     pub fn as_str(self) -> Option<Cow<'d, str>> {
-        match (self.kind(), self.is_escaped()) {
-            (Kind::String, false) => Some(Cow::Borrowed(self.unescaped())),
+        match (self.kind(), self.has_escapes()) {
+            (Kind::String, false) => Some(Cow::Borrowed(self.inner_text())),
             (Kind::String, true) => Some(content(self.text(), true)),
             _ => None,
         }
     }
 
-    /// Whether it is a string with escapes: its text is not its content.
+    /// Whether the value is a string with escapes.
     #[inline(always)]
-    pub(crate) fn is_escaped(self) -> bool {
-        self.node().escaped
+    pub(crate) fn has_escapes(self) -> bool {
+        self.node().has_escapes
     }
 
-    /// What is between the quotes of a string: its content, if it has no escapes.
+    /// The text between the quotes of a string. Without escapes this is its content.
     #[inline(always)]
-    pub(crate) fn unescaped(self) -> &'d str {
+    pub(crate) fn inner_text(self) -> &'d str {
         let text = self.text();
         text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
     }
 
-    /// How many characters the content of a string has.
+    /// The number of characters in the content of a string.
     pub(crate) fn length(self) -> usize {
-        let text = self.unescaped();
-        if !self.is_escaped() {
-            return text.chars().count();
-        }
-        let mut characters = text.chars();
-        let mut count = 0_usize;
-        while let Some(character) = characters.next() {
-            count = count.saturating_add(1);
-            if character == '\\' && characters.next() == Some('u') {
-                escaped_char(&mut characters);
-            }
-        }
-        count
+        let text = self.inner_text();
+        if self.has_escapes() { count_characters(text) } else { text.chars().count() }
     }
 
-    /// Whether it is the string `text`.
+    /// Whether the value is a string with the content `text`.
     pub(crate) fn is_str(self, text: &str) -> bool {
-        let written = self.unescaped();
-        if !self.is_escaped() {
+        let written = self.inner_text();
+        if !self.has_escapes() {
             return self.kind() == Kind::String && written == text;
         }
-        // A byte of the content is written in six at most: a longer text need not be decoded.
+        // An escape has at most six bytes for one byte of content, so a longer literal cannot be equal.
         written.len() <= text.len().saturating_mul(6) && self.as_str().is_some_and(|content| content == text)
     }
 
-    /// The members of an object in their order, or nothing: the name of each, as a value, and what it has.
+    /// Iterates over the members of an object, in order: each key as a value, and the member's value.
     #[inline(always)]
     pub(crate) fn pairs(self) -> Pairs<'d> {
         Pairs(self.children(Kind::Object))
     }
 
-    /// The members of an object in their order, or nothing.
+    /// Iterates over the members of an object, in order. Other kinds have none.
     pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
         self.pairs().filter_map(|(name, member)| Some((name.as_str()?, member)))
     }
 
-    /// The items of an array in their order, or nothing.
+    /// Iterates over the items of an array, in order. Other kinds have none.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.children(Kind::Array)
     }
 
-    /// The member of that name, of an object that has it.
+    /// Returns the member `name` of an object.
     pub fn get(self, name: &str) -> Option<Self> {
         self.members().find_map(|(key, value)| (key == name).then_some(value))
     }
 
-    /// The values right in it, names of members among them, if it is of that kind.
+    /// Iterates over the direct children, keys included, if the value is of `kind`.
     #[inline(always)]
     pub(super) fn children(self, kind: Kind) -> Children<'d> {
         let node = self.node();
@@ -318,7 +201,7 @@ impl<'d> Value<'d> {
     }
 }
 
-/// The values right in one.
+/// Iterates over the direct children of a value.
 pub(super) struct Children<'d> {
     document: &'d Document<'d>,
     next: u32,
@@ -339,12 +222,7 @@ impl<'d> Iterator for Children<'d> {
     }
 }
 
-/// Whether a number is written without a fraction and an exponent.
-pub(crate) fn is_whole(number: &str) -> bool {
-    number.bytes().all(|byte| !matches!(byte, b'.' | b'e' | b'E'))
-}
-
-/// The names and values of an object's members.
+/// Iterates over the keys and values of an object.
 pub(crate) struct Pairs<'d>(Children<'d>);
 
 impl<'d> Iterator for Pairs<'d> {
@@ -356,52 +234,10 @@ impl<'d> Iterator for Pairs<'d> {
     }
 }
 
-/// What a string literal says, quotes stripped and escapes undone.
-pub(super) fn content(literal: &str, escaped: bool) -> Cow<'_, str> {
-    let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
-    if !escaped {
-        return Cow::Borrowed(inner);
-    }
-    let mut said = String::with_capacity(inner.len());
-    let mut rest = inner;
-    // The only special byte within a literal is the one that an escape begins with.
-    while let Some((plain, _, escape)) = at_next_special(rest) {
-        said.push_str(plain);
-        let mut escape = escape.chars();
-        said.push(match escape.next() {
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('n') => '\n',
-            Some('r') => '\r',
-            Some('t') => '\t',
-            Some('u') => escaped_char(&mut escape),
-            Some(itself) => itself,
-            None => break,
-        });
-        rest = escape.as_str();
-    }
-    said.push_str(rest);
-    Cow::Owned(said)
-}
-
-fn escaped_unit(escape: &mut Chars<'_>) -> u16 {
-    let digits = escape.by_ref().take(4).filter_map(|digit| digit.to_digit(16));
-    digits.fold(0, |sum, digit| (sum << 4) | u16::try_from(digit).unwrap_or_default())
-}
-
-/// What follows `\u`: four digits, or twice four for a pair of surrogates. The reader has checked that they are there.
-fn escaped_char(escape: &mut Chars<'_>) -> char {
-    let mut units = [escaped_unit(escape), 0];
-    if matches!(units, [0xd800..0xdc00, _]) {
-        escape.nth(1);
-        units = [units[0], escaped_unit(escape)];
-    }
-    let mut chars = char::decode_utf16(units);
-    chars.next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     fn parse(text: &str) -> Result<String, JsonError> {
@@ -410,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_json_is() {
+    fn valid_json_is_accepted() {
         for text in [
             "null",
             "true",
@@ -427,9 +263,9 @@ mod tests {
         assert_eq!(parse(" [1 , 2]\n"), Ok("[1 , 2]".to_owned()));
     }
 
-    /// Rule 7: what cannot be parsed is refused.
+    /// Rule 7: text that is not JSON is rejected.
     #[test]
-    fn refuses_what_json_is_not() {
+    fn invalid_json_is_rejected() {
         for text in [
             "",
             " ",
@@ -476,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_one_key_twice_however_it_is_written() {
+    fn duplicate_keys_are_rejected_in_every_spelling() {
         for text in [r#"{"a":1,"a":1}"#, r#"{"a":1,"b":{},"\u0061":2}"#, r#"[{"x":{"k":1,"l":[],"k":2}}]"#] {
             assert!(matches!(parse(text), Err(JsonError::DuplicateKey { .. })), "{text}");
         }
@@ -484,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_its_limits_exactly() {
+    fn limits_are_exact() {
         assert_eq!(parse("[[[[[]]]]]"), Err(JsonError::TooDeep { limit: 4 }));
         assert!(parse("[1,2,3,4,5,6,7,8,9,10,11]").is_ok());
         assert_eq!(parse("[1,2,3,4,5,6,7,8,9,10,11,12]"), Err(JsonError::TooManyValues { limit: 12 }));
@@ -493,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_its_way_through_the_values() {
+    fn values_are_found_by_key_and_index() {
         let text = r#"{"n":[1,{"x":2},"s"],"a\"b":"c\u0064","last":null}"#;
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("valid");
         let root = document.root();

@@ -1,52 +1,57 @@
-//! Whether a schema comes to an end: rules about one value must not lead back to themselves, nor to one another without end.
+//! Finds cycles of `$ref`: schemas that apply to the same value must not refer back to one another.
 
-use super::compile::SchemaError;
+use super::error::SchemaError;
 use super::program::{Program, RuleId};
 use crate::limits::SCHEMA_CHAIN;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    Not,
-    Within,
-    /// And so many rules follow from it.
+enum Visit {
+    Unvisited,
+    InProgress,
+    /// The rule is checked. The number is the length of the longest chain of rules that starts here.
     Done(usize),
 }
 
-/// Refuses a program that does not come to an end. `places` are those of its rules.
-pub(super) fn check(program: &Program, places: &[String]) -> Result<(), SchemaError> {
-    let mut seen = vec![Seen::Not; program.rules.len()];
+/// Rejects a program with a cycle, or with a chain of more than [`SCHEMA_CHAIN`] rules for one value.
+///
+/// `pointers` are the positions of the rules in the schema.
+///
+/// # Errors
+/// The position of a rule in the cycle or chain.
+pub(super) fn check(program: &Program, pointers: &[impl AsRef<str>]) -> Result<(), SchemaError> {
+    let mut visits = vec![Visit::Unvisited; program.rules.len()];
     for rule in 0..program.rules.len() {
-        follow(program, rule, 0, &mut seen)
-            .map_err(|(rule, problem)| SchemaError::at(places.get(rule).map_or("", String::as_str), problem))?;
+        visit(program, rule, 0, &mut visits)
+            .map_err(|(rule, problem)| SchemaError::at(pointers.get(rule).map_or("", AsRef::as_ref), problem))?;
     }
     Ok(())
 }
 
-fn follow(program: &Program, rule: RuleId, level: usize, seen: &mut [Seen]) -> Result<usize, (RuleId, &'static str)> {
-    const TOO_LONG: &str = "too many schemas lead to one another here";
-    match seen.get(rule) {
-        Some(Seen::Done(length)) => return Ok(*length),
-        Some(Seen::Within) => return Err((rule, "the schema leads back to itself without a step into the value")),
+/// Returns the length of the longest chain that starts at `rule`.
+fn visit(program: &Program, rule: RuleId, depth: usize, visits: &mut [Visit]) -> Result<usize, (RuleId, &'static str)> {
+    const TOO_LONG: &str = "too many schemas refer to one another for the same value";
+    match visits.get(rule) {
+        Some(Visit::Done(length)) => return Ok(*length),
+        Some(Visit::InProgress) => return Err((rule, "`$ref` forms a cycle that never consumes input")),
         _ => {}
     }
-    if level > SCHEMA_CHAIN {
+    if depth > SCHEMA_CHAIN {
         return Err((rule, TOO_LONG));
     }
-    let mut mark = |mark: Seen| {
-        if let Some(place) = seen.get_mut(rule) {
-            *place = mark;
-        }
-    };
-    mark(Seen::Within);
+    set(visits, rule, Visit::InProgress);
     let mut longest = 0_usize;
-    for next in program.beside(rule) {
-        longest = longest.max(follow(program, next, level.saturating_add(1), seen)?.saturating_add(1));
+    for next in program.rules_for_same_value(rule) {
+        longest = longest.max(visit(program, next, depth.saturating_add(1), visits)?.saturating_add(1));
     }
     if longest > SCHEMA_CHAIN {
         return Err((rule, TOO_LONG));
     }
-    if let Some(place) = seen.get_mut(rule) {
-        *place = Seen::Done(longest);
-    }
+    set(visits, rule, Visit::Done(longest));
     Ok(longest)
+}
+
+fn set(visits: &mut [Visit], rule: RuleId, visit: Visit) {
+    if let Some(slot) = visits.get_mut(rule) {
+        *slot = visit;
+    }
 }

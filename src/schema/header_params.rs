@@ -7,8 +7,8 @@
 
 use serde_json::Value;
 
-use super::compile::SchemaError;
-use super::program::Type;
+use super::error::SchemaError;
+use super::types::Type;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-mcp-header";

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use super::context::Context;
 use super::tool_result::{IntoToolResult, ToolError, ToolResult};
 use crate::json::{Value, deserialize};
-use crate::schema::{Schema, SchemaError, told};
+use crate::schema::{Schema, SchemaError, describe_type_error};
 
 // The arguments of a handler that takes none. A doc comment would be published in the schema.
 #[allow(missing_docs)]
@@ -147,5 +147,5 @@ where
 /// Reads arguments that fit their schema into their type, or says which of them the type does not take: it may refuse what no
 /// schema can say, such as a string with a form of its own.
 pub(crate) fn read<A: DeserializeOwned>(arguments: Value<'_>) -> Result<A, String> {
-    deserialize::read(arguments).map_err(|error| told(&error))
+    deserialize::read(arguments).map_err(|error| describe_type_error(&error))
 }

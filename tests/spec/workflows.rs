@@ -91,7 +91,7 @@ fn steps_follow_one_another() {
         (3, Some(7), ""),
         (7, None, "Step `double` failed: Seven cannot be doubled."),
         (8, None, "Step `double` failed: The tool failed for a reason that is not yours."),
-        (101, None, "above the maximum 100"),
+        (101, None, "must be at most 100"),
     ] {
         let lines = Lines::default();
         let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_logging(&one(), &lines);
