@@ -22,23 +22,25 @@ use super::era::{Classified, Opened, classify};
 use super::in_flight::Reservation;
 use super::limits::Limits;
 use super::listen;
-use super::live::{self, Channel, Job};
+use super::live::{self, Job};
 use super::log_line::LogLine;
 use super::refusal::{Refusal, status_of};
 use super::stream::Body;
 use super::{cors, crash, guard, mirror, page, server_json, warning, well_known};
 use crate::auth::Principal;
+use crate::call::context::{Context, Parts};
+use crate::call::failure;
+use crate::call::request_info::RequestInfo;
 use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
 use crate::json::{Document, JsonError};
 use crate::limits::BODY_SECONDS;
-use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared};
-use crate::server::{Context, McpServer, RequestInfo, fault};
+use crate::server::builder::McpServer;
 
 impl Endpoint {
     /// Answers one request.
@@ -88,17 +90,7 @@ impl Endpoint {
         let path = path_of(&url);
         let is_page = self.has_page && page::is_asked_for(&**head, path);
         if path != self.path && !is_page {
-            let own_url = self.gate.resource_url(&url, &self.path);
-            if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
-                return answer.map(Answer::Whole);
-            }
-            if path == server_json::PATH {
-                return self.server_json(head, &url, host).boxed_local().await.map(Answer::Whole);
-            }
-            return Err(Refusal::http(
-                StatusCode::NOT_FOUND,
-                format!("Nothing is here; the server is at {}.", self.path),
-            ));
+            return self.beside(head, &url, host).boxed_local().await.map(Answer::Whole);
         }
         if !origin_passes {
             return Err(Refusal::http(
@@ -156,13 +148,17 @@ impl Endpoint {
                     let id = || Some(request.id.clone());
                     mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
                 }
-                let cx = Context::new(info, request.id.clone(), revision, client, capabilities, host.clone());
-                let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
-                let cx = cx.with_traceparent(traceparent).with_meta(meta).with_resource(resource);
-                let cx = cx.of_server(&server);
                 head.check()?;
                 let wishes = self.wishes(&request, &server, revision, &**head)?;
-                let (mut prepared, channel) = self.prepare(&request, server, cx, wishes);
+                let opened = (!wishes.is_empty())
+                    .then(|| live::open(host, wishes, server.info.name.clone(), self.limits.output));
+                let (notifying, channel) = opened.unzip();
+                let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
+                let parts = Parts::new(info, request.id.clone(), revision, host.clone());
+                let parts = Parts { client, capabilities, meta, traceparent, resource, live: notifying, ..parts };
+                let cx = Context::new(parts, Some(Rc::new(server.clone())));
+                let call = Call::new(&request, server, cx, self.state_keys.clone(), self.limits.output);
+                let mut prepared = rpc::prepare(call, &request);
                 // A call with a channel is run by a task of its own, and no other must poll its handler.
                 if channel.is_none() {
                     prepared.start().await;
@@ -184,22 +180,18 @@ impl Endpoint {
         }
     }
 
-    /// Reads the parameters of a request, whose answer may become a stream if the client has `wishes`.
-    fn prepare(
-        &self,
-        request: &Request<'_>,
-        server: Rc<McpServer>,
-        cx: Context,
-        wishes: Wishes,
-    ) -> (Prepared, Option<Channel>) {
-        let (cx, channel) = if wishes.is_empty() {
-            (cx, None)
-        } else {
-            let (cx, channel) = live::open(cx, wishes, server.info.name.clone(), self.limits.output);
-            (cx, Some(channel))
-        };
-        let call = Call::new(request, server, cx, self.state_keys.clone(), self.limits.output);
-        (rpc::prepare(call, request), channel)
+    /// Answers a request to another path than the endpoint's: the metadata documents.
+    async fn beside(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
+        let path = path_of(url);
+        let own_url = self.gate.resource_url(url, &self.path);
+        if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
+            return answer;
+        }
+        if path == server_json::PATH {
+            return self.server_json(head, url, host).await;
+        }
+        let message = format!("Nothing is here; the server is at {}.", self.path);
+        Err(Refusal::http(StatusCode::NOT_FOUND, message))
     }
 
     /// The page for people, of the server as nobody in particular finds it.
@@ -244,7 +236,7 @@ impl Endpoint {
         let body = in_time(body.read(most), host).await?.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
-                fault::log(host, "body", &cause);
+                failure::log(host, "body", &cause);
                 Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
         })?;
@@ -267,9 +259,8 @@ impl Endpoint {
         // They share what may be sent.
         let output_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |request: &Request<'_>| {
-            let nothing = ClientCapabilities::default();
-            let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, host.clone());
-            let cx = cx.of_server(&server);
+            let parts = Parts::new(info.clone(), request.id.clone(), revision, host.clone());
+            let cx = Context::new(parts, Some(Rc::new(server.clone())));
             rpc::prepare(Call::new(request, server.clone(), cx, self.state_keys.clone(), output_limit), request)
         };
         Ok(requests.iter().map(prepare).collect())
@@ -303,7 +294,7 @@ impl Endpoint {
             warning::once(host, "definition", problem);
         }
         server.map(Rc::new).map_err(|error| {
-            fault::log(host, "server", &error.to_string());
+            failure::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
             Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)

@@ -4,9 +4,9 @@ use http::header::{ALLOW, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
 use super::refusal::Refusal;
+use crate::call::session_required::SessionRequired;
 use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::server::SessionRequired;
 
 /// Checks that the request is a message at all, and returns the length that it announces of its body, if it does.
 ///

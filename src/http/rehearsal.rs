@@ -14,8 +14,11 @@ use super::endpoint::Endpoint;
 use super::stream::Body;
 use super::warning;
 use crate::auth::StaticTokens;
+use crate::call::request_info::RequestInfo;
 use crate::host::{Host, Level, Log, RequestHead};
-use crate::server::{BuildError, McpServer, RequestInfo, Tool};
+use crate::server::build_error::BuildError;
+use crate::server::builder::McpServer;
+use crate::server::tool::Tool;
 
 /// The body of the call.
 pub(crate) const CALL: &[u8] =

@@ -7,8 +7,8 @@ use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
     Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
 };
+use crate::call::session_required::SessionRequired;
 use crate::host::Environment;
-use crate::server::SessionRequired;
 
 /// Gives `endpoint` what the environment says.
 pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Result<Endpoint, ConfigError> {

@@ -18,13 +18,13 @@ use sha2::{Digest, Sha256};
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::call::context::Context;
+use crate::call::exchange::{Answered, Earlier};
+use crate::call::steps::Finished;
 use crate::json::deserialize::read_text;
 use crate::json::{Value, canonical, write};
 use crate::limits::STATE_BYTES;
 use crate::protocol::message::Request;
-use crate::server::Context;
-use crate::server::exchange::{Answered, Earlier};
-use crate::server::steps::Finished;
 
 /// Signed, and open to read.
 const SIGNED: &str = "v1.";
@@ -107,7 +107,7 @@ fn now(call: &Call) -> u64 {
 /// those that change from round to round.
 pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
-    let server = (cx.server().map(|server| &*server.info.name), cx.resource());
+    let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     let members = request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =

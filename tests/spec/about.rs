@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::McpServerBuilder;
 use edge_mcp::host::RateLimit;
 use edge_mcp::http::stream::Body;
-use edge_mcp::server::{Argument, Command, Input, McpServerBuilder, ServerJson};
+use edge_mcp::registry::{Argument, Command, Input, ServerJson};
+use edge_mcp::registry::{Package, Remote, Repository};
 use edge_mcp::{
-    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, Icon, McpServer, Package, ProtectedResource, Remote,
-    Repository, RequestInfo, StaticTokens, Tool, ToolError, Workflow,
+    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, McpServer, ProtectedResource,
+    RequestInfo, StaticTokens, Tool, Workflow,
 };
 use futures::FutureExt;
 use futures::executor::LocalPool;
@@ -128,7 +130,7 @@ impl Agent for Clerk {
         "Knows it."
     }
 
-    async fn generate(&self, _: String, _: Context) -> Result<AgentReply, ToolError> {
+    async fn generate(&self, _: String, _: Context) -> Result<AgentReply, HandlerError> {
         Ok(AgentReply::new("Yes."))
     }
 }
@@ -182,7 +184,7 @@ fn what_a_registry_would_refuse_is_refused() {
     let nested = Command::new("a").subcommand(Command::new("b c"));
     let long = "1".repeat(256);
     let cases = vec![
-        (minimal().id("!!!"), "an id with none of a-z"),
+        (minimal().id("!!!"), "an id without any of a-z"),
         (named("weather"), "registry name"),
         (named("io.github.ada/weather/2"), "registry name"),
         (named("io.github.ada/"), "registry name"),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::auth::ProtectedResource;
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn is_asked(answer: &Answer) -> bool {
     answer.result()["resultType"] == "input_required"
 }
 
-async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, ToolError> {
+async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, HandlerError> {
     Ok(cx.elicit::<Yes>(key, question).await?.accepted().is_some_and(|answer| answer.yes))
 }
 
@@ -32,7 +32,7 @@ fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
         let pay = move |cx: Context| {
             let price = price.get();
             async move {
-                Ok::<_, ToolError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
+                Ok::<_, HandlerError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
             }
         };
         McpServer::builder("s", "1").tool(Tool::new("pay", pay).description("Pays.")).build()
@@ -89,7 +89,7 @@ fn delete(deleted: &Done) -> Tool {
         async move {
             if confirmed(&cx, "confirm", format!("Delete {file}?")).await? {
                 deleted.borrow_mut().push(file.clone());
-                return Ok::<_, ToolError>(format!("deleted {file}"));
+                return Ok::<_, HandlerError>(format!("deleted {file}"));
             }
             Ok(format!("kept {file}"))
         }
@@ -155,7 +155,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
             let (a, b, again) = futures::try_join!(delete("a"), delete("b"), delete("a"))?;
             // The outermost call's own key stays as it is.
             confirmed(&cx, "confirm", "All?".into()).await?;
-            Ok::<_, ToolError>([a.text(), b.text(), again.text()].join(", "))
+            Ok::<_, HandlerError>([a.text(), b.text(), again.text()].join(", "))
         };
         McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", all).description("d")).build()
     });
@@ -184,7 +184,7 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
     let of = deleted.clone();
     let endpoint = open(move || {
         let nested = |cx: Context| async move {
-            Ok::<_, ToolError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
+            Ok::<_, HandlerError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
         };
         let ask = |Key { key }: Key, cx: Context| async move {
             confirmed(&cx, &key, "Delete a?".into()).await.map(|answer| answer.to_string())
@@ -211,7 +211,7 @@ fn one_key_may_ask_one_question_after_another() {
     let endpoint = open(|| {
         let two = |cx: Context| async move {
             let first = confirmed(&cx, "confirm", "Once?".into()).await?;
-            Ok::<_, ToolError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
+            Ok::<_, HandlerError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
         };
         McpServer::builder("s", "1").tool(Tool::new("two", two).description("d")).build()
     });
@@ -276,7 +276,7 @@ fn remembering() -> Endpoint {
                 async move { confirmed(&cx, &nth.to_string(), "Sure?".into()).await }
             };
             futures::future::try_join_all((0..much.questions).map(ask)).await?;
-            Ok::<_, ToolError>("done")
+            Ok::<_, HandlerError>("done")
         };
         McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", outer).description("d")).build()
     })

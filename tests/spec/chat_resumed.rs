@@ -1,7 +1,7 @@
 //! Conversations with a model that a question to the client interrupts.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::{ChatAgent, Context, McpServer, StateKeys, Tool, ToolError};
+use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, StateKeys, Tool};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};
@@ -88,7 +88,7 @@ fn agents_within_agents_are_gone_on_from() {
 /// A question that is asked again within a call is answered anew: what was kept of the first time has ended with its answer.
 #[test]
 fn the_same_question_is_asked_again() {
-    async fn twice(cx: Context) -> Result<String, ToolError> {
+    async fn twice(cx: Context) -> Result<String, HandlerError> {
         let question = || json!({ "message": "Who?" });
         let first = cx.call_tool("ask_clerk", question()).await?.text();
         let second = cx.call_tool("ask_clerk", question()).await?.text();

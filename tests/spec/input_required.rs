@@ -2,10 +2,8 @@
 
 use edge_mcp::auth::{StateKeys, StaticTokens};
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{
-    Context, Elicited, InputError, McpServer, Prompt, PromptError, ReadError, Resource, Sampling, Tool, ToolError,
-};
 use edge_mcp::{BuildError, PromptMessage, RequestInfo};
+use edge_mcp::{Context, Elicited, HandlerError, InputError, McpServer, Prompt, Resource, Sampling, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +35,7 @@ struct Nested {
     list: Vec<String>,
 }
 
-async fn greet(cx: Context) -> Result<String, ToolError> {
+async fn greet(cx: Context) -> Result<String, HandlerError> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
         Elicited::Accepted(Name { name, nick }) => {
             format!("Hello, {name}{}!", nick.map(|n| format!(" ({n})")).unwrap_or_default())
@@ -48,7 +46,7 @@ async fn greet(cx: Context) -> Result<String, ToolError> {
 }
 
 /// Asks for three things at once, then for a fourth.
-async fn everything(order: Order, cx: Context) -> Result<String, ToolError> {
+async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
     let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
     let (name, text, roots) =
         futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
@@ -65,21 +63,21 @@ async fn without(cx: Context) -> String {
     answer.map_or_else(|error| format!("Hello, stranger: {}", error.session_required().is_some()), |_| "Hello".into())
 }
 
-async fn prompt(cx: Context) -> Result<String, PromptError> {
+async fn prompt(cx: Context) -> Result<String, HandlerError> {
     let Some(Name { name, .. }) = cx.elicit("user_context", "Who?").await?.accepted() else {
         return Ok("Nobody".into());
     };
     Ok(format!("For {name}"))
 }
 
-async fn resource(cx: Context) -> Result<String, ReadError> {
+async fn resource(cx: Context) -> Result<String, HandlerError> {
     let roots = cx.roots("client_roots").await?;
     Ok(roots.len().to_string())
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let nested =
-        |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(ToolError::from) };
+        |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(HandlerError::from) };
     McpServer::builder("asker", "1")
         .tool(Tool::new("greet", greet).description("d"))
         .tool(Tool::new("everything", everything).description("d"))
@@ -357,7 +355,7 @@ fn a_private_state_is_not_readable() {
             }
             cx.elicit::<Name>("name", "Name?").await?;
             cx.elicit::<Name>("again", "And again?").await?;
-            Ok::<_, ToolError>(earlier.unwrap_or_default())
+            Ok::<_, HandlerError>(earlier.unwrap_or_default())
         };
         McpServer::builder("s", "1").tool(Tool::new("greet", tool).description("d")).build()
     };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use edge_mcp::host::Level;
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, McpServer, StateKeys, Tool, ToolError, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, McpServer, StateKeys, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn paying(done: &Done) -> Workflow<Number, Sum> {
         })
         .then("confirm", |n: u32, cx: Context| async move {
             let answer = cx.elicit::<Yes>("confirm", format!("Pay {n}?")).await?;
-            if answer.accepted().is_some_and(|answer| answer.yes) { Ok(n) } else { Err(ToolError::new("Not paid.")) }
+            if answer.accepted().is_some_and(|answer| answer.yes) { Ok(n) } else { Err(HandlerError::new("Not paid.")) }
         })
         .then("pay", move |sum: u32, _: Context| {
             note(&paid, format!("pay {sum}"));
@@ -99,14 +99,14 @@ fn paying(done: &Done) -> Workflow<Number, Sum> {
 }
 
 /// What a tool says that was called within the program.
-pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, ToolError> {
+pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, HandlerError> {
     Ok(cx.call_tool(name, json!({ "n": n })).await?.text())
 }
 
 pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow<Number, Sum> + 'static, tool: H) -> Endpoint
 where
     H: Fn(Context) -> F + Clone + 'static,
-    F: Future<Output = Result<String, ToolError>> + 'static,
+    F: Future<Output = Result<String, HandlerError>> + 'static,
 {
     open(move || {
         let tool = Tool::new("outer", tool.clone()).description("Calls it.");
@@ -250,7 +250,7 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
 }
 
 /// A boxed future of text.
-type Said = Pin<Box<dyn Future<Output = Result<String, ToolError>>>>;
+type Said = Pin<Box<dyn Future<Output = Result<String, HandlerError>>>>;
 
 #[test]
 fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {

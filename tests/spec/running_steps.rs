@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::task::Poll;
 
-use edge_mcp::{ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, Tool, Workflow};
 use serde_json::json;
 
 use crate::chat_agent::{local, over};
@@ -185,7 +185,7 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
             let ask = cx.call_tool("ask_clerk", json!({ "message": "Work!" }));
             let (reply, answer) = futures::join!(ask, cx.elicit::<Yes>("confirm", "Sure?"));
             answer?;
-            Ok::<_, ToolError>(reply?.text())
+            Ok::<_, HandlerError>(reply?.text())
         };
         McpServer::builder("s", "1")
             .tool(Tool::new("work", work).description("Works."))

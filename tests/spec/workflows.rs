@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, Context, McpServer, StateKeys, Tool, ToolError, Workflow};
+use edge_mcp::{BuildError, Context, HandlerError, McpServer, StateKeys, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,15 +37,15 @@ fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endp
     Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
 }
 
-async fn double(Number { n }: Number, _: Context) -> Result<u32, ToolError> {
+async fn double(Number { n }: Number, _: Context) -> Result<u32, HandlerError> {
     match n {
-        7 => Err(ToolError::new("Seven cannot be doubled.").because("superstition")),
+        7 => Err(HandlerError::new("Seven cannot be doubled.").because("superstition")),
         8 => Err(Internal.into()),
         n => Ok(n * 2),
     }
 }
 
-async fn sum(n: u32, _: Context) -> Result<Sum, ToolError> {
+async fn sum(n: u32, _: Context) -> Result<Sum, HandlerError> {
     Ok(Sum { sum: n + 1 })
 }
 
@@ -90,7 +90,7 @@ fn steps_follow_one_another() {
     for (n, sum, says) in [
         (3, Some(7), ""),
         (7, None, "Step `double` failed: Seven cannot be doubled."),
-        (8, None, "Step `double` failed: The tool failed for a reason that is not yours."),
+        (8, None, "Step `double` failed: The server failed to answer this request."),
         (101, None, "must be at most 100"),
     ] {
         let lines = Lines::default();
@@ -121,19 +121,19 @@ fn the_run_is_told_where_it_is_asked_for() {
 /// Two steps at once, one or another, and values of any kind in between.
 #[test]
 fn steps_are_put_together() {
-    async fn halve(n: u32, _: Context) -> Result<u32, ToolError> {
+    async fn halve(n: u32, _: Context) -> Result<u32, HandlerError> {
         Ok(n / 2)
     }
-    async fn name(n: u32, _: Context) -> Result<String, ToolError> {
-        if n == 12 { Err(ToolError::new("Twelve has no name.")) } else { Ok(format!("n{n}")) }
+    async fn name(n: u32, _: Context) -> Result<String, HandlerError> {
+        if n == 12 { Err(HandlerError::new("Twelve has no name.")) } else { Ok(format!("n{n}")) }
     }
-    async fn add((half, name): (u32, String), _: Context) -> Result<Sum, ToolError> {
+    async fn add((half, name): (u32, String), _: Context) -> Result<Sum, HandlerError> {
         Ok(Sum { sum: half + u32::try_from(name.len()).expect("short") })
     }
-    async fn small(Sum { sum }: Sum, _: Context) -> Result<Sum, ToolError> {
+    async fn small(Sum { sum }: Sum, _: Context) -> Result<Sum, HandlerError> {
         Ok(Sum { sum: sum + 1000 })
     }
-    async fn large(Sum { sum }: Sum, _: Context) -> Result<Sum, ToolError> {
+    async fn large(Sum { sum }: Sum, _: Context) -> Result<Sum, HandlerError> {
         Ok(Sum { sum: sum + 2000 })
     }
     let build = || {
@@ -169,7 +169,7 @@ fn steps_are_tried_again() {
             let shaky = move |Number { n }: Number, _: Context| {
                 tries.set(tries.get() + 1);
                 let works = tries.get() > fails;
-                async move { if works { Ok(Sum { sum: n }) } else { Err(ToolError::new("Not now.")) } }
+                async move { if works { Ok(Sum { sum: n }) } else { Err(HandlerError::new("Not now.")) } }
             };
             let workflow = Workflow::new("w").describe("d").then("shaky", shaky).retry(attempts, Duration::ZERO);
             McpServer::builder("s", "1").workflow(workflow).build()

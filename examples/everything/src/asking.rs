@@ -1,7 +1,7 @@
 //! Tools and prompts that ask the client for something, and go on with the answer: what the conformance suite asks for.
 
-use edge_mcp::server::{Elicited, Sampling};
-use edge_mcp::{Context, Prompt, PromptError, PromptMessage, Tool, ToolError};
+use edge_mcp::{Context, HandlerError, Prompt, PromptMessage, Tool};
+use edge_mcp::{Elicited, Sampling};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -42,34 +42,34 @@ fn ask(question: &'static str, tokens: u32) -> Sampling {
 }
 
 /// A person who does not answer ends the tool, and is told so.
-fn answered<T>(answer: Elicited<T>) -> Result<T, ToolError> {
-    answer.accepted().ok_or_else(|| ToolError::new("Nothing was done, since the question was not answered."))
+fn answered<T>(answer: Elicited<T>) -> Result<T, HandlerError> {
+    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, since the question was not answered."))
 }
 
-async fn name(cx: Context) -> Result<String, ToolError> {
+async fn name(cx: Context) -> Result<String, HandlerError> {
     let Name { name } = answered(cx.elicit("user_name", "What is your name?").await?)?;
     Ok(format!("Hello, {name}!"))
 }
 
-async fn capital(cx: Context) -> Result<String, ToolError> {
+async fn capital(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.sample("capital_question", ask("What is the capital of France?", 100)).await?;
     Ok(format!("The model says: {}", answer.text))
 }
 
-async fn folders(cx: Context) -> Result<String, ToolError> {
+async fn folders(cx: Context) -> Result<String, HandlerError> {
     let roots = cx.roots("client_roots").await?;
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
 }
 
 /// Keeps something for the second round, which the client carries.
-async fn kept(cx: Context) -> Result<String, ToolError> {
+async fn kept(cx: Context) -> Result<String, HandlerError> {
     let earlier: Option<String> = cx.kept();
     cx.keep(&"state-ok")?;
     let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
     Ok(format!("{}, confirmed: {ok}", earlier.as_deref().unwrap_or("nothing was kept")))
 }
 
-async fn several(cx: Context) -> Result<String, ToolError> {
+async fn several(cx: Context) -> Result<String, HandlerError> {
     let question = "What is your name?";
     let greeting = ask("Write a greeting.", 50);
     let (name, greeting, roots) = futures::join!(
@@ -81,14 +81,14 @@ async fn several(cx: Context) -> Result<String, ToolError> {
     Ok(format!("{} {name}, in {} folders", greeting?.text, roots?.len()))
 }
 
-async fn rounds(cx: Context) -> Result<String, ToolError> {
+async fn rounds(cx: Context) -> Result<String, HandlerError> {
     let Name { name } = answered(cx.elicit("step1", "What is your name?").await?)?;
     let Color { color } = answered(cx.elicit("step2", "Which color do you like?").await?)?;
     Ok(format!("{name} likes {color}"))
 }
 
 /// Asks for what the client declares, and does without the rest.
-async fn declared(cx: Context) -> Result<String, ToolError> {
+async fn declared(cx: Context) -> Result<String, HandlerError> {
     let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
     Ok(match (name, text) {
         (Err(_), Err(_)) => "This client can be asked for nothing.".into(),
@@ -114,7 +114,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     .into()
 }
 
-async fn context(cx: Context) -> Result<String, PromptError> {
+async fn context(cx: Context) -> Result<String, HandlerError> {
     let background = cx.elicit::<Background>("user_context", "What should be known beforehand?").await?;
     Ok(format!("Knowing this: {}", background.accepted().map_or_else(String::new, |background| background.context)))
 }

@@ -1,6 +1,6 @@
 //! A workflow that takes one way or the other, and asks a person on one of them.
 
-use edge_mcp::{Context, ToolError, Workflow};
+use edge_mcp::{Context, HandlerError, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,13 +43,13 @@ pub(crate) fn outing() -> Workflow<Destination, Plan> {
         .branch(|outlook: &Outlook| outlook.is_sunny, ("outdoors", outdoors), ("indoors", indoors))
 }
 
-async fn look(Destination { city }: Destination, _: Context) -> Result<Outlook, ToolError> {
+async fn look(Destination { city }: Destination, _: Context) -> Result<Outlook, HandlerError> {
     let is_sunny = weather::at(&city) == "sunny";
     Ok(Outlook { city, is_sunny })
 }
 
 /// While the person thinks, nothing waits: the next request goes on here, with what `look` has found.
-async fn outdoors(Outlook { city, .. }: Outlook, cx: Context) -> Result<Plan, ToolError> {
+async fn outdoors(Outlook { city, .. }: Outlook, cx: Context) -> Result<Plan, HandlerError> {
     let question = format!("The sun shines in {city}. How many hours do you want to walk?");
     let plan = match cx.elicit::<Walk>("walk", question).await?.accepted() {
         Some(Walk { hours }) => format!("Walk through {city} for {hours} hours."),
@@ -58,6 +58,6 @@ async fn outdoors(Outlook { city, .. }: Outlook, cx: Context) -> Result<Plan, To
     Ok(Plan { plan })
 }
 
-async fn indoors(Outlook { city, .. }: Outlook, _: Context) -> Result<Plan, ToolError> {
+async fn indoors(Outlook { city, .. }: Outlook, _: Context) -> Result<Plan, HandlerError> {
     Ok(Plan { plan: format!("Visit a museum in {city}.") })
 }

@@ -10,7 +10,6 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::session_required::SessionRequired;
 use super::steps::{Finished, Steps};
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
@@ -19,7 +18,7 @@ use crate::protocol::capabilities::ClientCapabilities;
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Answered {
     pub key: String,
-    /// The digest of the question: see [`CallPath::question`](super::call_path::CallPath::question).
+    /// The digest of the question: see [`CallPath::question`](crate::call::call_path::CallPath::question).
     pub question: String,
     pub answer: Box<RawValue>,
     /// The handler has had it in this round.
@@ -60,19 +59,6 @@ pub(crate) struct Exchange {
     /// The keys under which another question was answered in an earlier round.
     changed: RefCell<Vec<String>>,
     shows_run: Cell<bool>,
-}
-
-/// Why a question cannot be asked, or its answer not be taken.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum InputRefusal {
-    /// The client speaks a revision in which it would need a session.
-    SessionRequired(SessionRequired),
-    /// The request does not declare what the question needs: capabilities, as the client would declare them.
-    MissingCapability(serde_json::Value),
-    /// The answer is not what was asked for. The text is for the caller.
-    Malformed(String),
-    /// The question is one that must not be asked. The text is for the log.
-    Unaskable(String),
 }
 
 /// Why the questions of a round cannot be sent. The texts are for the log.

@@ -18,12 +18,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::context::Context;
-use super::definition::is_blank;
-use super::tool::{Origin, Tool};
-use super::tool_result::{IntoToolResult, Json, ToolError, ToolResult};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::description::Text;
+use crate::protocol::description::is_blank;
 use crate::schema::{Schema, SchemaError};
+use crate::server::builder::McpServerBuilder;
+use crate::server::tool::{Origin, Tool};
 
 pub(crate) use run::RUN;
 use run::{Run, Status};
@@ -32,7 +34,7 @@ use run::{Run, Status};
 pub trait StepValue: Clone + Serialize + DeserializeOwned + 'static {}
 impl<T: Clone + Serialize + DeserializeOwned + 'static> StepValue for T {}
 
-type StepFuture<O> = LocalBoxFuture<'static, Result<O, ToolError>>;
+type StepFuture<O> = LocalBoxFuture<'static, Result<O, HandlerError>>;
 type Steps<I, O> = Rc<dyn Fn(I, Rc<Run>) -> StepFuture<O>>;
 
 /// How often a step is tried, and how long is waited in between: each time twice as long as before.
@@ -53,8 +55,8 @@ impl Default for Retry {
 /// ```
 /// use std::time::Duration;
 ///
-/// use edge_mcp::server::Workflow;
-/// use edge_mcp::{Context, McpServer, ToolError};
+/// use edge_mcp::Workflow;
+/// use edge_mcp::{Context, McpServer, HandlerError};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -68,11 +70,11 @@ impl Default for Retry {
 ///     words: usize,
 /// }
 ///
-/// async fn trim(Text { text }: Text, _: Context) -> Result<String, ToolError> {
+/// async fn trim(Text { text }: Text, _: Context) -> Result<String, HandlerError> {
 ///     Ok(text.trim().to_owned())
 /// }
 ///
-/// async fn count(text: String, _: Context) -> Result<Count, ToolError> {
+/// async fn count(text: String, _: Context) -> Result<Count, HandlerError> {
 ///     Ok(Count { words: text.split_whitespace().count() })
 /// }
 ///
@@ -141,7 +143,7 @@ impl<I: StepValue, O: StepValue> Workflow<I, O> {
         step: impl Fn(O, Context) -> F + 'static,
     ) -> Workflow<I, P>
     where
-        F: Future<Output = Result<P, ToolError>> + 'static,
+        F: Future<Output = Result<P, HandlerError>> + 'static,
     {
         let (before, step) = (self.steps.clone(), Step::new(name.into(), step));
         let retry = step.retry.clone();
@@ -159,8 +161,8 @@ impl<I: StepValue, O: StepValue> Workflow<I, O> {
         (other_name, other): (impl Into<Text>, impl Fn(O, Context) -> G + 'static),
     ) -> Workflow<I, (P, Q)>
     where
-        F: Future<Output = Result<P, ToolError>> + 'static,
-        G: Future<Output = Result<Q, ToolError>> + 'static,
+        F: Future<Output = Result<P, HandlerError>> + 'static,
+        G: Future<Output = Result<Q, HandlerError>> + 'static,
     {
         let (before, step) = (self.steps.clone(), Step::new(name.into(), step));
         let other = step.beside(other_name.into(), other);
@@ -184,8 +186,8 @@ impl<I: StepValue, O: StepValue> Workflow<I, O> {
         (other_name, other): (impl Into<Text>, impl Fn(O, Context) -> G + 'static),
     ) -> Workflow<I, P>
     where
-        F: Future<Output = Result<P, ToolError>> + 'static,
-        G: Future<Output = Result<P, ToolError>> + 'static,
+        F: Future<Output = Result<P, HandlerError>> + 'static,
+        G: Future<Output = Result<P, HandlerError>> + 'static,
     {
         let (before, step) = (self.steps.clone(), Step::new(name.into(), step));
         let other = step.beside(other_name.into(), other);
@@ -244,10 +246,10 @@ impl<F> Step<F> {
     }
 
     /// The result of the step. A step that an earlier round of the call has finished with the same input is not run again.
-    async fn run<I: StepValue, O: StepValue, Fut>(&self, value: I, run: &Run) -> Result<O, ToolError>
+    async fn run<I: StepValue, O: StepValue, Fut>(&self, value: I, run: &Run) -> Result<O, HandlerError>
     where
         F: Fn(I, Context) -> Fut,
-        Fut: Future<Output = Result<O, ToolError>>,
+        Fut: Future<Output = Result<O, HandlerError>>,
     {
         let cx = run.within_step(&self.name, &value)?;
         if let Some(result) = run.remembered(&self.name, &cx) {
@@ -264,10 +266,10 @@ impl<F> Step<F> {
         outcome.map_err(|error| run.fail(&self.name, record, error))
     }
 
-    async fn attempt<I: StepValue, O, Fut>(&self, value: I, cx: &Context) -> Result<O, ToolError>
+    async fn attempt<I: StepValue, O, Fut>(&self, value: I, cx: &Context) -> Result<O, HandlerError>
     where
         F: Fn(I, Context) -> Fut,
-        Fut: Future<Output = Result<O, ToolError>>,
+        Fut: Future<Output = Result<O, HandlerError>>,
     {
         let Retry { attempts: mut left, mut wait } = self.retry.get();
         loop {
@@ -288,7 +290,7 @@ struct Outcome<O> {
 }
 
 impl<O: Serialize + JsonSchema + 'static> IntoToolResult for Outcome<O> {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let mut result = Json(self.result).into_tool_result()?;
         result.meta.extend(self.run.map(|run| (RUN.to_owned(), run)));
         Ok(result)
@@ -299,8 +301,29 @@ impl<O: Serialize + JsonSchema + 'static> IntoToolResult for Outcome<O> {
     }
 }
 
-/// The tool that runs `workflow`.
-pub(super) fn tool<I, O>(workflow: Workflow<I, O>) -> Tool
+impl Tool {
+    /// Makes the tool `run_<key>` of a workflow, to set its scopes, deadline or hooks.
+    pub fn of_workflow<I, O>(workflow: Workflow<I, O>) -> Self
+    where
+        I: StepValue + JsonSchema,
+        O: StepValue + JsonSchema,
+    {
+        tool(workflow)
+    }
+}
+
+impl McpServerBuilder {
+    /// Adds a workflow as the tool `run_<key>`. A tool that is added under that name replaces it.
+    pub fn workflow<I, O>(self, workflow: Workflow<I, O>) -> Self
+    where
+        I: StepValue + JsonSchema,
+        O: StepValue + JsonSchema,
+    {
+        self.tool(Tool::of_workflow(workflow))
+    }
+}
+
+fn tool<I, O>(workflow: Workflow<I, O>) -> Tool
 where
     I: StepValue + JsonSchema,
     O: StepValue + JsonSchema,

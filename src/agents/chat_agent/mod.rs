@@ -26,8 +26,8 @@ use self::conversation::{Conversation, Progress, Talk};
 pub use self::model::ChatModel;
 use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
-use super::context::Context;
-use super::tool_result::ToolError;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::limits::AGENT_SECONDS;
 use crate::protocol::description::Text;
 
@@ -126,7 +126,7 @@ impl ChatAgent {
         self
     }
 
-    fn begin(&self, question: &str, tools: &[Offered<'_>]) -> Conversation {
+    fn begin(&self, question: &str, tools: &[Offered]) -> Conversation {
         let mut conversation = Conversation::new(&self.instructions, question);
         if let Some((name, arguments)) = &self.first_call
             && let Some(tool) = tools.iter().find(|tool| tool.name() == name)
@@ -173,7 +173,7 @@ impl Agent for ChatAgent {
         twin.or_else(|| self.model.problem())
     }
 
-    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, ToolError> {
+    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
         let name = format!("ask_{}", self.key);
         let cx = cx.within_step(&name, &Value::from(message.as_str()).to_string());
         let tools = offered(&self.tools, &cx);

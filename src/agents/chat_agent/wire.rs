@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::model::ChatModel;
+use crate::agents::agent::Usage;
 use crate::json::{Document, JsonLimits};
-use crate::server::agent::Usage;
 
 /// The id of a call that the model has not made itself. Some endpoints take ids of nine letters and digits alone.
 const FIRST_CALL: &str = "firstcall";

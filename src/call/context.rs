@@ -1,99 +1,63 @@
 //! What a server function and a handler can learn of the request.
 
-use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use futures::future::{LocalBoxFuture, Shared};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::builder::McpServer;
 use super::call_path::CallPath;
+use super::error::HandlerError;
 use super::exchange::{Exchange, Running};
-use super::outbox::Outbox;
-use super::session_required::SessionRequired;
+use super::notifications::Outbox;
+use super::request_info::{PerCaller, RequestInfo};
+use super::result::ToolResult;
 use crate::auth::Principal;
-use crate::host::{Host, RequestHead, path_of};
+use crate::host::Host;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::error::shortened;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
+use crate::schema::Schema;
 
-/// The HTTP request that a server is built for.
-#[derive(Clone)]
-pub struct RequestInfo {
-    pub(crate) head: Rc<dyn RequestHead>,
-    pub(crate) principal: Option<Rc<Principal>>,
-    asked: Rc<Cell<bool>>,
-    extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
+/// The tools of a server, as its handlers call them.
+pub(crate) trait CallTools {
+    /// Returns the name of the server.
+    fn name(&self) -> &str;
+
+    /// Describes the tool `name`, if it exists for the caller of `cx` and the caller has its scopes.
+    fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
+
+    /// Calls the tool `name` within the call of `cx`.
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: serde_json::Value,
+        cx: &'a Context,
+    ) -> LocalBoxFuture<'a, Result<ToolResult, HandlerError>>;
 }
 
-impl RequestInfo {
-    /// A request that `principal` has sent, for a [context of one's own](Context::native).
-    pub fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
-        Self { head, principal: principal.map(Rc::new), asked: Rc::default(), extensions: Rc::default() }
-    }
+/// A tool that a handler can call.
+pub(crate) struct CallableTool {
+    pub name: Text,
+    pub description: Text,
+    pub input: Rc<Schema>,
+}
 
-    /// Who calls, for a check whose outcome no cache sees.
-    pub(crate) fn caller(&self) -> Option<&Principal> {
-        self.principal.as_deref()
-    }
-
-    /// Whether anyone has looked at the caller or at a header: the answer may then be another for another caller.
-    pub(crate) fn depends_on_caller(&self) -> bool {
-        self.asked.get()
-    }
-
-    /// The header of that name, whatever its case.
-    pub fn header(&self, name: &str) -> Option<String> {
-        self.asked.set(true);
-        self.head.header(name)
-    }
-
-    /// Keeps `value` for the handlers of this request, which get it by its type, as does whatever they call. It takes the place of
-    /// another of that type.
-    ///
-    /// ```
-    /// use edge_mcp::{BuildError, Context, McpServer, RequestInfo, Tool};
-    ///
-    /// struct Tenant(String);
-    ///
-    /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-    ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
-    ///     let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
-    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", tenant).description("Who this is for.")).build()
-    /// }
-    /// ```
-    pub fn extend<T: 'static>(&self, value: T) {
-        self.extensions.borrow_mut().insert(TypeId::of::<T>(), Rc::new(value));
-    }
-
-    /// What was kept of that type.
-    pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.extensions.borrow().get(&TypeId::of::<T>())?.clone().downcast().ok()
-    }
-
-    /// The path of the URL, without the query.
-    pub fn path(&self) -> String {
-        path_of(&self.head.url()).to_owned()
-    }
-
-    /// Who calls; `None` on an endpoint without authentication.
-    pub fn principal(&self) -> Option<&Principal> {
-        self.asked.set(true);
-        self.caller()
-    }
+/// Returns the sentence for a tool that does not exist.
+pub(crate) fn unknown_tool(name: &str) -> String {
+    format!("Unknown tool `{}`. Call tools/list for the available tools.", shortened(name))
 }
 
 /// The request that a handler answers. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     of_request: Rc<OfRequest>,
-    server: Option<Rc<McpServer>>,
+    tools: Option<Rc<dyn CallTools>>,
     /// How many calls of tools this one is within.
     depth: u8,
     /// Where in the call it is; `None` in the outermost call outside of steps, and if the call has no other rounds.
@@ -105,11 +69,11 @@ struct OfRequest {
     request: RequestInfo,
     id: RequestId,
     revision: Revision,
-    client: Option<Implementation>,
+    client: PerCaller<Option<Implementation>>,
     host: Host,
     exchange: Rc<Exchange>,
     /// The `_meta` of its parameters, as it was sent.
-    meta: Option<Box<str>>,
+    meta: PerCaller<Option<Box<str>>>,
     traceparent: Option<Box<str>>,
     /// The URL that the endpoint is configured with.
     resource: Option<Box<str>>,
@@ -128,70 +92,59 @@ pub(crate) struct Live {
     pub is_watched: Cell<bool>,
 }
 
+/// What a context is made of.
+pub(crate) struct Parts {
+    pub request: RequestInfo,
+    pub id: RequestId,
+    pub revision: Revision,
+    pub client: Option<Implementation>,
+    pub capabilities: ClientCapabilities,
+    pub host: Host,
+    /// The `_meta` of the parameters, as it was sent.
+    pub meta: Option<Box<str>>,
+    pub traceparent: Option<Box<str>>,
+    /// The URL that the endpoint is configured with.
+    pub resource: Option<Box<str>>,
+    pub live: Option<Live>,
+}
+
+impl Parts {
+    /// The parts of a request that tells nothing about its client.
+    pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Host) -> Self {
+        let (client, capabilities, meta, traceparent, resource, live) = Default::default();
+        Self { request, id, revision, client, capabilities, host, meta, traceparent, resource, live }
+    }
+}
+
 impl Context {
-    pub(crate) fn new(
-        request: RequestInfo,
-        id: RequestId,
-        revision: Revision,
-        client: Option<Implementation>,
-        capabilities: ClientCapabilities,
-        host: Host,
-    ) -> Self {
-        let exchange = Rc::new(Exchange::new(capabilities));
-        let (meta, traceparent, resource, live) = (None, None, None, None);
-        let of_request = OfRequest { request, id, revision, client, host, exchange, meta, traceparent, resource, live };
-        Self { of_request: Rc::new(of_request), server: None, depth: 0, path: None }
-    }
-
-    /// The same context, of a request that has this `_meta`. For one that nobody has a copy of yet.
-    pub(crate) fn with_meta(mut self, meta: Option<Box<str>>) -> Self {
-        if let Some(request) = Rc::get_mut(&mut self.of_request) {
-            request.meta = meta;
-        }
-        self
-    }
-
-    /// The same context, of a request that is part of a trace. For one that nobody has a copy of yet.
-    pub(crate) fn with_traceparent(mut self, traceparent: Option<Box<str>>) -> Self {
-        if let Some(request) = Rc::get_mut(&mut self.of_request) {
-            request.traceparent = traceparent;
-        }
-        self
-    }
-
-    /// The same context, of an endpoint that is configured with this URL. For one that nobody has a copy of yet.
-    pub(crate) fn with_resource(mut self, resource: Option<Box<str>>) -> Self {
-        if let Some(request) = Rc::get_mut(&mut self.of_request) {
-            request.resource = resource;
-        }
-        self
-    }
-
-    /// The same context, with a way to tell the client something while it is in use. For one that nobody has a copy of yet.
-    pub(crate) fn with_live(mut self, live: Live) -> Self {
-        if let Some(request) = Rc::get_mut(&mut self.of_request) {
-            request.live = Some(live);
-        }
-        self
-    }
-
-    /// The same context, for calls of the tools of `server`.
-    pub(crate) fn of_server(self, server: &Rc<McpServer>) -> Self {
-        Self { server: Some(server.clone()), ..self }
+    pub(crate) fn new(parts: Parts, tools: Option<Rc<dyn CallTools>>) -> Self {
+        let Parts { request, id, revision, client, capabilities, host, meta, traceparent, resource, live } = parts;
+        let of_request = OfRequest {
+            client: request.per_caller(client),
+            meta: request.per_caller(meta),
+            exchange: Rc::new(Exchange::new(capabilities)),
+            request,
+            id,
+            revision,
+            host,
+            traceparent,
+            resource,
+            live,
+        };
+        Self { of_request: Rc::new(of_request), tools, depth: 0, path: None }
     }
 
     /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
     /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
     pub fn native(request: RequestInfo, host: Host) -> Self {
-        let capabilities = ClientCapabilities::default();
-        Self::new(request, RequestId::native(), Revision::V2026_07_28, None, capabilities, host)
+        Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
     /// The context of the tool `name` of `server` that is called within this one. `arguments` is JSON.
-    pub(crate) fn within(&self, server: &Rc<McpServer>, name: &str, arguments: &str) -> Self {
+    pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
         let path = self.has_rounds().then(|| Rc::new(self.path().of_call(name, arguments, self.exchange())));
         let of_request = self.of_request.clone();
-        Self { of_request, server: Some(server.clone()), depth: self.depth.saturating_add(1), path }
+        Self { of_request, tools: Some(tools), depth: self.depth.saturating_add(1), path }
     }
 
     /// The context of a step of this call. `input` is JSON: a step with another input is another step.
@@ -232,10 +185,6 @@ impl Context {
         self.depth
     }
 
-    pub(crate) fn server(&self) -> Option<&Rc<McpServer>> {
-        self.server.as_ref()
-    }
-
     /// Who calls; `None` on an endpoint without authentication.
     pub fn auth(&self) -> Option<&Principal> {
         self.of_request.request.principal()
@@ -245,8 +194,7 @@ impl Context {
     ///
     /// Clients of older revisions name themselves only when they open, so that this is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
-        self.of_request.request.asked.set(true);
-        self.of_request.client.as_ref()
+        self.of_request.client.read().as_ref()
     }
 
     /// The JSON-RPC id of the request.
@@ -262,16 +210,14 @@ impl Context {
     /// The member `name` of the request's `_meta`, if the client sent one: `progressToken`, or what a client and a server have agreed on
     /// between themselves, such as `example.com/tenant`.
     pub fn meta(&self, name: &str) -> Option<serde_json::Value> {
-        self.of_request.request.asked.set(true);
-        let meta = self.of_request.meta.as_deref()?;
+        let meta = self.of_request.meta.read().as_deref()?;
         let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
         document.root().get(name)?.to_json()
     }
 
     /// The URL that was asked, with what its sender says of the host: not to be believed in where something rests on it.
     pub fn url(&self) -> String {
-        self.of_request.request.asked.set(true);
-        self.of_request.request.head.url()
+        self.of_request.request.url()
     }
 
     /// The W3C trace context that the client sent (`traceparent`), for calls of one's own to be part of the same trace.
@@ -306,7 +252,7 @@ impl Context {
 
     /// Sends the client a log message: `data` is a text, or anything else that is JSON.
     ///
-    /// It is sent at once, on the stream of the answer, if the server [declares](crate::server::McpServerBuilder::logging)
+    /// It is sent at once, on the stream of the answer, if the server [declares](crate::McpServerBuilder::logging)
     /// log messages, and the client wants those of this level and takes such a stream; else it is dropped. It must hold no
     /// secret and nothing of the server's inside.
     pub fn log(&self, level: LogLevel, data: impl Serialize) {
@@ -315,13 +261,41 @@ impl Context {
         }
     }
 
-    /// Would send the client any other request, and wait for its reply.
+    /// Calls the tool `name` of the same server for the same caller, as a request of the client would: the tool's scopes, schema, hooks
+    /// and deadline apply. Its progress notifications are dropped. Its questions are asked.
+    ///
+    /// A failure of the tool, and arguments that do not fit its schema, are a result with [`is_error`](ToolResult::is_error).
     ///
     /// # Errors
-    /// Always [`SessionRequired::SendRequest`]; what can be asked is asked by [`elicit`](Self::elicit), [`sample`](Self::sample)
-    /// and [`roots`](Self::roots).
-    pub fn send_request(&self, _method: &str) -> Result<(), SessionRequired> {
-        Err(SessionRequired::SendRequest)
+    /// The tool does not exist, the caller lacks a scope, `arguments` is not an object, or tool calls are nested too deeply.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, Tool};
+    /// use serde_json::json;
+    ///
+    /// async fn twice(cx: Context) -> Result<String, HandlerError> {
+    ///     let first = cx.call_tool("greet", json!({})).await?;
+    ///     let second = cx.call_tool("greet", json!({})).await?;
+    ///     Ok(format!("{} {}", first.text(), second.text()))
+    /// }
+    ///
+    /// let tool = Tool::new("greet-twice", twice).description("Says hello, and again.");
+    /// ```
+    pub async fn call_tool(&self, name: &str, arguments: serde_json::Value) -> Result<ToolResult, HandlerError> {
+        match &self.tools {
+            Some(tools) => tools.call(name, arguments, self).await,
+            None => Err(HandlerError::new(unknown_tool(name))),
+        }
+    }
+
+    /// Describes the tool `name` of the same server, if the caller can call it.
+    pub(crate) fn callable_tool(&self, name: &str) -> Option<CallableTool> {
+        self.tools.as_ref()?.callable(name, self)
+    }
+
+    /// Returns the name of the server.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.tools.as_ref().map(|tools| tools.name())
     }
 
     /// Is ready when the client has gone away, so that the work is for nobody.

@@ -8,11 +8,12 @@ use super::failure::Failure;
 use super::model::ChatModel;
 use super::offered::Offered;
 use super::wire::{self, ToolCall};
+use crate::agents::agent::{AgentCall, AgentReply, Usage};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
 use crate::protocol::error::shortened;
-use crate::server::agent::{AgentCall, AgentReply, Usage};
-use crate::server::context::Context;
-use crate::server::tool_result::{ToolError, ToolResult};
 
 /// How far a conversation has come: what is carried by the client, encrypted, when a tool asks it for something.
 pub(super) struct Conversation {
@@ -101,7 +102,7 @@ fn kept_usage(Usage { input_tokens, output_tokens }: Usage) -> Value {
 pub(super) struct Talk<'a> {
     pub model: &'a ChatModel,
     pub cx: &'a Context,
-    pub tools: &'a [Offered<'a>],
+    pub tools: &'a [Offered],
     pub deadline: Deadline,
     /// The agent's name for the log.
     pub name: &'a str,
@@ -112,7 +113,7 @@ pub(super) struct Talk<'a> {
 
 impl Talk<'_> {
     /// Goes on to the answer.
-    pub(super) async fn go_on(mut self, mut conversation: Conversation) -> Result<AgentReply, ToolError> {
+    pub(super) async fn go_on(mut self, mut conversation: Conversation) -> Result<AgentReply, HandlerError> {
         let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
         loop {
             self.answer_calls(&mut conversation).await?;
@@ -140,7 +141,7 @@ impl Talk<'_> {
     }
 
     /// Calls what the model has called, one after the other.
-    async fn answer_calls(&mut self, conversation: &mut Conversation) -> Result<(), ToolError> {
+    async fn answer_calls(&mut self, conversation: &mut Conversation) -> Result<(), HandlerError> {
         let calls = conversation.calls();
         let last = calls.len().checked_sub(1).filter(|_| conversation.rounds.saturating_add(1) >= AGENT_ROUNDS);
         for (nth, call) in calls.iter().enumerate() {
@@ -169,7 +170,7 @@ impl Talk<'_> {
 
     /// Remembers how far it has come, and forgets what a tool has remembered that has now given its result: after each step, and not
     /// before a call, which may have begun in an earlier round.
-    pub(super) fn remember(&self, conversation: &Conversation) -> Result<(), ToolError> {
+    pub(super) fn remember(&self, conversation: &Conversation) -> Result<(), HandlerError> {
         if self.cx.has_rounds() {
             self.cx.remember(self.name, to_raw_value(&conversation.kept())?);
         }
@@ -177,7 +178,7 @@ impl Talk<'_> {
     }
 
     /// What the model is told of a call.
-    async fn call(&mut self, call: &ToolCall, turn: &Context) -> Result<String, ToolError> {
+    async fn call(&mut self, call: &ToolCall, turn: &Context) -> Result<String, HandlerError> {
         let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
             return Ok(format!("There is no tool `{}`.", shortened(&call.name)));
         };

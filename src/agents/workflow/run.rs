@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::json::deserialize::read_text;
 use crate::protocol::description::Text;
-use crate::server::context::Context;
-use crate::server::tool_result::ToolError;
 
 /// Where the run is in the `_meta` of a result, and where a caller asks for it in that of a request.
 pub(crate) const RUN: &str = "edge-mcp/run";
@@ -56,7 +56,7 @@ impl Run {
     }
 
     /// The context of a step with this input.
-    pub(super) fn within_step(&self, step: &str, input: &impl Serialize) -> Result<Context, ToolError> {
+    pub(super) fn within_step(&self, step: &str, input: &impl Serialize) -> Result<Context, HandlerError> {
         if !self.cx.has_rounds() {
             return Ok(self.cx.clone());
         }
@@ -93,7 +93,7 @@ impl Run {
         record: usize,
         result: &impl Serialize,
         cx: &Context,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), HandlerError> {
         if cx.has_rounds() {
             cx.remember(&self.log_name(step), to_raw_value(result)?);
         }
@@ -102,13 +102,13 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn fail(&self, step: &str, record: usize, error: ToolError) -> ToolError {
+    pub(super) fn fail(&self, step: &str, record: usize, error: HandlerError) -> HandlerError {
         self.end(record, Status::Failed);
         if error.input.is_some() {
             return error;
         }
         let message = format!("Step `{step}` failed: {}", error.message);
-        ToolError { message: message.into(), ..error }
+        HandlerError { message: message.into(), ..error }
     }
 
     /// Tells the client how far the run has come.

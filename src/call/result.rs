@@ -9,7 +9,6 @@
 //! | `()` | no content |
 //! | `Result<one of them, E>` | an error is a result with `isError` |
 
-use std::error::Error;
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -17,9 +16,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::ask::InputError;
+use super::error::{HandlerError, IntoHandlerError};
 use crate::protocol::content::Content;
-use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
 
 /// The result of `tools/call`.
@@ -58,68 +56,6 @@ impl ToolResult {
     }
 }
 
-/// A failure of a tool: one text for the model, another for the log.
-///
-/// Any error becomes one by `?`; what it says then goes to the log alone, since it may name things that are nobody's
-/// business. What the model is to know is said with [`ToolError::new`].
-///
-/// ```
-/// use edge_mcp::server::ToolError;
-///
-/// fn celsius(text: &str) -> Result<f64, ToolError> {
-///     text.parse().map_err(|error| ToolError::new("Give the temperature as a number, such as 21.5.").because(error))
-/// }
-/// assert!(celsius("warm").is_err());
-/// ```
-#[derive(Clone, Debug)]
-pub struct ToolError {
-    pub(crate) message: Text,
-    pub(crate) cause: Option<String>,
-    /// The client could not be asked: what it is told is for the dispatcher to say.
-    pub(crate) input: Option<Box<InputError>>,
-    /// What goes into the `_meta` of the result.
-    pub(crate) meta: Option<Box<Map<String, Value>>>,
-}
-
-impl ToolError {
-    /// A failure that the model is told of: what happened, why, and what to do instead.
-    pub fn new(message: impl Into<Text>) -> Self {
-        Self { message: message.into(), cause: None, input: None, meta: None }
-    }
-
-    /// What the model is told.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What lies behind it, for the log. It never reaches the caller, and should hold no argument's value and no secret.
-    #[must_use]
-    pub fn because(mut self, cause: impl ToString) -> Self {
-        self.cause = Some(cause.to_string());
-        self
-    }
-}
-
-impl<E: Error + 'static> From<E> for ToolError {
-    fn from(error: E) -> Self {
-        let failed = Self::new("The tool failed for a reason that is not yours. The server's log says why.")
-            .because(causes(&error));
-        Self { input: InputError::of(&error).map(Box::new), ..failed }
-    }
-}
-
-/// An error with everything that led to it.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        text.push_str(": ");
-        text.push_str(&source.to_string());
-        next = source.source();
-    }
-    text
-}
-
 /// Structured content: the tool's output schema is that of `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
@@ -130,7 +66,7 @@ pub trait IntoToolResult {
     ///
     /// # Errors
     /// The function's own error, or that of serializing what it returned.
-    fn into_tool_result(self) -> Result<ToolResult, ToolError>;
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError>;
 
     /// The schema of the structured content, if there is any.
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
@@ -139,43 +75,43 @@ pub trait IntoToolResult {
 }
 
 impl IntoToolResult for ToolResult {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         Ok(self)
     }
 }
 
 impl IntoToolResult for () {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         Ok(ToolResult::default())
     }
 }
 
 impl IntoToolResult for String {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         Content::text(self).into_tool_result()
     }
 }
 
 impl IntoToolResult for &'static str {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         Content::text(self).into_tool_result()
     }
 }
 
 impl IntoToolResult for Content {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         vec![self].into_tool_result()
     }
 }
 
 impl IntoToolResult for Vec<Content> {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         Ok(ToolResult { content: self, ..ToolResult::default() })
     }
 }
 
 impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let structured = serde_json::value::to_raw_value(&self.0)?;
         let content = vec![Content::text(structured.get())];
         Ok(ToolResult { content, structured_content: Some(structured), ..ToolResult::default() })
@@ -187,7 +123,7 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
 }
 
 impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let (json, content) = self;
         Ok(ToolResult { content, ..json.into_tool_result()? })
     }
@@ -197,9 +133,9 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Conte
     }
 }
 
-impl<R: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<R, E> {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
-        self.map_err(Into::into)?.into_tool_result()
+impl<R: IntoToolResult, E: IntoHandlerError> IntoToolResult for Result<R, E> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        self.map_err(E::into_handler_error)?.into_tool_result()
     }
 
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
