@@ -1,4 +1,4 @@
-//! Tools and prompts that ask the client for something, and go on with the answer: what the conformance suite asks for.
+//! Tools and prompts that ask the client and continue with the answer: fixtures of the conformance suite.
 
 use edge_mcp::{Context, HandlerError, Prompt, PromptMessage, Tool};
 use edge_mcp::{Elicited, Sampling};
@@ -41,9 +41,9 @@ fn ask(question: &'static str, tokens: u32) -> Sampling {
     Sampling::new(tokens).message(PromptMessage::user(question))
 }
 
-/// A person who does not answer ends the tool, and is told so.
+/// Returns the answer, or an error if the person declined or cancelled.
 fn answered<T>(answer: Elicited<T>) -> Result<T, HandlerError> {
-    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, since the question was not answered."))
+    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, because the question was not answered."))
 }
 
 async fn name(cx: Context) -> Result<String, HandlerError> {
@@ -61,12 +61,11 @@ async fn folders(cx: Context) -> Result<String, HandlerError> {
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
 }
 
-/// Keeps something for the second round, which the client carries.
-async fn kept(cx: Context) -> Result<String, HandlerError> {
-    let earlier: Option<String> = cx.kept();
-    cx.keep(&"state-ok")?;
+/// Remembers a result for the second round.
+async fn remembered(cx: Context) -> Result<String, HandlerError> {
+    let earlier: String = cx.step("prepare", &(), async || Ok("state-ok".to_owned())).await?;
     let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
-    Ok(format!("{}, confirmed: {ok}", earlier.as_deref().unwrap_or("nothing was kept")))
+    Ok(format!("{earlier}, confirmed: {ok}"))
 }
 
 async fn several(cx: Context) -> Result<String, HandlerError> {
@@ -87,7 +86,7 @@ async fn rounds(cx: Context) -> Result<String, HandlerError> {
     Ok(format!("{name} likes {color}"))
 }
 
-/// Asks for what the client declares, and does without the rest.
+/// Asks two questions and works without the answers that the client cannot give.
 async fn declared(cx: Context) -> Result<String, HandlerError> {
     let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
     Ok(match (name, text) {
@@ -101,10 +100,10 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("test_input_required_result_elicitation", name),
         Tool::new("test_input_required_result_sampling", capital),
         Tool::new("test_input_required_result_list_roots", folders),
-        Tool::new("test_input_required_result_request_state", kept),
+        Tool::new("test_input_required_result_request_state", remembered),
         Tool::new("test_input_required_result_multiple_inputs", several),
         Tool::new("test_input_required_result_multi_round", rounds),
-        Tool::new("test_input_required_result_tampered_state", kept),
+        Tool::new("test_input_required_result_tampered_state", remembered),
         Tool::new("test_input_required_result_capabilities", declared),
         Tool::new("test_missing_capability", capital),
         Tool::new("test_streaming_elicitation", name),
