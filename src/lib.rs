@@ -110,7 +110,7 @@ mod pages;
 
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
-pub use agents::workflow::{StepValue, Workflow};
+pub use agents::workflow::Workflow;
 pub use auth::{
     AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
     TokenRefusal, TokenValidator,
@@ -123,6 +123,7 @@ pub use call::input_error::InputError;
 pub use call::request_info::RequestInfo;
 pub use call::result::{IntoToolResult, Json, ToolResult};
 pub use call::session_required::SessionRequired;
+pub use call::step::Step;
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};

@@ -2,53 +2,64 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::Duration;
 
-use edge_mcp::{Context, HandlerError, Workflow};
+use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
-use crate::store::Store;
+use crate::document::{Document, Slug};
+use crate::store::{Outage, Store, StoreError};
 use crate::tools::Saved;
 
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Documents {
     /// The documents: all of them are stored, or none
     #[schemars(length(min = 1, max = 100))]
     documents: Vec<Document>,
 }
 
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Ingested {
     /// What was stored, in the order in which it was given
     documents: Vec<Saved>,
 }
 
 /// Returns the workflow. It saves into `store`.
-pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow<Documents, Ingested> {
+pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow {
+    const DESCRIPTION: &str =
+        "Creates many documents, or replaces those that have their slugs. All of them are stored or none.";
     let store = store.clone();
-    Workflow::new("ingest")
-        .title("Store documents")
-        .describe("Creates many documents, or replaces those that have their slugs. All of them are stored or none.")
-        .then("check", check)
-        .then("store", move |documents: Documents, _: Context| save(store.clone(), documents))
-        .retry(2, Duration::from_millis(200))
+    let run = move |documents: Documents, cx: Context| run(store.clone(), documents, cx);
+    Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
+}
+
+async fn run<S: Store>(
+    store: Rc<S>,
+    Documents { documents }: Documents,
+    cx: Context,
+) -> Result<Json<Ingested>, HandlerError> {
+    let slugs: Vec<_> = documents.iter().map(|document| &document.slug).collect();
+    cx.step("check", &slugs, async || check(&slugs)).await?;
+    cx.step("store", &slugs, async || Ok(save(&*store, &documents).await?)).await?;
+    Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
 }
 
 /// Rejects a slug that occurs twice: one of its documents would overwrite the other.
-async fn check(given: Documents, _: Context) -> Result<Documents, HandlerError> {
+fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     let mut seen = BTreeSet::new();
-    match given.documents.iter().find(|document| !seen.insert(&document.slug)) {
+    match slugs.iter().find(|slug| !seen.insert(**slug)) {
         Some(duplicate) => Err(HandlerError::new(format!(
             "Two documents have the slug `{}`. Give each document its own slug. Nothing was stored.",
-            duplicate.slug.as_str()
+            duplicate.as_str()
         ))),
-        None => Ok(given),
+        None => Ok(()),
     }
 }
 
-async fn save<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, HandlerError> {
-    store.save(&documents).await?;
-    Ok(Ingested { documents: documents.iter().map(Saved::from).collect() })
+/// Saves the documents, at the second attempt if the database does not answer the first. Saving twice has no further effect.
+async fn save<S: Store>(store: &S, documents: &[Document]) -> Result<(), StoreError> {
+    match store.save(documents).await {
+        Err(StoreError { outage: Outage::Unavailable, .. }) => store.save(documents).await,
+        saved => saved,
+    }
 }

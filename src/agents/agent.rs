@@ -90,14 +90,15 @@ pub trait Agent: 'static {
 }
 
 /// What an agent has answered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentReply {
     /// The answer.
     pub text: String,
     /// What it has used of a model, if it has.
     pub usage: Option<Usage>,
-    /// The tools that it has called for it in this request, in this order, for programs that ask the agent themselves.
+    /// The tools that it called in this round of the call, in this order, for programs that ask the agent themselves.
+    #[serde(skip)]
     pub calls: Vec<AgentCall>,
 }
 
@@ -136,13 +137,20 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
+impl Usage {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
 impl IntoToolResult for AgentReply {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
-        let mut result = vec![Content::text(self.text)].into_tool_result()?;
-        if let Some(usage) = self.usage {
-            result.meta.insert(USAGE.to_owned(), serde_json::to_value(usage)?);
-        }
-        Ok(result)
+        let result = ToolResult::new([Content::text(self.text)]);
+        Ok(match self.usage {
+            Some(usage) => result.meta(USAGE, serde_json::to_value(usage)?),
+            None => result,
+        })
     }
 }
 

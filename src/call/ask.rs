@@ -223,31 +223,6 @@ impl Context {
         self.exchange().ask(key, Question { digest, request: question }, path.place());
         std::future::pending().await
     }
-
-    /// What an earlier round of this call has kept with [`keep`](Self::keep).
-    pub fn kept<S: DeserializeOwned>(&self) -> Option<S> {
-        // It was written by this server and has come back unchanged; another version of it may have written another type.
-        self.exchange().state().as_deref().and_then(|state| read_text(state.get().as_bytes()))
-    }
-
-    /// Keeps `state` for the next round of this call, as [`keep`](Self::keep) does, so that the client that carries it cannot
-    /// read it, nor the answers that are carried with it.
-    ///
-    /// # Errors
-    /// `state` cannot be written as JSON.
-    pub fn keep_private(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-        self.exchange().make_private();
-        self.keep(state)
-    }
-
-    /// Keeps `state` for the next round of this call. The client carries it, and can read but not change it.
-    ///
-    /// # Errors
-    /// `state` cannot be written as JSON.
-    pub fn keep(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-        self.exchange().set_state(serde_json::value::to_raw_value(state)?);
-        Ok(())
-    }
 }
 
 fn malformed(key: &str, problem: &str) -> InputError {

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use futures::future::{LocalBoxFuture, Shared};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::call_path::CallPath;
+use super::call_path::{CallPath, Place};
 use super::error::HandlerError;
-use super::exchange::{Exchange, Running};
+use super::exchange::Exchange;
 use super::notifications::Outbox;
 use super::request_info::{PerCaller, RequestInfo};
 use super::result::ToolResult;
@@ -60,8 +59,7 @@ pub struct Context {
     tools: Option<Rc<dyn CallTools>>,
     /// How many calls of tools this one is within.
     depth: u8,
-    /// Where in the call it is; `None` in the outermost call outside of steps, and if the call has no other rounds.
-    path: Option<Rc<CallPath>>,
+    place: Rc<Place>,
 }
 
 /// What is the same for all calls that a request leads to.
@@ -131,7 +129,7 @@ impl Context {
             resource,
             live,
         };
-        Self { of_request: Rc::new(of_request), tools, depth: 0, path: None }
+        Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
     }
 
     /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
@@ -140,45 +138,29 @@ impl Context {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
-    /// The context of the tool `name` of `server` that is called within this one. `arguments` is JSON.
+    /// The context of a call of the tool `name` within this one. `arguments` is JSON.
     pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
-        let path = self.has_rounds().then(|| Rc::new(self.path().of_call(name, arguments, self.exchange())));
-        let of_request = self.of_request.clone();
-        Self { of_request, tools: Some(tools), depth: self.depth.saturating_add(1), path }
-    }
-
-    /// The context of a step of this call. `input` is JSON: a step with another input is another step.
-    pub(crate) fn within_step(&self, step: &str, input: &str) -> Self {
-        let path = self.has_rounds().then(|| Rc::new(self.path().of_step(step, input, self.exchange())));
-        Self { path, ..self.clone() }
-    }
-
-    /// Where in the call it is.
-    pub(crate) fn path(&self) -> Rc<CallPath> {
-        self.path.clone().unwrap_or_default()
-    }
-
-    /// Whether the call has had a round before, or may have another. If not, no step has to be remembered.
-    pub(crate) fn has_rounds(&self) -> bool {
-        self.exchange().has_rounds()
-    }
-
-    /// The result that an earlier round has remembered of the step whose context this is.
-    pub(crate) fn remembered(&self) -> Option<Box<RawValue>> {
-        self.exchange().result(self.path.as_ref()?.place())
-    }
-
-    /// Remembers the result of the step whose context this is, by its name for the log.
-    pub(crate) fn remember(&self, step: &str, result: Box<RawValue>) {
-        if let Some(path) = &self.path {
-            self.exchange().remember(path.place(), step, result);
+        let path = self.path().of_call(name, arguments, self.exchange());
+        Self {
+            of_request: self.of_request.clone(),
+            tools: Some(tools),
+            depth: self.depth.saturating_add(1),
+            place: Rc::new(Place::new(path)),
         }
     }
 
-    /// Begins the step whose context this is, unless a question has been asked: then it waits for the round to end.
-    pub(crate) async fn begin(&self, step: &str) -> Option<Running> {
-        let path = self.path.as_ref()?;
-        Some(Running::begin(&self.of_request.exchange, path.place(), step).await)
+    /// Where the work that is being polled stands in the call.
+    pub(crate) fn path(&self) -> Rc<CallPath> {
+        self.place.path()
+    }
+
+    pub(crate) fn place(&self) -> &Rc<Place> {
+        &self.place
+    }
+
+    /// Whether the call had an earlier round, or can have another one. If not, no result has to be remembered.
+    pub(crate) fn has_rounds(&self) -> bool {
+        self.exchange().has_rounds()
     }
 
     pub(crate) fn depth(&self) -> u8 {
@@ -314,6 +296,10 @@ impl Context {
     }
 
     pub(crate) fn exchange(&self) -> &Exchange {
+        &self.of_request.exchange
+    }
+
+    pub(crate) fn shared_exchange(&self) -> &Rc<Exchange> {
         &self.of_request.exchange
     }
 

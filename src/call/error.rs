@@ -67,6 +67,12 @@ impl HandlerError {
         &self.message
     }
 
+    /// Sets a member of the `_meta` of a tool's result.
+    pub(crate) fn meta(mut self, name: &str, value: Value) -> Self {
+        self.meta.get_or_insert_default().insert(name.to_owned(), value);
+        self
+    }
+
     /// Adds the cause, for the log. It never reaches the caller. It should contain no argument's value and no secret.
     #[must_use]
     pub fn because(mut self, cause: impl ToString) -> Self {

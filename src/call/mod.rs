@@ -4,11 +4,14 @@
 //! |---|---|
 //! | `request_info` | the HTTP request that a server is built for |
 //! | `context` | what a handler learns about its call |
+//! | `error` | the error of a handler |
+//! | `input_error` | the error of a question |
 //! | `handler` | async functions as handlers |
 //! | `result` | results of tools |
 //! | `ask` | elicitation, sampling and roots |
 //! | `exchange` | questions, answers and steps over the rounds of a call |
-//! | `steps` | the finished and running steps of a call |
+//! | `step` | steps |
+//! | `step_memory` | the results of finished steps, and the running steps |
 //! | `call_path` | the place of a piece of work within a call |
 //! | `notifications` | progress and log messages |
 //! | `deadline` | the deadline of a handler |
@@ -28,4 +31,5 @@ pub(crate) mod notifications;
 pub(crate) mod request_info;
 pub(crate) mod result;
 pub(crate) mod session_required;
-pub(crate) mod steps;
+pub(crate) mod step;
+pub(crate) mod step_memory;

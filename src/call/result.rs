@@ -1,13 +1,4 @@
-//! What a tool's function may return.
-//!
-//! | returned | the caller gets |
-//! |---|---|
-//! | `String`, `&'static str` | a block of text |
-//! | [`Content`], `Vec<Content>` | these blocks |
-//! | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
-//! | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
-//! | `()` | no content |
-//! | `Result<one of them, E>` | an error is a result with `isError` |
+//! Results of tools.
 
 use std::rc::Rc;
 
@@ -20,7 +11,22 @@ use super::error::{HandlerError, IntoHandlerError};
 use crate::protocol::content::Content;
 use crate::schema::{Schema, SchemaError};
 
-/// The result of `tools/call`.
+/// The result of a tool.
+///
+/// Most handlers return one of the types in the table of [`IntoToolResult`]. This type can express every result:
+///
+/// ```
+/// use edge_mcp::{Content, HandlerError, ToolResult};
+/// use serde_json::json;
+///
+/// async fn report() -> Result<ToolResult, HandlerError> {
+///     let summary = ToolResult::structured(&json!({ "rows": 3 }))?;
+///     Ok(summary.content([Content::text("3 rows")]).meta("example.com/cost", json!(0.02)))
+/// }
+///
+/// let refused = ToolResult::failure("The report is not ready. Try again tomorrow.");
+/// assert!(refused.is_error());
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
@@ -28,29 +34,65 @@ pub struct ToolResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) structured_content: Option<Box<RawValue>>,
     pub(crate) is_error: bool,
-    /// Goes where all of a result's `_meta` is put together.
+    /// The envelope writes it, together with the other members of `_meta`.
     #[serde(skip)]
     pub(crate) meta: Map<String, Value>,
 }
 
 impl ToolResult {
-    /// A failure that the model is told of, and may correct.
-    pub(crate) fn failure(message: impl Into<String>) -> Self {
-        Self { content: vec![Content::text(message)], is_error: true, ..Self::default() }
+    /// Creates a result with these content blocks.
+    pub fn new(content: impl IntoIterator<Item = Content>) -> Self {
+        Self { content: content.into_iter().collect(), ..Self::default() }
     }
 
-    /// The blocks of text in it, a line break between them.
+    /// Creates a result with `value` as structured content, and as text for clients that read only text.
+    ///
+    /// # Errors
+    /// `value` cannot be written as JSON.
+    pub fn structured(value: &impl Serialize) -> Result<Self, HandlerError> {
+        let structured = serde_json::value::to_raw_value(value)?;
+        let content = vec![Content::text(structured.get())];
+        Ok(Self { content, structured_content: Some(structured), ..Self::default() })
+    }
+
+    /// Creates a result with `isError` and one text block: a failure that the model reads and may correct.
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self::new([Content::text(message)]).error()
+    }
+
+    /// Replaces the content blocks.
+    #[must_use]
+    pub fn content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
+        self.content = content.into_iter().collect();
+        self
+    }
+
+    /// Sets `isError`. Structured content of such a result is not checked against the output schema.
+    #[must_use]
+    pub fn error(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
+    /// Sets a member of `_meta`. Its name should have a prefix, such as `example.com/cost`.
+    #[must_use]
+    pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.meta.insert(name.into(), value);
+        self
+    }
+
+    /// Returns the text blocks, joined by line breaks.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(Content::as_text);
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// The structured content, as JSON.
+    /// Returns the structured content, as JSON.
     pub fn structured_content(&self) -> Option<&RawValue> {
         self.structured_content.as_deref()
     }
 
-    /// Whether it says that the tool has failed.
+    /// Returns `isError`: whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.is_error
     }
@@ -60,7 +102,16 @@ impl ToolResult {
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
-/// What a tool's function may return.
+/// The types that a tool's handler may return.
+///
+/// | returned | the caller gets |
+/// |---|---|
+/// | `String`, `&'static str` | a block of text |
+/// | [`Content`], `Vec<Content>` | these blocks |
+/// | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
+/// | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
+/// | `()` | no content |
+/// | `Result<one of them, E>` | an error is a result with `isError` |
 pub trait IntoToolResult {
     /// Makes the result.
     ///
@@ -106,15 +157,13 @@ impl IntoToolResult for Content {
 
 impl IntoToolResult for Vec<Content> {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
-        Ok(ToolResult { content: self, ..ToolResult::default() })
+        Ok(ToolResult::new(self))
     }
 }
 
 impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
-        let structured = serde_json::value::to_raw_value(&self.0)?;
-        let content = vec![Content::text(structured.get())];
-        Ok(ToolResult { content, structured_content: Some(structured), ..ToolResult::default() })
+        ToolResult::structured(&self.0)
     }
 
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
@@ -125,7 +174,7 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
 impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let (json, content) = self;
-        Ok(ToolResult { content, ..json.into_tool_result()? })
+        Ok(json.into_tool_result()?.content(content))
     }
 
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {

@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 use super::page::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::{Call, Outcome, envelope, input_required, params};
-use crate::agents::workflow::RUN;
 use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::call::result::ToolResult;
@@ -70,9 +69,6 @@ pub(super) fn call(call: &Call, request: &Request<'_>) -> Result<Work, RpcError>
     let arguments = params::optional_object(request, "arguments")?;
     let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
     input_required::resume(call, request)?;
-    if request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
-        call.cx.exchange().show_run();
-    }
     let nothing = Document::empty_object();
     let work = execute(tool, arguments.unwrap_or(nothing.root()), &call.cx);
     let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)

@@ -30,5 +30,5 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 pub(crate) mod tool;
-mod tool_handler;
+pub(crate) mod tool_handler;
 mod variables;

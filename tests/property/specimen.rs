@@ -98,8 +98,7 @@ async fn ask(cx: Context) -> Result<String, HandlerError> {
     let (name, text, roots) =
         futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
     let (name, text, roots) = (name?, text?, roots?);
-    let rounds: u32 = cx.kept().unwrap_or_default();
-    cx.keep(&rounds.saturating_add(1))?;
+    let rounds: u32 = cx.step("count", &(), async || Ok(1)).await?;
     cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
     let name = name.accepted().map(|name| name.name);
     Ok(format!("{name:?} {} {} {rounds}", text.text, roots.len()))
@@ -116,7 +115,7 @@ fn tools() -> Vec<Tool> {
     let say = |words: Words| async move { Json(Said { said: words.text.repeat(words.times as usize) }) };
     let query = |query: Query| async move { format!("{} {}", query.region, query.shard) };
     let keep = |given: BTreeMap<String, serde_json::Value>, cx: Context| async move {
-        cx.keep_private(&SECRET)?;
+        cx.step("secret", &(), async || Ok(SECRET.to_owned())).await?;
         cx.elicit_url("page", "Sign in.", "https://example.com").await?;
         Ok::<_, HandlerError>(format!("{} kept", given.len()))
     };

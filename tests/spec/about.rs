@@ -10,8 +10,8 @@ use edge_mcp::http::stream::Body;
 use edge_mcp::registry::{Argument, Command, Input, ServerJson};
 use edge_mcp::registry::{Package, Remote, Repository};
 use edge_mcp::{
-    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, McpServer, ProtectedResource,
-    RequestInfo, StaticTokens, Tool, Workflow,
+    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
+    ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
 };
 use futures::FutureExt;
 use futures::executor::LocalPool;
@@ -143,7 +143,7 @@ struct Number {
 /// All tools are listed, also those that not every caller sees, with what each was made from.
 #[test]
 fn a_server_knows_its_tools() {
-    let count = Workflow::new("count").describe("Counts.").then("one", |n: Number, _| async move { Ok(n) });
+    let count = Workflow::new("count", "Counts.", |number: Number| async move { Json(number) });
     let server = minimal()
         .tool(Tool::new("say", |_: Number| async { "n" }).description("Says it.").scopes(["say"]))
         .tool(Tool::new("hidden", || async {}).description("Is hidden.").visible_if(|_| false))

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
-use crate::rounds::{Done, Number, Yes, ask_on, keys, open, rounds, yes};
+use crate::rounds::{Done, Yes, ask_on, keys, open, rounds, yes};
 use crate::support::{Answer, Lines};
 
 fn is_asked(answer: &Answer) -> bool {
@@ -133,14 +133,19 @@ fn equal_calls_of_two_steps_are_confirmed_each() {
     let deleted = Done::default();
     let of = deleted.clone();
     let endpoint = open(move || {
-        let step = |value: Number, cx: Context| async move {
-            cx.call_tool("delete", json!({ "file": "a" })).await?;
-            Ok(value)
-        };
-        let workflow = Workflow::new("twice").describe("d").then("first", step).then("second", step);
+        let workflow = Workflow::new("twice", "d", |cx: Context| async move {
+            for step in ["first", "second"] {
+                let delete = async || {
+                    cx.call_tool("delete", json!({ "file": "a" })).await?;
+                    Ok(())
+                };
+                cx.step(step, &(), delete).await?;
+            }
+            Ok::<_, HandlerError>("done")
+        });
         McpServer::builder("s", "1").tool(delete(&of)).workflow(workflow).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "run_twice", "arguments": { "n": 1 } }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "run_twice" }), &Lines::default());
     assert_eq!((rounds.len(), deleted.take()), (3, vec!["a".to_owned(), "a".to_owned()]));
     assert_ne!(keys(&rounds[0]), keys(&rounds[1]));
 }
@@ -261,11 +266,10 @@ struct Much {
 
 fn remembering() -> Endpoint {
     open(|| {
-        let step = |bytes: usize, _: Context| async move { Ok("x".repeat(bytes)) };
-        let fill = Workflow::new("fill")
-            .describe("d")
-            .then("read", |much: Much, _: Context| async move { Ok(much.bytes) })
-            .then("text", step);
+        let fill = Workflow::new("fill", "d", |much: Much, cx: Context| async move {
+            let bytes: usize = cx.step("read", &much, async || Ok(much.bytes)).await?;
+            cx.step("text", &bytes, async || Ok("x".repeat(bytes))).await
+        });
         let outer = |much: Much, cx: Context| async move {
             for run in 0..much.runs {
                 let arguments = json!({ "runs": run, "bytes": much.bytes, "questions": 0 });
@@ -292,7 +296,7 @@ fn what_a_call_remembers_is_bounded() {
         (513, 10, 1, Some("more than 1024 steps")),
         (1, 300_000, 1, None),
         (1, 400_000, 1, Some("bytes (limit: 524288)")),
-        (2, 300_000, 1, Some("`fill/text` does not fit into the 524288 bytes")),
+        (2, 300_000, 1, Some("`text` does not fit into the 524288 bytes")),
         (600, 1000, 0, Some("")),
         (2, 300_000, 0, Some("")),
     ] {

@@ -359,7 +359,7 @@ fn answers_of_other_kinds() {
     let cases: [(Said, &str); 3] = [
         (
             choice(json!({ "role": "assistant", "content": "One, two" }), "length"),
-            "One, two\n\n(The answer ends here: the model had no more tokens to go on with.)",
+            "One, two\n\n(The answer ends here: the model has used all of its tokens.)",
         ),
         (choice(json!({ "role": "assistant", "content": null, "refusal": "I will not." }), "stop"), "I will not."),
         (Ok(uncounted), "Yes."),

@@ -33,7 +33,7 @@ fn a_tool_that_asks_is_gone_on_from() {
     let (key, question_asked) = asked_question(&first);
     assert!(key.starts_with("ask-") && key.ends_with("/name"), "{key}");
     assert_eq!(question_asked["method"], "elicitation/create");
-    assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("p1.")));
+    assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("v2.")));
     assert_eq!(network.count(), 1);
     let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all());
     assert_eq!(second.tool_text(), ("Hello, Ada.", false));

@@ -61,12 +61,11 @@ async fn folders(cx: Context) -> Result<String, HandlerError> {
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
 }
 
-/// Keeps something for the second round, which the client carries.
-async fn kept(cx: Context) -> Result<String, HandlerError> {
-    let earlier: Option<String> = cx.kept();
-    cx.keep(&"state-ok")?;
+/// Remembers a result for the second round.
+async fn remembered(cx: Context) -> Result<String, HandlerError> {
+    let earlier: String = cx.step("prepare", &(), async || Ok("state-ok".to_owned())).await?;
     let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
-    Ok(format!("{}, confirmed: {ok}", earlier.as_deref().unwrap_or("nothing was kept")))
+    Ok(format!("{earlier}, confirmed: {ok}"))
 }
 
 async fn several(cx: Context) -> Result<String, HandlerError> {
@@ -101,10 +100,10 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("test_input_required_result_elicitation", name),
         Tool::new("test_input_required_result_sampling", capital),
         Tool::new("test_input_required_result_list_roots", folders),
-        Tool::new("test_input_required_result_request_state", kept),
+        Tool::new("test_input_required_result_request_state", remembered),
         Tool::new("test_input_required_result_multiple_inputs", several),
         Tool::new("test_input_required_result_multi_round", rounds),
-        Tool::new("test_input_required_result_tampered_state", kept),
+        Tool::new("test_input_required_result_tampered_state", remembered),
         Tool::new("test_input_required_result_capabilities", declared),
         Tool::new("test_missing_capability", capital),
         Tool::new("test_streaming_elicitation", name),
