@@ -91,6 +91,7 @@
 
 mod agents;
 pub mod auth;
+mod bounded_cache;
 mod call;
 pub mod host;
 pub mod http;
@@ -106,7 +107,7 @@ pub mod uri_template;
 pub mod worker;
 
 #[cfg(doctest)]
-mod pages;
+mod documentation;
 
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};

@@ -29,7 +29,7 @@ impl Fetch for Answering {
 thread_local! {
     static ENDPOINT: Rc<Endpoint> = Rc::new(
         Endpoint::new(server)
-            .auth(Introspection::new("https://auth.example.com/introspect").map(Introspection::without_cache))
+            .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL").without_cache())
             .resource(ProtectedResource::at(RESOURCE).expect("a URL"))
             .without_rate_limit(),
     );

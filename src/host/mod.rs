@@ -10,6 +10,8 @@ mod fetch;
 mod head;
 mod rate_limit;
 mod signature;
+mod url;
+pub(crate) mod warning;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,10 +22,11 @@ use http::HeaderMap;
 pub use body::{BodyError, RequestBody};
 pub use environment::Environment;
 pub use fetch::{Fetch, FetchError, FetchLimits, Fetched, Offline};
-pub use head::{LOCAL_HOSTS, RequestHead, path_of};
-pub(crate) use head::{host_of, is_local, origin_of};
+pub use head::RequestHead;
 pub use rate_limit::RateLimit;
 pub use signature::{CannotCheck, PublicKey, SignatureCheck};
+pub use url::{LOCAL_HOSTS, path_of};
+pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of};
 
 /// Tells the time.
 pub trait Clock {

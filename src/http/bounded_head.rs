@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use http::StatusCode;
 
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use crate::host::RequestHead;
 use crate::limits::REQUEST_ID_BYTES;
 
@@ -23,10 +23,10 @@ impl BoundedHead {
     }
 
     /// Refuses a request of which a header that was looked at is too long: what was made of its absence does not hold.
-    pub(super) fn check(&self) -> Result<(), Box<Refusal>> {
+    pub(super) fn check(&self) -> Result<(), Box<HttpError>> {
         match &*self.too_long.borrow() {
             None => Ok(()),
-            Some(name) => Err(Refusal::http(
+            Some(name) => Err(HttpError::http(
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
                 format!("The header {name} is longer than the {} bytes that are read.", self.limit),
             )),

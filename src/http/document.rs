@@ -7,14 +7,14 @@ use http::header::{
 use http::{Response, StatusCode};
 use serde::Serialize;
 
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use super::stream::Body;
 use crate::json::write;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// What a method gets that does not read.
-pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<Refusal>>> {
+pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<HttpError>>> {
     match method {
         "GET" | "HEAD" => None,
         "OPTIONS" => Some(Ok(respond(
@@ -28,7 +28,7 @@ pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<R
         ))),
         _ => {
             let message = "This document can be read, and nothing else: GET, HEAD or OPTIONS.";
-            let mut refusal = Refusal::http(StatusCode::METHOD_NOT_ALLOWED, message);
+            let mut refusal = HttpError::http(StatusCode::METHOD_NOT_ALLOWED, message);
             refusal.headers.insert(ALLOW, METHODS);
             Some(Err(refusal))
         }

@@ -1,13 +1,15 @@
-//! An endpoint, as a program puts it together. What it does with a request is in `answer`.
+//! An endpoint, as a program puts it together. What it does with a request is in `pipeline`.
 
+use std::any::Any;
+use std::fmt::Display;
 use std::rc::Rc;
 
-use super::authenticate::{Authentication, Gate};
+use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
-use super::rate::RateLimiting;
-use super::settings;
-use crate::auth::{ConfigError, IntoValidator, ProtectedResource, StateKeys};
+use super::settings::{self, Callers, Settings};
+use crate::auth::rate_limit::RateLimiting;
+use crate::auth::{ConfigError, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::request_info::RequestInfo;
 use crate::host::{Environment, RateLimit};
 use crate::protocol::description::Text;
@@ -32,12 +34,13 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 /// }
 ///
 /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
-/// let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)));
+/// let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))?);
+/// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 pub struct Endpoint {
     pub(super) path: Text,
     pub(super) server: ServerFunction,
-    pub(super) gate: Gate,
+    pub(super) access: AccessControl,
     pub(super) origins: AllowedOrigins,
     pub(super) limits: Limits,
     pub(super) json_only: bool,
@@ -52,7 +55,7 @@ impl Endpoint {
         Self {
             path: "/mcp".into(),
             server: Box::new(server),
-            gate: Gate::closed(),
+            access: AccessControl::closed(),
             origins: AllowedOrigins::default(),
             limits: Limits::default(),
             json_only: false,
@@ -61,12 +64,17 @@ impl Endpoint {
         }
     }
 
-    /// An endpoint that serves nothing until `error` is mended: for a setting that the program itself finds wrong.
+    /// Creates an endpoint that answers every request with 503 and the text of `error`, for a setting in which the program itself finds an
+    /// error.
     pub fn misconfigured(error: ConfigError) -> Self {
-        let problem = error.to_string();
+        Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: true })
+    }
+
+    fn closed_by(error: Misconfiguration) -> Self {
+        let problem = error.problem.clone();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        let gate = Gate { authentication: Authentication::Misconfigured(error), ..Gate::closed() };
-        Self { gate, ..Self::new(server) }
+        let authentication = Authentication::Misconfigured(error);
+        Self { access: AccessControl { authentication, ..AccessControl::closed() }, ..Self::new(server) }
     }
 
     /// Another path than `/mcp`.
@@ -90,16 +98,36 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn configured(self, environment: &impl Environment) -> Self {
-        settings::apply(self, environment).unwrap_or_else(Self::misconfigured)
+        let has_auth = !matches!(self.access.authentication, Authentication::Undecided);
+        match settings::read(environment, self.access.resource.clone(), has_auth) {
+            Ok(settings) => self.with(settings),
+            Err(error) => Self::misconfigured(error),
+        }
     }
 
-    /// Callers need a bearer token that `validator` accepts.
+    fn with(self, settings: Settings) -> Self {
+        let Settings { origins, state_keys, resource, has_page, rate_limit, callers } = settings;
+        let mut endpoint = self.allowed_origins(origins).resource(resource);
+        // An error in the keys is reported when a handler asks for input, because most servers need no keys.
+        endpoint.state_keys = Rc::new(state_keys);
+        endpoint.has_page = has_page.unwrap_or(endpoint.has_page);
+        if let Some(limit) = rate_limit {
+            endpoint = endpoint.rate_limit(limit);
+        }
+        match callers {
+            Callers::Unset => endpoint,
+            Callers::WithToken(validator) => endpoint.auth(validator),
+            Callers::SameMachine => endpoint.without_auth(),
+            Callers::Everybody => endpoint.open_to_the_public(),
+        }
+    }
+
+    /// Requires a bearer token that `validator` accepts.
+    ///
+    /// An async function or closure is a validator too: see [`TokenValidator`].
     #[must_use]
-    pub fn auth<Kind>(self, validator: impl IntoValidator<Kind>) -> Self {
-        self.authenticated(match validator.into_validator() {
-            Ok(validator) => Authentication::Token(validator),
-            Err(error) => Authentication::Misconfigured(error),
-        })
+    pub fn auth(self, validator: impl TokenValidator + 'static) -> Self {
+        self.authenticated(Authentication::Token(Box::new(validator)))
     }
 
     /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
@@ -115,10 +143,10 @@ impl Endpoint {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// What is wrong with the configuration stays wrong, whatever is said after it.
+    /// Sets the authentication, unless the endpoint is misconfigured: a later setting does not hide the error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
-        if !matches!(self.gate.authentication, Authentication::Misconfigured(_)) {
-            self.gate.authentication = authentication;
+        if !matches!(self.access.authentication, Authentication::Misconfigured(_)) {
+            self.access.authentication = authentication;
         }
         self
     }
@@ -126,22 +154,8 @@ impl Endpoint {
     /// The server as clients know it, who issues tokens for it, and which scopes they can have.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
-        self.gate.resource = resource;
+        self.access.resource = resource;
         self
-    }
-
-    /// Whether it has been said who may call.
-    pub(super) fn is_decided(&self) -> bool {
-        !matches!(self.gate.authentication, Authentication::Undecided)
-    }
-
-    /// The same server, with more said of it.
-    pub(super) fn set_resource(
-        &mut self,
-        change: impl FnOnce(ProtectedResource) -> Result<ProtectedResource, ConfigError>,
-    ) -> Result<(), ConfigError> {
-        self.gate.resource = change(std::mem::take(&mut self.gate.resource))?;
-        Ok(())
     }
 
     /// Whoever has `scope` also has `others`, and what those include.
@@ -151,21 +165,21 @@ impl Endpoint {
         scope: impl Into<String>,
         others: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        self.gate.hierarchy.add(scope.into(), others.into_iter().map(Into::into).collect());
+        self.access.hierarchy.add(scope.into(), others.into_iter().map(Into::into).collect());
         self
     }
 
     /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
     #[must_use]
     pub fn rate_limit(mut self, limit: Rc<dyn RateLimit>) -> Self {
-        self.gate.limit = RateLimiting::By(limit);
+        self.access.rate_limiting = RateLimiting::On(limit);
         self
     }
 
     /// Callers may call as often as they like. Where nothing is said of it, that is so too, and the log is told.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
-        self.gate.limit = RateLimiting::Off;
+        self.access.rate_limiting = RateLimiting::Off;
         self
     }
 
@@ -177,11 +191,10 @@ impl Endpoint {
         self
     }
 
-    /// The keys that sign the state of calls which ask for input. They are needed only once a handler asks: a mistake in them is
-    /// told then, in the log.
+    /// Sets the keys that encrypt the state of calls which ask for input. Without them, such a call fails, and the log says why.
     #[must_use]
-    pub fn state_keys(mut self, keys: Result<StateKeys, ConfigError>) -> Self {
-        self.state_keys = Rc::new(keys);
+    pub fn state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = Rc::new(Ok(keys));
         self
     }
 
@@ -204,5 +217,30 @@ impl Endpoint {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };
         self
+    }
+}
+
+/// Converts the result of a function that configures an endpoint. An error closes the endpoint: it answers every request with 503, and
+/// its log has the error. A [`ConfigError`] is shown to callers too, because it contains no secrets.
+///
+/// ```
+/// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
+///
+/// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+///     McpServer::builder("empty", "1.0.0").build()
+/// }
+///
+/// fn endpoint(tokens: Option<&str>) -> Result<Endpoint, ConfigError> {
+///     Ok(Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens)?))
+/// }
+///
+/// let closed = Endpoint::from(endpoint(None));
+/// ```
+impl<E: Display + 'static> From<Result<Self, E>> for Endpoint {
+    fn from(configured: Result<Self, E>) -> Self {
+        configured.unwrap_or_else(|error| {
+            let is_public = (&error as &dyn Any).is::<ConfigError>();
+            Self::closed_by(Misconfiguration { problem: error.to_string(), is_public })
+        })
     }
 }

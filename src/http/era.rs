@@ -8,9 +8,9 @@
 
 use serde_json::json;
 
+use super::http_error::HttpError;
 use super::limits::Limits;
-use super::mirror;
-use super::refusal::Refusal;
+use super::request_headers;
 use crate::host::RequestHead;
 use crate::json::{Kind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -45,8 +45,8 @@ pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &dyn RequestHead,
     limits: &Limits,
-) -> Result<Classified<'d>, Box<Refusal>> {
-    let version = mirror::version(head);
+) -> Result<Classified<'d>, Box<HttpError>> {
+    let version = request_headers::version(head);
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         return batch(root, version.as_deref(), limits.batch);
@@ -68,7 +68,7 @@ pub(super) fn classify<'d>(
         Ok(Era::Legacy) => open_legacy(request, version.as_deref()),
         Err(error) => Err(error),
     };
-    opened.map(Box::new).map(Classified::Request).map_err(|error| Refusal::message(Some(id), error))
+    opened.map(Box::new).map(Classified::Request).map_err(|error| HttpError::message(Some(id), error))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -95,14 +95,14 @@ fn open_modern<'d>(
     version: Option<&str>,
 ) -> Result<Opened<'d>, RpcError> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
-    mirror::agrees(head, version, &claim, &request)?;
+    request_headers::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
         let supported = Revision::names_of(Era::Modern);
         RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
             .with_data(json!({ "supported": supported, "requested": claim }))
     })?;
-    mirror::is_complete(head, version, &request)?;
+    request_headers::is_complete(head, version, &request)?;
     Ok(Opened { request, revision, client, capabilities })
 }
 
@@ -125,7 +125,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 }
 
 /// Source: 2025-03-26, basic, "Batching"; the revisions after it take it back.
-fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<Refusal>> {
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {
         return Err(invalid("The batch is empty."));
@@ -153,14 +153,14 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     }
 }
 
-fn no_batches() -> Box<Refusal> {
+fn no_batches() -> Box<HttpError> {
     invalid("Only the revision 2025-03-26 has batches. Send each message as a POST of its own.")
 }
 
-fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<Refusal> {
-    Refusal::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
+fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<HttpError> {
+    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
 }
 
-fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<Refusal> {
-    Refusal::message(None, RpcError::new(ErrorCode::InvalidRequest, message))
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<HttpError> {
+    HttpError::message(None, RpcError::new(ErrorCode::InvalidRequest, message))
 }

@@ -3,7 +3,7 @@
 use http::header::{ALLOW, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use crate::call::session_required::SessionRequired;
 use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -12,7 +12,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 ///
 /// GET and DELETE belong to sessions in older revisions, and there are none: 405 at once, without asking who calls
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
-pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<Option<usize>, Box<Refusal>> {
+pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
     if method != "POST" {
         const CODE: ErrorCode = ErrorCode::InvalidRequest;
         let error = match method {
@@ -20,18 +20,18 @@ pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> 
             "DELETE" => SessionRequired::EndSession.error(CODE),
             _ => RpcError::new(CODE, "Only POST is served. Send each message as a POST of its own."),
         };
-        let mut refusal = Refusal::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
+        let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
         allow_header(&mut refusal.headers);
         return Err(refusal);
     }
     if !head.header("content-type").is_some_and(|value| is_json(&value)) {
-        return Err(Refusal::http(
+        return Err(HttpError::http(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Send the message as UTF-8 JSON, with the header `Content-Type: application/json`.",
         ));
     }
     if head.header("accept").is_some_and(|accept| !accepts_json(&accept)) {
-        return Err(Refusal::http(
+        return Err(HttpError::http(
             StatusCode::NOT_ACCEPTABLE,
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
@@ -50,8 +50,8 @@ pub(super) fn allow_header(headers: &mut HeaderMap) {
 }
 
 /// 413.
-pub(super) fn too_large(body_limit: usize) -> Box<Refusal> {
-    Refusal::http(
+pub(super) fn too_large(body_limit: usize) -> Box<HttpError> {
+    HttpError::http(
         StatusCode::PAYLOAD_TOO_LARGE,
         format!("The body is longer than the {body_limit} bytes that are read."),
     )

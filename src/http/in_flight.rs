@@ -8,7 +8,7 @@ use std::cell::Cell;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -67,7 +67,7 @@ impl Reservation {
     ///
     /// # Errors
     /// 503, if less than that is left.
-    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<Refusal>> {
+    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<HttpError>> {
         let mut reserved = RESERVED.get().at(now_ms / LAPSE_MS);
         let period = reserved.period;
         if reserved.total().saturating_add(bytes) > limit {
@@ -96,10 +96,10 @@ impl Drop for Reservation {
 }
 
 /// 503, with the time after which to try again.
-fn full() -> Box<Refusal> {
+fn full() -> Box<HttpError> {
     let message = "This server holds as many request bodies as it has memory for. Try again in 1 s.";
     let error = RpcError::new(ErrorCode::Internal, message);
-    let mut refusal = Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
+    let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
     refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
     refusal
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::turned_away::TurnedAway;
+use super::auth_failure::AuthFailure;
 use crate::host::{Host, Level};
 use crate::json::{Value, write};
 use crate::protocol::error::{ErrorCode, shortened};
@@ -84,8 +84,8 @@ impl LogLine {
         self.error = code.or(self.error);
     }
 
-    pub(super) fn refused(&mut self, turned_away: &TurnedAway) {
-        self.refused = turned_away.for_log();
+    pub(super) fn refused(&mut self, failure: &AuthFailure) {
+        self.refused = failure.for_log();
     }
 
     /// The line as far as it is known: a JSON object without its end.

@@ -3,28 +3,26 @@
 //! | module | what it decides |
 //! |---|---|
 //! | [`endpoint`] | an endpoint, as a program puts it together |
-//! | `answer` | the way of a request: each check in its place |
+//! | `pipeline` | the way of a request: each check in its place |
 //! | `guard` | method, media types, announced length |
 //! | [`origin`] | which web pages may call |
 //! | `cors` | what a browser is told of that |
 //! | `authenticate` | who calls, and whether that is enough |
-//! | `turned_away` | what a caller is told who does not pass |
-//! | `rate` | how often a caller may call |
+//! | `auth_failure` | what a caller is told who does not pass |
 //! | `well_known` | what clients read before they have a token |
 //! | `server_json` | what the MCP registry asks of a server |
 //! | `document` | documents that anyone may read |
-//! | `page` | what people see of a server |
+//! | `landing` | what people see of a server |
 //! | `settings` | what the environment says about an endpoint |
 //! | `era` | which revision a message is written in |
-//! | `mirror` | whether the headers say what the body says |
+//! | `request_headers` | whether the headers say what the body says |
 //! | [`header_value`] | values in headers that are not plain ASCII |
-//! | `refusal` | what is refused before a method is reached, and the status of every error |
+//! | `http_error` | what is refused before a method is reached, and the status of every error |
 //! | `listen` | `subscriptions/listen` |
-//! | `live` | answers that may become streams |
+//! | `sse_task` | answers that may become streams |
 //! | [`stream`] | streams of events |
 //! | [`limits`] | sizes |
 //! | `in_flight` | how much memory all bodies together may take |
-//! | `warning` | what the log is told once |
 //! | `log_line` | the one line per request |
 //!
 //! # The page
@@ -33,7 +31,7 @@
 //! page asks the endpoint as any client does, with a token that is typed in where one is needed.
 //! [`Endpoint::without_page`] turns it off.
 
-mod answer;
+mod auth_failure;
 mod authenticate;
 mod bounded_head;
 mod cors;
@@ -43,23 +41,22 @@ pub mod endpoint;
 mod era;
 mod guard;
 pub mod header_value;
+mod http_error;
 mod in_flight;
+mod json_answer;
+mod landing;
 pub mod limits;
 mod listen;
-mod live;
 mod log_line;
-mod mirror;
 pub mod origin;
-mod page;
-mod rate;
-mod refusal;
-#[cfg(feature = "worker")]
-pub(crate) mod rehearsal;
+mod pipeline;
+mod request_headers;
 mod server_json;
 mod settings;
+mod sse_task;
 pub mod stream;
-mod turned_away;
-mod warning;
+#[cfg(feature = "worker")]
+pub(crate) mod warm_up;
 mod well_known;
 
 pub use endpoint::Endpoint;

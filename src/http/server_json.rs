@@ -8,7 +8,7 @@ use http::{Response, StatusCode};
 use super::bounded_head::BoundedHead;
 use super::document;
 use super::endpoint::Endpoint;
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use super::stream::Body;
 use crate::call::request_info::RequestInfo;
 use crate::host::{Host, RequestHead, origin_of};
@@ -23,22 +23,22 @@ impl Endpoint {
         head: &Rc<BoundedHead>,
         url: &str,
         host: &Host,
-    ) -> Result<Response<Body>, Box<Refusal>> {
+    ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
         if let Some(answer) = document::answer_unread(&method) {
             return answer;
         }
-        let is_guarded = self.gate.admit_anyone(&**head, url, &self.path, host).await?;
+        let is_guarded = self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let request = RequestInfo::new(head.clone(), None);
         let server = self.build(&request, None, host)?;
-        let configured = self.gate.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
+        let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
         // What a request says of its host is told to nobody but its sender: a cache must not keep it.
         let is_for_all = configured.is_some() && !request.depends_on_caller();
         let own_url = configured.or_else(|| Some(format!("{}{}", origin_of(url)?, self.path).into()));
         let Some(document) = server.server_json(own_url.as_deref()) else {
             const NAMELESS: &str =
                 "This server has no name in a registry, and its URL gives none. `registry_name` sets one.";
-            return Err(Refusal::http(StatusCode::NOT_FOUND, NAMELESS));
+            return Err(HttpError::http(StatusCode::NOT_FOUND, NAMELESS));
         };
         let document = if is_guarded { document.guarded() } else { document };
         let caching = if is_for_all { "public, max-age=300" } else { "no-store" };

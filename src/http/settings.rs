@@ -1,38 +1,62 @@
-//! What the environment says about an endpoint. Each variable is checked; one that is wrong closes the endpoint.
+//! The settings of an endpoint, read from environment variables.
 //!
-//! The table of all variables is in `docs/authorization.md`.
+//! Each variable is checked. A wrong value is an error, so that the endpoint answers 503 and names the variable. The table of all
+//! variables is in `docs/authorization.md`.
 
-use super::endpoint::Endpoint;
+use std::rc::Rc;
+
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
     Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
 };
 use crate::call::session_required::SessionRequired;
-use crate::host::Environment;
+use crate::host::{Environment, RateLimit};
 
-/// Gives `endpoint` what the environment says.
-pub(super) fn apply(endpoint: Endpoint, environment: &impl Environment) -> Result<Endpoint, ConfigError> {
+/// The settings of an endpoint.
+pub(super) struct Settings {
+    pub origins: AllowedOrigins,
+    pub state_keys: Result<StateKeys, ConfigError>,
+    pub resource: ProtectedResource,
+    /// Whether the landing page is served, if the environment says so.
+    pub has_page: Option<bool>,
+    pub rate_limit: Option<Rc<dyn RateLimit>>,
+    pub callers: Callers,
+}
+
+/// Who may call.
+pub(super) enum Callers {
+    /// The environment does not say.
+    Unset,
+    /// Callers whose token one of the validators accepts.
+    WithToken(AnyOf),
+    /// Callers on the same machine (`MCP_AUTH=none`).
+    SameMachine,
+    /// Everybody (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
+    Everybody,
+}
+
+/// Reads the settings. The variables are added to what the program has `declared` about the server.
+///
+/// # Errors
+/// A variable has a wrong value, or one that is needed is not set. `MCP_AUTH` may be unset only if `has_auth`, that is, if the program
+/// has set the authentication of the endpoint itself.
+pub(super) fn read(
+    environment: &impl Environment,
+    declared: ProtectedResource,
+    has_auth: bool,
+) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
     if variables.get("MCP_SERVERLESS").is_some_and(|value| value != "true") {
         let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
-    let mut endpoint = endpoint
-        .allowed_origins(variables.origins()?)
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()));
-    endpoint.set_resource(|declared| variables.resource(declared))?;
-    endpoint.has_page = variables.choice("MCP_PAGE", ["off", "on"])?.unwrap_or(endpoint.has_page);
-    if let Some(limit) = environment.rate_limit("MCP_RATE_LIMIT") {
-        endpoint = endpoint.rate_limit(limit);
-    }
-    let is_public = variables.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
-    if endpoint.is_decided() && variables.get("MCP_AUTH").is_none() {
-        return Ok(endpoint);
-    }
-    Ok(match variables.validator()? {
-        Some(validator) => endpoint.auth(validator),
-        None if is_public => endpoint.open_to_the_public(),
-        None => endpoint.without_auth(),
+    Ok(Settings {
+        origins: variables.origins()?,
+        state_keys: StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()),
+        resource: variables.resource(declared)?,
+        has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
+        rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
+        callers: variables.callers(has_auth)?,
     })
 }
 
@@ -65,7 +89,19 @@ impl<E: Environment> Variables<'_, E> {
         }
     }
 
-    /// The validators that MCP_AUTH names; `None`, if it names `none`.
+    fn callers(&self, has_auth: bool) -> Result<Callers, ConfigError> {
+        let is_public = self.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
+        if has_auth && self.get("MCP_AUTH").is_none() {
+            return Ok(Callers::Unset);
+        }
+        Ok(match self.validator()? {
+            Some(validator) => Callers::WithToken(validator),
+            None if is_public => Callers::Everybody,
+            None => Callers::SameMachine,
+        })
+    }
+
+    /// The validators that MCP_AUTH names, or `None` if it is `none`.
     fn validator(&self) -> Result<Option<AnyOf>, ConfigError> {
         const CHOICE: &str =
             "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
@@ -80,10 +116,10 @@ impl<E: Environment> Variables<'_, E> {
             validators = match &*name {
                 "static" => {
                     let tokens = self.get("MCP_STATIC_TOKENS");
-                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref()))?
+                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref())?)
                 }
-                "introspection" => validators.or(self.introspection())?,
-                "jwt" => validators.or(self.jwt())?,
+                "introspection" => validators.or(self.introspection()?),
+                "jwt" => validators.or(self.jwt()?),
                 _ => return Err(ConfigError::new("MCP_AUTH", CHOICE)),
             };
         }
@@ -142,7 +178,7 @@ impl<E: Environment> Variables<'_, E> {
         for issuer in self.list("MCP_AUTHORIZATION_SERVERS") {
             resource = resource.authorization_server(&issuer)?;
         }
-        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::list("MCP_SCOPES", &listed)).transpose()?;
+        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
         if let Some(scopes) = scopes {
             resource.scopes = scopes;
         }

@@ -11,7 +11,7 @@ use http::header::{HeaderValue, LOCATION};
 use http::{Response, StatusCode};
 
 use super::document;
-use super::refusal::Refusal;
+use super::http_error::HttpError;
 use super::stream::Body;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, SecureUrl};
@@ -25,7 +25,7 @@ pub(super) fn answer(
     url: Option<&SecureUrl>,
     path: &str,
     method: &str,
-) -> Option<Result<Response<Body>, Box<Refusal>>> {
+) -> Option<Result<Response<Body>, Box<HttpError>>> {
     let issuer = resource.authorization_servers.first()?;
     let url = url?;
     let name = path.strip_prefix(PREFIX)?.trim_end_matches('/');

@@ -74,12 +74,12 @@ function begin(number) {
   return call
 }
 
-let hasRehearsed = false
+let hasWarmedUp = false
 
 /** Has the module answer a call of its own, once it has started: after a break, there are others to answer. */
-export function rehearse(work, headers, body) {
-  if (hasRehearsed) return
-  hasRehearsed = true
+export function warmUp(work, headers, body) {
+  if (hasWarmedUp) return
+  hasWarmedUp = true
   // Whatever goes wrong here must not keep the module from starting, and a Request cannot be made yet.
   const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
   const bytes = body.slice()

@@ -4,7 +4,7 @@
 //! promise; only a handler that waits gets one, and a task. `entry.js` also keeps the ids of the calls that wait within the module, and
 //! answers these calls if the module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -19,18 +19,21 @@ use worker::worker_sys::Context;
 use worker::{Env, web_sys};
 
 use super::body::WorkerBody;
+#[cfg(not(panic = "unwind"))]
+use super::current_call;
 use super::head::WorkerHead;
-use super::machine::{UNKNOWN_CALL, host};
-use super::respond::{pair, respond};
-use super::start::start;
+use super::host::{UNKNOWN_CALL, host};
+use super::promise::start;
+use super::response::{pair, respond};
 use crate::host::Host;
 use crate::http::stream::Body;
-use crate::http::{Endpoint, rehearsal};
+use crate::http::{Endpoint, warm_up};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     fn receive(request: &web_sys::Request, env: &Env, context: &Context, answer: &JsValue) -> JsValue;
-    fn rehearse(work: &JsValue, headers: &Array, body: &[u8]);
+    #[wasm_bindgen(js_name = warmUp)]
+    fn warm_up(work: &JsValue, headers: &Array, body: &[u8]);
     #[cfg(not(panic = "unwind"))]
     fn broke(call: u32);
 }
@@ -38,13 +41,6 @@ extern "C" {
 thread_local! {
     static ENDPOINT: OnceCell<Rc<Endpoint>> = const { OnceCell::new() };
     static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
-    /// The call that is worked on.
-    static CALL: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Makes what follows part of `call`.
-pub(super) fn work_on(call: u32) {
-    CALL.set(call);
 }
 
 /// The start of a module, behind [`entry!`](crate::worker::entry).
@@ -55,16 +51,16 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
         // It is not kept: at this time the environment may lack something, and the clock stands at 0.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerHead::new(&request));
-        let rehearsal = async move {
+        let warm_up = async move {
             let answer = |stage, host| handle(Rc::new(stage), request, Some(body), host);
-            endpoint.rehearse(head, &host, answer).await;
+            endpoint.warm_up(head, &host, answer).await;
             Ok(JsValue::UNDEFINED)
         };
-        start(UNKNOWN_CALL, Box::pin(rehearsal));
+        start(UNKNOWN_CALL, Box::pin(warm_up));
     };
     let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
-    let headers: Array = rehearsal::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
-    rehearse(&work, &headers, rehearsal::CALL);
+    let headers: Array = warm_up::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
+    warm_up(&work, &headers, warm_up::CALL);
 }
 
 /// The function behind [`entry!`](crate::worker::entry).
@@ -113,10 +109,12 @@ fn handle(
 /// The module has broken. It can still call out once: nothing comes back into it.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
-    broke(CALL.get());
+    broke(current_call::get());
 }
 
 /// Makes `endpoint`, a function of the environment, what the Worker serves.
+///
+/// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
 ///
 /// The function is called once in the life of an isolate, since the environment stays the same as long; its
 /// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, for a
@@ -124,15 +122,15 @@ fn on_abort() {
 /// the log and has no other effect.
 ///
 /// ```no_run
-/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
+/// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
 /// use worker::Env;
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     McpServer::builder("empty", "1.0.0").build()
 /// }
 ///
-/// fn endpoint(env: &Env) -> Endpoint {
-///     Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
+/// fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
+///     Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
 /// }
 ///
 /// edge_mcp::worker::entry!(endpoint);
@@ -148,7 +146,7 @@ macro_rules! __worker_entry {
 
             #[wasm_bindgen::prelude::wasm_bindgen(start)]
             pub fn begin() {
-                $crate::worker::begin($endpoint);
+                $crate::worker::begin(|env| $endpoint(env).into());
             }
 
             #[wasm_bindgen::prelude::wasm_bindgen]
@@ -157,7 +155,7 @@ macro_rules! __worker_entry {
                 env: worker::Env,
                 context: worker::worker_sys::Context,
             ) -> wasm_bindgen::JsValue {
-                $crate::worker::fetch(request, env, context, $endpoint)
+                $crate::worker::fetch(request, env, context, |env| $endpoint(env).into())
             }
         };
     };

@@ -54,10 +54,10 @@ impl RateLimit for Binding {
 }
 
 impl StaticTokens {
-    /// The tokens that the secret (or variable) `name` lists, in the form of [`StaticTokens::from_json`].
+    /// Parses the tokens in the secret or variable `name`, in the form of [`StaticTokens::from_json`].
     ///
     /// # Errors
-    /// It is not set, or is not such a list. [`Endpoint::auth`](crate::http::Endpoint::auth) takes the error as it is.
+    /// The secret is not set, or is not such a list.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_json(name, text.as_deref())
@@ -65,13 +65,19 @@ impl StaticTokens {
 }
 
 impl StateKeys {
-    /// The keys of the secret `name`, in the form of [`StateKeys::from_text`].
+    /// Parses the keys in the secret `name`, in the form of [`StateKeys::from_text`].
     ///
     /// # Errors
-    /// It is not set, or has a key that is too short. [`Endpoint::state_keys`](crate::http::Endpoint::state_keys) takes the
-    /// error as it is.
+    /// The secret is not set, or has a key that is too short.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_text(name, text.as_deref())
+    }
+}
+
+/// Lets `?` convert the error in functions that return `worker::Result`. The caller then gets a 503 whose cause is in the log only.
+impl From<ConfigError> for worker::Error {
+    fn from(error: ConfigError) -> Self {
+        Self::RustError(error.to_string())
     }
 }

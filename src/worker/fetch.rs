@@ -10,8 +10,8 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 use worker::{Delay, web_sys};
 
-use super::machine::Isolate;
-use super::respond::pairs;
+use super::host::Isolate;
+use super::response::pairs;
 use crate::host::{Fetch, FetchError, FetchLimits, Fetched};
 
 #[wasm_bindgen(module = "/src/worker/fetch.js")]

@@ -6,15 +6,16 @@
 //! own when the module starts, which writes the panic to the log. What becomes of those who wait is for `entry`.
 
 mod body;
+mod current_call;
 mod entry;
 mod environment;
 mod fetch;
 mod head;
-mod machine;
-mod respond;
+mod host;
+mod promise;
+mod response;
 mod serve;
 mod signature;
-mod start;
 
 #[doc(hidden)]
 pub use ::worker as runtime;

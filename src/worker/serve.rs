@@ -6,8 +6,8 @@ use worker::{Request, Response};
 
 use super::body::WorkerBody;
 use super::head::WorkerHead;
-use super::machine::{UNKNOWN_CALL, host};
-use super::respond::respond;
+use super::host::{UNKNOWN_CALL, host};
+use super::response::respond;
 use crate::http::Endpoint;
 
 /// Answers `request` from `endpoint`.
@@ -27,11 +27,12 @@ use crate::http::Endpoint;
 ///
 /// // The app marks this function with #[event(fetch)].
 /// async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
-///     let endpoint = Endpoint::new(server).auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"));
-///     edge_mcp::worker::serve(endpoint, request, cx).await
+///     let tokens = StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS");
+///     edge_mcp::worker::serve(tokens.map(|tokens| Endpoint::new(server).auth(tokens)), request, cx).await
 /// }
 /// ```
-pub async fn serve(endpoint: Endpoint, request: Request, cx: worker::Context) -> worker::Result<Response> {
+pub async fn serve(endpoint: impl Into<Endpoint>, request: Request, cx: worker::Context) -> worker::Result<Response> {
+    let endpoint = endpoint.into();
     let host = host(cx, UNKNOWN_CALL);
     // Another handle to the request. Its own method of that name would copy it, body and all.
     let request = Clone::clone(request.inner());

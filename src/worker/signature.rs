@@ -11,7 +11,7 @@ use worker::js_sys::{self, Array, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
-use super::machine::Isolate;
+use super::host::Isolate;
 use crate::host::{CannotCheck, PublicKey, SignatureCheck};
 
 impl SignatureCheck for Isolate {

@@ -256,11 +256,11 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
   await isServed(worker)
 })
 
-test('the rehearsal is answered, and not logged', () => {
-  assert.doesNotMatch(worker.logs(), /"event":"rehearsal"|"target":"repeat"/)
+test('the warm-up call is answered, and not logged', () => {
+  assert.doesNotMatch(worker.logs(), /"event":"warm-up"|"target":"repeat"/)
 })
 
-test('a server that breaks before its first request, in the rehearsal, is served', async (t) => {
+test('a server that breaks before its first request, in the warm-up, is served', async (t) => {
   const own = await startWorker({ name: 'faults', vars: { FRAGILE: 'yes' } })
   t.after(() => own.stop())
   assert.match(own.logs(), /panicked at/)

@@ -75,10 +75,10 @@ pub(crate) const RULES: &[Rule] = &[
     rule(46, "a header that contradicts the body outranks a version that is not served", Held(&["envelope::a_version_that_is_not_served_is_refused"])),
     // Lists
     rule(47, "six results say for how long and for whom they hold", Held(&["envelope::results_have_their_envelope", "caching::hints_are_sent"])),
-    rule(48, "all pages of a list say the same, and nothing of one caller is public", Held(&["pages::pages_have_one_scope", "caching::public_is_refused_where_callers_differ", "caching::an_answer_made_for_a_caller_is_private"])),
+    rule(48, "all pages of a list say the same, and nothing of one caller is public", Held(&["pagination::pages_have_one_scope", "caching::public_is_refused_where_callers_differ", "caching::an_answer_made_for_a_caller_is_private"])),
     rule(49, "lists vary by authorization, and by nothing else", Held(&["lists::lists_keep_their_order", "visibility::what_is_hidden_is_not_there"])),
     rule(50, "tools are listed in one order", Held(&["lists::lists_keep_their_order"])),
-    rule(51, "cursors hold, foreign ones are -32602, the last page has none", Held(&["pages::pages_make_up_the_list", "pages::foreign_cursors_are_refused", "lists::cursors_are_checked"])),
+    rule(51, "cursors hold, foreign ones are -32602, the last page has none", Held(&["pagination::pages_make_up_the_list", "pagination::foreign_cursors_are_refused", "lists::cursors_are_checked"])),
     rule(52, "what is declared can be listed", Held(&["envelope::discovery_tells_what_there_is"])),
     // Tools
     rule(53, "input schemas are of objects", Held(&["tools::tools_are_described", "building::bad_definitions_are_refused_by_name"])),

@@ -105,8 +105,8 @@ fn endpoint() -> Endpoint {
         request.extend(Tenant("acme"));
         Ok(server(&Seen::default()))
     })
-    .auth(StaticTokens::from_json("T", Some(TOKENS)))
-    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)))
+    .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
+    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
     .without_rate_limit()
 }
 

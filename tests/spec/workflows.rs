@@ -27,7 +27,7 @@ struct More {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
 }
 

@@ -21,7 +21,7 @@ fn tools_are_published_as_before() {
 }
 
 fn endpoint() -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     Endpoint::new(|_| server(None)).without_auth().without_rate_limit().state_keys(keys)
 }
 

@@ -11,27 +11,27 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::{Either, select};
-use futures::{FutureExt, StreamExt, stream};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
+use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
+use super::json_answer::{Answered, accepted, json_response, respond, respond_to_batch};
 use super::limits::Limits;
 use super::listen;
-use super::live::{self, Job};
 use super::log_line::LogLine;
-use super::refusal::{Refusal, status_of};
+use super::sse_task::{self, Job};
 use super::stream::Body;
-use super::{cors, crash, guard, mirror, page, server_json, warning, well_known};
+use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
 use crate::call::request_info::RequestInfo;
-use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of};
+use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of, warning};
 use crate::json::{Document, JsonError};
 use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -49,7 +49,7 @@ impl Endpoint {
         let head = Rc::new(BoundedHead::new(head, self.limits.header));
         let mut line = LogLine::new(head.request_id());
         let origin = head.header("origin");
-        let passes = |origin: &str| self.origins.allows(origin) || self.gate.is_own_origin(origin);
+        let passes = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let origin_passes = origin.as_deref().is_none_or(passes);
         if let Some(origin) = origin.as_deref().filter(|_| origin_passes) {
             let mut headers = HeaderMap::new();
@@ -85,15 +85,15 @@ impl Endpoint {
         origin_passes: bool,
         line: &mut LogLine,
         started: u64,
-    ) -> Result<Answer, Box<Refusal>> {
+    ) -> Result<Answer, Box<HttpError>> {
         let url = head.url();
         let path = path_of(&url);
-        let is_page = self.has_page && page::is_asked_for(&**head, path);
+        let is_page = self.has_page && landing::is_asked_for(&**head, path);
         if path != self.path && !is_page {
             return self.beside(head, &url, host).boxed_local().await.map(Answer::Whole);
         }
         if !origin_passes {
-            return Err(Refusal::http(
+            return Err(HttpError::http(
                 StatusCode::FORBIDDEN,
                 "Pages of this origin may not call this server. Its configuration can allow them.",
             ));
@@ -106,7 +106,7 @@ impl Endpoint {
             return Ok(Answer::Whole(cors::preflight(&**head)));
         }
         let announced = guard::check(&**head, &method, self.limits.body)?;
-        let principal = self.gate.authenticate(&**head, &url, &self.path, host, line).await?;
+        let principal = self.access.authenticate(&**head, &url, &self.path, host, line).await?;
         let (body, mut reservation) = self.read(body, announced, host).await?;
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
         let classified = classify(document.root(), &**head, &self.limits)?;
@@ -126,7 +126,7 @@ impl Endpoint {
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(Answer::Whole(answer_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
                 let Opened { request, revision, client, capabilities } = *opened;
@@ -140,20 +140,21 @@ impl Endpoint {
                 self.authorize([&request], &server, info.caller(), &url)
                     .map_err(|refusal| refusal.of(request.id.clone()))?;
                 if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
-                    let refused = |error| Refusal::rpc(StatusCode::OK, Some(request.id.clone()), error);
+                    let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
                     return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
                 }
                 let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
                 if let Some(tool) = tool {
                     let id = || Some(request.id.clone());
-                    mirror::params_agree(&**head, tool, &request).map_err(|error| Refusal::message(id(), error))?;
+                    request_headers::params_agree(&**head, tool, &request)
+                        .map_err(|error| HttpError::message(id(), error))?;
                 }
                 head.check()?;
                 let wishes = self.wishes(&request, &server, revision, &**head)?;
                 let opened = (!wishes.is_empty())
-                    .then(|| live::open(host, wishes, server.info.name.clone(), self.limits.output));
+                    .then(|| sse_task::open(host, wishes, server.info.name.clone(), self.limits.output));
                 let (notifying, channel) = opened.unzip();
-                let resource = self.gate.resource.url.as_ref().map(|url| url.as_str().into());
+                let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
                 let parts = Parts::new(info, request.id.clone(), revision, host.clone());
                 let parts = Parts { client, capabilities, meta, traceparent, resource, live: notifying, ..parts };
                 let cx = Context::new(parts, Some(Rc::new(server.clone())));
@@ -171,7 +172,7 @@ impl Endpoint {
                 drop(body);
                 if let Some(channel) = channel {
                     let job = Job { prepared, line: std::mem::take(line), started, reservation };
-                    return Ok(Answer::Live(live::answer(job, channel, host).boxed_local().await));
+                    return Ok(Answer::Live(sse_task::answer(job, channel, host).boxed_local().await));
                 }
                 let Answered { status, message, error } = respond(prepared).await;
                 line.error(error);
@@ -181,25 +182,25 @@ impl Endpoint {
     }
 
     /// Answers a request to another path than the endpoint's: the metadata documents.
-    async fn beside(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
+    async fn beside(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<HttpError>> {
         let path = path_of(url);
-        let own_url = self.gate.resource_url(url, &self.path);
-        if let Some(answer) = well_known::answer(&self.gate.resource, own_url.as_deref(), path, &head.method()) {
+        let own_url = self.access.resource_url(url, &self.path);
+        if let Some(answer) = well_known::answer(&self.access.resource, own_url.as_deref(), path, &head.method()) {
             return answer;
         }
         if path == server_json::PATH {
             return self.server_json(head, url, host).await;
         }
         let message = format!("Nothing is here; the server is at {}.", self.path);
-        Err(Refusal::http(StatusCode::NOT_FOUND, message))
+        Err(HttpError::http(StatusCode::NOT_FOUND, message))
     }
 
     /// The page for people, of the server as nobody in particular finds it.
-    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<Refusal>> {
-        self.gate.admit_anyone(&**head, url, &self.path, host).await?;
+    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<HttpError>> {
+        self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
-        let own_url = self.gate.resource_url(url, &self.path);
-        Ok(page::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
+        let own_url = self.access.resource_url(url, &self.path);
+        Ok(landing::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
     /// The notifications that the client wants while its request is answered: those it has asked for, if it takes a stream.
@@ -209,13 +210,13 @@ impl Endpoint {
         server: &McpServer,
         revision: Revision,
         head: &dyn RequestHead,
-    ) -> Result<Wishes, Box<Refusal>> {
+    ) -> Result<Wishes, Box<HttpError>> {
         let takes_streams = || head.header("accept").is_some_and(|accept| guard::names(&accept, "text/event-stream"));
         if !Method::may_tell(&request.method) {
             return Ok(Wishes::default());
         }
         let mut wishes = Wishes::of(request.params)
-            .map_err(|error| Refusal::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
+            .map_err(|error| HttpError::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
         wishes.log_level = match revision.era() {
             Era::Modern => wishes.log_level.filter(|_| server.logging.is_some()),
             Era::Legacy => server.logging,
@@ -230,14 +231,14 @@ impl Endpoint {
         body: impl RequestBody,
         announced: Option<usize>,
         host: &Host,
-    ) -> Result<(Vec<u8>, Reservation), Box<Refusal>> {
+    ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
         let Limits { body: most, in_flight, .. } = self.limits;
         let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
         let body = in_time(body.read(most), host).await?.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(self.limits.body),
             BodyError::Broken(cause) => {
                 failure::log(host, "body", &cause);
-                Refusal::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
+                HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
         })?;
         reservation.set(body.len());
@@ -252,7 +253,7 @@ impl Endpoint {
         info: &RequestInfo,
         url: &str,
         host: &Host,
-    ) -> Result<Vec<Prepared>, Box<Refusal>> {
+    ) -> Result<Vec<Prepared>, Box<HttpError>> {
         let server = self.build(info, None, host)?;
         // Before any of them is answered: there is one status for all.
         self.authorize(requests, &server, info.caller(), url)?;
@@ -273,14 +274,14 @@ impl Endpoint {
         server: &McpServer,
         caller: Option<&Principal>,
         url: &str,
-    ) -> Result<(), Box<Refusal>> {
+    ) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
         for scope in requests.into_iter().flat_map(|request| rpc::scopes::needed(request, server)) {
             if !needed.contains(scope) {
                 needed.push(scope.clone());
             }
         }
-        self.gate.authorize(caller, &needed, url, &self.path)
+        self.access.authorize(caller, &needed, url, &self.path)
     }
 
     pub(super) fn build(
@@ -288,7 +289,7 @@ impl Endpoint {
         info: &RequestInfo,
         id: Option<&RequestId>,
         host: &Host,
-    ) -> Result<Rc<McpServer>, Box<Refusal>> {
+    ) -> Result<Rc<McpServer>, Box<HttpError>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
         for problem in server.iter().flat_map(|server| &server.warnings) {
             warning::once(host, "definition", problem);
@@ -297,7 +298,7 @@ impl Endpoint {
             failure::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
-            Refusal::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
+            HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })
     }
 }
@@ -308,76 +309,25 @@ enum Answer {
     Live(Response<Body>),
 }
 
-/// The answer to one message.
-pub(super) struct Answered {
-    pub status: StatusCode,
-    pub message: Vec<u8>,
-    /// The code of the error that it is, if it is one.
-    pub error: Option<ErrorCode>,
-}
-
-/// Runs a call to its end.
-pub(super) async fn respond(prepared: Prepared) -> Answered {
-    let cx = prepared.cx().clone();
-    match prepared.finish().await {
-        Ok(message) => Answered { status: StatusCode::OK, message, error: None },
-        Err(error) => Answered {
-            status: status_of(cx.revision().era(), error.code),
-            message: error_response(Some(cx.request_id()), &error),
-            error: Some(error.code),
-        },
-    }
-}
-
-/// Runs the calls of a batch to their ends, so many of them at the same time.
-async fn answer_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
-    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
-    let mut body = vec![b'['];
-    while let Some(Answered { message, error, .. }) = answers.next().await {
-        line.error(error);
-        if body.len() > 1 {
-            body.push(b',');
-        }
-        body.extend(message);
-    }
-    body.push(b']');
-    json_response(StatusCode::OK, body)
-}
-
 /// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
-fn not_json(body: &[u8], error: &JsonError) -> Box<Refusal> {
+fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
     let code = match error {
         JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
         _ => ErrorCode::InvalidRequest,
     };
-    Refusal::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
-}
-
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-fn accepted() -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(Vec::new()));
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response
+    HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
 /// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.
-async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<Refusal>> {
+async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<HttpError>> {
     let mut reading = pin!(reading);
     if let Poll::Ready(body) = futures::poll!(&mut reading) {
         return Ok(body);
     }
     match select(reading, host.timer.sleep(Duration::from_secs(BODY_SECONDS))).await {
         Either::Left((body, _)) => Ok(body),
-        Either::Right(_) => Err(Refusal::http(
+        Either::Right(_) => Err(HttpError::http(
             StatusCode::REQUEST_TIMEOUT,
             format!("The body has not arrived within {BODY_SECONDS} s. Send it again."),
         )),

@@ -11,8 +11,8 @@ use worker::js_sys::Array;
 use worker::wasm_bindgen;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
-use super::entry::work_on;
-use super::respond::pairs;
+use super::current_call;
+use super::response::pairs;
 use crate::host::{Clock, CrashAnswer, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
@@ -70,7 +70,7 @@ impl Tasks for Isolate {
         let call = self.call;
         let mut task = task;
         self.context.wait_until(std::future::poll_fn(move |cx| {
-            work_on(call);
+            current_call::enter(call);
             task.as_mut().poll(cx)
         }));
     }

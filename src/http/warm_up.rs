@@ -12,9 +12,9 @@ use serde::Deserialize;
 
 use super::endpoint::Endpoint;
 use super::stream::Body;
-use super::warning;
 use crate::auth::StaticTokens;
 use crate::call::request_info::RequestInfo;
+use crate::host::warning;
 use crate::host::{Host, Level, Log, RequestHead};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
@@ -28,14 +28,14 @@ pub(crate) const CALL: &[u8] =
 pub(crate) const HEADERS: [(&str, &str); 4] = [
     ("content-type", "application/json"),
     ("accept", "application/json, text/event-stream"),
-    ("authorization", "Bearer rehearsal"),
+    ("authorization", "Bearer warm-up"),
     ("mcp-protocol-version", "2025-06-18"),
 ];
 
 impl Endpoint {
     /// Builds the server, as nobody in particular finds it, and has the call answered, for which `head` is the head: from a server
     /// that is there for this alone, since the tools of the program may do anything. The log is told only if it fails.
-    pub(crate) async fn rehearse(
+    pub(crate) async fn warm_up(
         &self,
         head: Rc<dyn RequestHead>,
         host: &Host,
@@ -46,20 +46,21 @@ impl Endpoint {
         // What is wrong with the server is told to those who call it.
         drop((self.server)(&info).map(|server| server.for_caller(&info)));
         if answer(stage(), silent).await.status() != StatusCode::OK {
-            warning::once(host, "rehearsal", "has failed: the first answer is slow");
+            warning::once(host, "warm-up", "has failed: the first answer is slow");
         }
     }
 }
 
-/// The token lets a caller in who is nobody else, to where there is nothing else.
+/// Returns the endpoint of the warm-up server. Its token is valid only there.
 fn stage() -> Endpoint {
-    let tokens = r#"[{"token":"rehearsal","subject":"nobody","scopes":[]}]"#;
-    Endpoint::new(server).auth(StaticTokens::from_json("", Some(tokens))).without_rate_limit()
+    let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
+    let tokens = StaticTokens::from_json("", Some(tokens));
+    Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit()
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let repeat = Tool::new("repeat", async |Repeat { line, times }| line.repeat(times)).description("Says it again.");
-    McpServer::builder("rehearsal", "1.0.0").tool(repeat).build()
+    McpServer::builder("warm-up", "1.0.0").tool(repeat).build()
 }
 
 #[derive(Deserialize, JsonSchema)]

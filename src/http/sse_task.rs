@@ -11,8 +11,8 @@ use futures::future::{LocalBoxFuture, Shared};
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
-use super::answer::{Answered, json_response, respond};
 use super::in_flight::Reservation;
+use super::json_answer::{Answered, json_response, respond};
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::call::context::Live;

@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// Writes a warning, unless it has been written before.
-pub(super) fn once(host: &Host, event: &str, problem: &str) {
+pub(crate) fn once(host: &Host, event: &str, problem: &str) {
     let is_new = TOLD.with_borrow_mut(|told| {
         let is_new = told.len() < WARNINGS && told.iter().all(|known| known != problem);
         if is_new {

@@ -1,6 +1,6 @@
 //! The page for people, at `/`.
 //!
-//! | file in `page/` | what it holds |
+//! | file in `landing/` | what it holds |
 //! |---|---|
 //! | `page.html`, `page.css` | what a server says of itself, and how that looks |
 //! | `ask.js` | a client of 2026-07-28 |
@@ -30,14 +30,14 @@ use crate::host::RequestHead;
 use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
 
-const DOCUMENT: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
+const DOCUMENT: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
-    include_str!("page/ask.js"),
-    include_str!("page/show.js"),
-    include_str!("page/form.js"),
-    include_str!("page/connect.js"),
-    include_str!("page/page.js"),
+    include_str!("ask.js"),
+    include_str!("show.js"),
+    include_str!("form.js"),
+    include_str!("connect.js"),
+    include_str!("page.js"),
 );
 
 /// Nothing but this style and this script, which may talk to this server alone. Text never becomes markup, not even by a mistake in

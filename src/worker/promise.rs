@@ -9,7 +9,7 @@ use futures::task::AtomicWaker;
 use worker::js_sys::futures::future_to_promise;
 use worker::wasm_bindgen::JsValue;
 
-use super::entry::work_on;
+use super::current_call;
 
 /// Polls `work` for `call`: gives what comes of it, if it is done, or a promise of that.
 ///
@@ -18,13 +18,13 @@ use super::entry::work_on;
 pub(super) fn start(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> JsValue {
     let relay = Arc::new(Relay(AtomicWaker::new()));
     let waker = Waker::from(relay.clone());
-    work_on(call);
+    current_call::enter(call);
     if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
         return done.unwrap_or_else(|error| error);
     }
     let task = std::future::poll_fn(move |task| {
         relay.0.register(task.waker());
-        work_on(call);
+        current_call::enter(call);
         // What has woken it before the task was there is not lost: a task is polled when it begins.
         work.as_mut().poll(&mut Context::from_waker(&waker))
     });

@@ -1,0 +1,61 @@
+//! The cache of answers about tokens.
+//!
+//! All requests of an isolate share it. Its keys are digests, so it holds no token. It holds finished answers only: on Workers, a
+//! request cannot wait for a fetch that another request has started.
+
+use std::cell::RefCell;
+
+use sha2::{Digest, Sha256};
+
+use super::principal::Principal;
+use super::validator::TokenRefusal;
+use crate::bounded_cache::BoundedCache;
+use crate::limits::TOKEN_ANSWERS;
+
+/// A digest of a token and of everything else that the answer depends on: the authorization server, the credentials of the client
+/// that asked it, and the expected claims.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key([u8; 32]);
+
+impl Key {
+    pub(super) fn of(parts: &[&str]) -> Self {
+        let mut digest = Sha256::new();
+        for part in parts {
+            // With the length of each part, two different lists never have the same digest.
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        Self(digest.finalize().into())
+    }
+}
+
+type Answer = Result<Principal, TokenRefusal>;
+
+thread_local! {
+    static CACHE: RefCell<BoundedCache<Key, Answer>> = const { RefCell::new(BoundedCache::new(TOKEN_ANSWERS)) };
+}
+
+/// Returns the cached answer if it has not expired. Times are in seconds since 1970.
+pub(super) fn get(key: &Key, now: u64) -> Option<Answer> {
+    CACHE.with_borrow(|cache| cache.get(key, now).cloned())
+}
+
+/// Caches an answer until `expires`.
+pub(super) fn insert(key: Key, answer: &Answer, expires: u64, now: u64) {
+    CACHE.with_borrow_mut(|cache| cache.insert(key, answer.clone(), expires, now));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_depend_on_where_each_part_ends() {
+        let answer = Err(TokenRefusal::Expired);
+        insert(Key::of(&["a", "b"]), &answer, 10, 5);
+        assert_eq!(get(&Key::of(&["a", "b"]), 9), Some(answer));
+        for other in [&["ab", ""][..], &["", "ab"], &["ab"], &["a", "b", ""], &["b", "a"]] {
+            assert_eq!(get(&Key::of(other), 9), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Answers that are one JSON document: the response to a request, the responses to a batch, and the empty 202.
+
+use futures::{StreamExt, stream};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::http_error::status_of;
+use super::log_line::LogLine;
+use super::stream::Body;
+use crate::protocol::error::ErrorCode;
+use crate::protocol::message::error_response;
+use crate::rpc::Prepared;
+
+/// The response to one request.
+pub(super) struct Answered {
+    pub status: StatusCode,
+    /// The JSON-RPC response.
+    pub message: Vec<u8>,
+    /// The code of the error, if the response is an error.
+    pub error: Option<ErrorCode>,
+}
+
+/// Runs a call to its end.
+pub(super) async fn respond(prepared: Prepared) -> Answered {
+    let cx = prepared.cx().clone();
+    match prepared.finish().await {
+        Ok(message) => Answered { status: StatusCode::OK, message, error: None },
+        Err(error) => Answered {
+            status: status_of(cx.revision().era(), error.code),
+            message: error_response(Some(cx.request_id()), &error),
+            error: Some(error.code),
+        },
+    }
+}
+
+/// Runs the calls of a batch to their ends, at most `concurrent` of them at the same time, and answers with an array.
+pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
+    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
+    let mut body = vec![b'['];
+    while let Some(Answered { message, error, .. }) = answers.next().await {
+        line.error(error);
+        if body.len() > 1 {
+            body.push(b',');
+        }
+        body.extend(message);
+    }
+    body.push(b']');
+    json_response(StatusCode::OK, body)
+}
+
+/// An HTTP response with a JSON body. No cache may store it.
+pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// 202 without a body, for messages that need no response.
+pub(super) fn accepted() -> Response<Body> {
+    let mut response = Response::new(Body::Bytes(Vec::new()));
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
