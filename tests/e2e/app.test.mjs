@@ -108,7 +108,7 @@ describe('documents', () => {
     assert.equal((await save('large', 'Large', text)).isError, false)
     assert.equal((await call(worker, 'read-document', { slug: 'large' })).content[0].text, text)
     const refused = await save('large', 'Large', `${text}ü`)
-    assert.match(refused.content[0].text, /text: has 400001 characters, at most 400000/)
+    assert.match(refused.content[0].text, /`text` must have at most 400000 characters \(got 400001\)/)
   })
 })
 
