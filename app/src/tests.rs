@@ -85,7 +85,7 @@ fn ingest_stores_all_documents_or_none() {
     for (documents, says) in [
         (json!([document("a"), document("b"), document("a")]), "Two documents have the slug `a`"),
         (json!([document("a"), document("B b")]), "a slug is made of"),
-        (json!([document("a"), { "slug": "b" }]), "documents[1].title: is required"),
+        (json!([document("a"), { "slug": "b" }]), "`documents[1].title` is required"),
         (json!([]), "at least 1"),
     ] {
         let (text, is_error) = base.text("run_ingest", json!({ "documents": documents }));
@@ -94,7 +94,7 @@ fn ingest_stores_all_documents_or_none() {
     }
     base.store.outage.set(Some(Outage::NotMigrated));
     let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
-    assert!(is_error && text.contains("Step `store` failed") && text.contains("migrations"), "{text}");
+    assert!(is_error && text.contains("migrations"), "{text}");
     base.store.outage.set(None);
     let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
     assert_eq!(
@@ -129,7 +129,7 @@ fn arguments_are_checked() {
     let base = KnowledgeBase::new();
     let document = |slug: &str, title: &str, text: &str| json!({ "slug": slug, "title": title, "text": text });
     for (tool, arguments, says) in [
-        ("search-documents", json!({}), "query: is required"),
+        ("search-documents", json!({}), "`query` is required"),
         ("search-documents", json!({ "query": "" }), "query: has 0 characters"),
         ("search-documents", json!({ "query": "x".repeat(501) }), "query: has 501 characters"),
         ("search-documents", json!({ "query": "x", "limit": 0 }), "limit: 0 is below"),

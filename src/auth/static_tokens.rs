@@ -11,7 +11,7 @@ use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::json::type_error::Step;
+use crate::json::type_error::PathSegment;
 use crate::json::{Document, JsonError, JsonLimits, deserialize};
 
 type Sha256Digest = [u8; 32];
@@ -66,8 +66,8 @@ impl StaticTokens {
             }
             _ => malformed(String::new()),
         })?;
-        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.way().next() {
-            Some(Step::Item(at)) => malformed(format!("; see entry {}", at.saturating_add(1))),
+        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.path().next() {
+            Some(PathSegment::Item(at)) => malformed(format!("; see entry {}", at.saturating_add(1))),
             _ => malformed(String::new()),
         })?;
         if entries.is_empty() {

@@ -223,7 +223,7 @@ fn the_model_is_told_what_came_of_a_call() {
             "ada",
             "double",
             json!(""),
-            "The tool failed: The arguments of `double` do not fit its input schema:\n- n: is required",
+            "The tool failed: The arguments of `double` do not fit its input schema:\n- `n` is required",
         ),
         ("ada", "say_it", json!(""), "said"),
         ("ada", "say.it", json!({}), "said"),
