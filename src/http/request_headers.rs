@@ -49,7 +49,7 @@ pub(super) fn is_complete(
 ) -> Result<(), RpcError> {
     version_header.ok_or_else(|| missing(VERSION))?;
     head.header(METHOD).ok_or_else(|| missing(METHOD))?;
-    let Some(param) = Method::mirrored_param(&request.method) else { return Ok(()) };
+    let Some(param) = request.known_method.and_then(Method::target_param) else { return Ok(()) };
     let header = head.header(NAME).ok_or_else(|| missing(NAME))?;
     // A parameter that is no string is answered as such, by the method.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };
