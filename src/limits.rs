@@ -177,7 +177,7 @@ limits! {
         SCHEMA_CHAIN: usize = 64, Count, "":
             "schemas that lead to one another about one value" => "the server cannot be built";
         SCHEMAS: usize = 256, Count, "":
-            "compiled schemas that are cached, of those that are data" => "all are compiled anew";
+            "compiled schemas that are cached, of those that are data" => "one of them is evicted";
     }
     "Access tokens" {
         ISSUER_SECONDS: u64 = 5, Seconds, "":
