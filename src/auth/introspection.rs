@@ -143,7 +143,7 @@ impl Introspection {
     async fn ask(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         presented.may_ask_elsewhere().await?;
         let request = self.request(presented.token()).ok_or_else(|| unavailable("it cannot be asked"))?;
-        let answer = presented.host().fetch.fetch(request, LIMITS).await;
+        let answer = presented.host().fetch(request, LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
         let claims = read(&answer)?;
         claims::judge(claims, &self.expected, presented.resource(), presented.now())

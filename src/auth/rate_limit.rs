@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Principal;
 use crate::host::warning;
-use crate::host::{Host, RateLimit, RequestHead};
+use crate::host::{Host, RateLimit, Request};
 
 /// The log's word for callers that are not counted.
 const EVENT: &str = "unlimited";
@@ -24,12 +24,12 @@ pub(crate) enum RateLimiting {
     /// They are not.
     Off,
     /// By this.
-    By(Rc<dyn RateLimit>),
+    By(RateLimit),
 }
 
 impl RateLimiting {
     /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
-    pub(crate) async fn admits(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
+    pub(crate) async fn admits(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
         match self {
             Self::Off => true,
             Self::Unbound => {
@@ -65,7 +65,7 @@ pub(crate) fn key_of_principal(principal: &Principal) -> String {
 
 /// The key of the address that a request came from: an IPv4 address, or the first 64 bits of an IPv6 address, since one caller
 /// usually has a whole /64. All requests whose address the host does not know share one key.
-pub(crate) fn key_of_address(head: &dyn RequestHead) -> String {
+pub(crate) fn key_of_address(head: &dyn Request) -> String {
     let network = head.client_address().map(|address| match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),

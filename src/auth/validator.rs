@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -66,7 +67,7 @@ pub(crate) trait Arrival {
 #[derive(Clone, Copy)]
 pub struct Presented<'a> {
     pub(crate) token: &'a str,
-    pub(crate) host: &'a Host,
+    pub(crate) host: &'a Rc<dyn Host>,
     pub(crate) arrival: &'a dyn Arrival,
 }
 
@@ -84,12 +85,12 @@ impl<'a> Presented<'a> {
 
     /// Seconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> u64 {
-        self.host.clock.now_ms() / 1000
+        self.host.now_ms() / 1000
     }
 
     /// The machine, for what else a validator needs of it.
-    pub fn host(&self) -> &'a Host {
-        self.host
+    pub fn host(&self) -> &'a dyn Host {
+        &**self.host
     }
 
     /// To be asked before another server is: counts the request against its address, so that nobody can make this server ask

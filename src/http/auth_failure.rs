@@ -3,6 +3,7 @@
 //! Source: RFC 6750 §3; RFC 9728 §5.1; RFC 6585 §4; 2026-07-28, basic/authorization, "Error Handling".
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -112,9 +113,9 @@ impl AuthFailure {
 }
 
 /// 503, and a line in the log that says what to mend.
-pub(super) fn misconfigured(host: &Host, problem: &str) -> Box<HttpError> {
+pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str) -> Box<HttpError> {
     let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
-    host.log.write(Level::Error, &line);
+    host.log(Level::Error, &line);
     let message = format!("This server is not configured and serves nothing: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
 }

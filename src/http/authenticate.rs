@@ -7,11 +7,13 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::auth_failure::{AuthFailure, misconfigured};
+use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::log_line::LogLine;
 use crate::auth::claims::has_ended;
@@ -21,7 +23,7 @@ use crate::auth::validator::Arrival;
 use crate::auth::{
     BoxValidator, ConfigError, Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, TokenValidator, bearer,
 };
-use crate::host::{Host, RequestHead, host_of, is_local, origin_of};
+use crate::host::{Host, Request, host_of, is_local, origin_of};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 
@@ -79,7 +81,7 @@ impl AccessControl {
     }
 
     /// How callers of this URL come in, if it is settled that any do.
-    fn door(&self, head: &dyn RequestHead, url: &str, path: &str, host: &Host) -> Result<Door<'_>, Box<HttpError>> {
+    fn door(&self, head: &dyn Request, url: &str, path: &str, host: &Rc<dyn Host>) -> Result<Door<'_>, Box<HttpError>> {
         let validator = match &self.authentication {
             Authentication::Misconfigured(error) => return Err(misconfigured(host, &error.to_string())),
             Authentication::Undecided => {
@@ -110,10 +112,10 @@ impl AccessControl {
     /// Lets a caller pass to what is for all, once its address is counted. Whether it would have to say who it is for the rest.
     pub(super) async fn admit_anyone(
         &self,
-        head: &dyn RequestHead,
+        head: &dyn Request,
         url: &str,
         path: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<bool, Box<HttpError>> {
         let is_guarded = matches!(self.door(head, url, path, host)?, Door::Token(_));
         let is_within = self.limit.admits(|| rate_limit::key_of_address(head), host).await;
@@ -123,10 +125,10 @@ impl AccessControl {
     /// Who calls, or `None` where everybody may.
     pub(super) async fn authenticate(
         &self,
-        head: &dyn RequestHead,
+        head: &BoundedRequest,
         url: &str,
         path: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
         line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<HttpError>> {
         let arrival =
@@ -136,7 +138,8 @@ impl AccessControl {
             Door::Open => return Err(self.too_many()),
             Door::Token(validator) => validator,
         };
-        let judged = match token(head, url) {
+        let authorization = head.standard_header("authorization")?;
+        let judged = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented = Presented { token: &token, host, arrival: &arrival };
                 judge(validator, presented).await.map_err(AuthFailure::Refused)
@@ -187,7 +190,7 @@ impl AccessControl {
 
 /// Whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so the address
 /// is checked too, where the host knows it.
-fn is_from_this_machine(head: &dyn RequestHead, url: &str) -> bool {
+fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
     let is_loopback = || head.client_address().is_none_or(|address| address.to_canonical().is_loopback());
     origin_of(url).is_some_and(is_on_localhost) && is_loopback()
 }
@@ -197,11 +200,11 @@ fn is_on_localhost(origin: &str) -> bool {
 }
 
 /// The token that a request carries in its header, and nowhere else.
-fn token(head: &dyn RequestHead, url: &str) -> Result<String, AuthFailure> {
+fn token(authorization: Option<&str>, url: &str) -> Result<String, AuthFailure> {
     if bearer::is_in_query(url) {
         return Err(AuthFailure::TokenInQuery);
     }
-    match bearer::token(head.header("authorization").as_deref()) {
+    match bearer::token(authorization) {
         Ok(Some(token)) => Ok(token.to_owned()),
         Ok(None) => Err(AuthFailure::NoToken),
         Err(bearer::Malformed) => Err(AuthFailure::Malformed),
@@ -224,10 +227,10 @@ async fn judge(validator: &BoxValidator, presented: Presented<'_>) -> Result<Pri
 /// A request at the gate.
 struct Arrived<'a> {
     access: &'a AccessControl,
-    head: &'a dyn RequestHead,
+    head: &'a dyn Request,
     url: &'a str,
     path: &'a str,
-    host: &'a Host,
+    host: &'a Rc<dyn Host>,
     is_within: Cell<Option<bool>>,
     resource: OnceCell<Option<Cow<'a, SecureUrl>>>,
 }

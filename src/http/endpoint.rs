@@ -1,4 +1,4 @@
-//! An endpoint, as a program puts it together. What it does with a request is in `pipeline`.
+//! The configuration of an endpoint. `pipeline` answers its requests.
 
 use std::rc::Rc;
 
@@ -40,6 +40,8 @@ pub struct Endpoint {
     pub(super) limits: Limits,
     pub(super) json_only: bool,
     pub(super) has_page: bool,
+    /// Whether each request writes a log line.
+    pub(super) logs_requests: bool,
     pub(super) state_keys: Rc<Result<StateKeys, ConfigError>>,
 }
 
@@ -55,6 +57,7 @@ impl Endpoint {
             limits: Limits::default(),
             json_only: false,
             has_page: true,
+            logs_requests: true,
             state_keys: Rc::new(StateKeys::from_text("MCP_STATE_KEY", None)),
         }
     }
@@ -120,7 +123,7 @@ impl Endpoint {
     }
 
     /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
-    /// [address](crate::host::RequestHead::client_address), where the host knows it, must be a loopback address. Other requests get a 503.
+    /// [address](crate::host::Request::client_address), where the host knows it, must be a loopback address. Other requests get a 503.
     #[must_use]
     pub fn without_auth(self) -> Self {
         self.authenticated(Authentication::Open { is_public: false })
@@ -160,7 +163,7 @@ impl Endpoint {
 
     /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
     #[must_use]
-    pub fn rate_limit(mut self, limit: Rc<dyn RateLimit>) -> Self {
+    pub fn rate_limit(mut self, limit: RateLimit) -> Self {
         self.access.limit = RateLimiting::By(limit);
         self
     }

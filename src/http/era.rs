@@ -8,10 +8,10 @@
 
 use serde_json::json;
 
+use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::limits::Limits;
 use super::request_headers;
-use crate::host::RequestHead;
 use crate::json::{Kind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
@@ -43,10 +43,10 @@ pub(super) struct Opened<'d> {
 /// Says what the body `root`, sent under `head`, is.
 pub(super) fn classify<'d>(
     root: Value<'d>,
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     limits: &Limits,
 ) -> Result<Classified<'d>, Box<HttpError>> {
-    let version = request_headers::version(head);
+    let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         return batch(root, version.as_deref(), limits.batch);
@@ -65,10 +65,10 @@ pub(super) fn classify<'d>(
     let id = request.id.clone();
     let opened = match era_of(&request, header_era) {
         Ok(Era::Modern) => open_modern(request, head, version.as_deref()),
-        Ok(Era::Legacy) => open_legacy(request, version.as_deref()),
-        Err(error) => Err(error),
+        Ok(Era::Legacy) => open_legacy(request, version.as_deref()).map_err(Box::from),
+        Err(error) => Err(error.into()),
     };
-    opened.map(Box::new).map(Classified::Request).map_err(|error| HttpError::message(Some(id), error))
+    opened.map(Box::new).map(Classified::Request).map_err(|error| error.of(id))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -91,9 +91,9 @@ fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcErro
 
 fn open_modern<'d>(
     request: Request<'d>,
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     version: Option<&str>,
-) -> Result<Opened<'d>, RpcError> {
+) -> Result<Opened<'d>, Box<HttpError>> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
     request_headers::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);

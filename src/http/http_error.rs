@@ -40,6 +40,13 @@ impl HttpError {
     }
 }
 
+/// 400.
+impl From<RpcError> for Box<HttpError> {
+    fn from(error: RpcError) -> Self {
+        HttpError::message(None, error)
+    }
+}
+
 /// The status of an error that a method gives.
 ///
 /// Source: 2026-07-28, basic, "Error Codes", and basic/transports/streamable-http; older revisions answer every request

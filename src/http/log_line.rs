@@ -1,5 +1,7 @@
 //! The one line per request: what was asked for and how it ended, and nothing of what was sent or who sent it.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
@@ -94,14 +96,14 @@ impl LogLine {
     }
 
     /// Writes the line.
-    pub(super) fn write(self, status: u16, started: u64, host: &Host) {
+    pub(super) fn write(self, status: u16, started: u64, host: &Rc<dyn Host>) {
         let Self { begun: mut line, error, refused } = self;
-        let ms = host.clock.now_ms().saturating_sub(started);
+        let ms = host.now_ms().saturating_sub(started);
         // Strings and numbers: writing them cannot fail.
         let outcome = write::to_vec(&Outcome { status, error, refused, ms }).unwrap_or_default();
         line.push(b',');
         line.extend(outcome.iter().skip(1));
         let level = if status < 500 { Level::Info } else { Level::Error };
-        host.log.write(level, &String::from_utf8_lossy(&line));
+        host.log(level, &String::from_utf8_lossy(&line));
     }
 }

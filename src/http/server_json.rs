@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use http::{Response, StatusCode};
 
-use super::bounded_head::BoundedHead;
+use super::bounded_request::BoundedRequest;
 use super::document;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 use super::stream::Body;
-use crate::host::{Host, RequestHead, origin_of};
+use crate::host::{Host, Request, origin_of};
 use crate::server::RequestInfo;
 
 /// Where the document is.
@@ -20,9 +20,9 @@ impl Endpoint {
     /// The document, of the server that a caller gets of whom nothing is known.
     pub(super) async fn server_json(
         &self,
-        head: &Rc<BoundedHead>,
+        head: &Rc<BoundedRequest>,
         url: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
         if let Some(answer) = document::answer_unread(&method) {

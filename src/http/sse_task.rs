@@ -4,6 +4,7 @@
 //! handler that is handed from one waker to another can hang. What comes out of the channel first decides: a notification
 //! makes the answer a stream, the response makes it a JSON object.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
@@ -18,7 +19,7 @@ use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
 use crate::protocol::description::Text;
-use crate::protocol::meta::Wishes;
+use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::revision::Era;
 use crate::rpc::Prepared;
 use crate::server::Context;
@@ -35,9 +36,14 @@ pub(super) struct Channel {
     gone: Shared<LocalBoxFuture<'static, ()>>,
 }
 
-/// Opens a channel to the client of `cx`, which has `wishes`, for notifications of at most `output_limit` bytes in all.
-pub(super) fn open(cx: Context, wishes: Wishes, logger: Text, output_limit: usize) -> (Context, Channel) {
-    let (outbox, notifications) = Outbox::new(wishes, output_limit, cx.host().clone());
+/// Opens a channel to the client of `cx`, which has asked for the `requested` notifications, for notifications of at most `output_limit` bytes in all.
+pub(super) fn open(
+    cx: Context,
+    requested: RequestedNotifications,
+    logger: Text,
+    output_limit: usize,
+) -> (Context, Channel) {
+    let (outbox, notifications) = Outbox::new(requested, output_limit, cx.host().clone());
     let (sender, rest) = mpsc::unbounded();
     let (open, closed) = oneshot::channel();
     let gone = closed.map(|_| ()).boxed_local().shared();
@@ -55,9 +61,9 @@ pub(super) struct Job {
 }
 
 /// Answers a call on its channel, as a stream if the handler has something to tell.
-pub(super) async fn answer(job: Job, channel: Channel, host: &Host) -> Response<Body> {
+pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Response<Body> {
     let Channel { sender, mut parts, open, gone } = channel;
-    host.tasks.spawn(run(job, sender, gone, host.clone()).boxed_local());
+    host.spawn(run(job, sender, gone, host.clone()).boxed_local());
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
@@ -69,13 +75,18 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Host) -> Response<
     }
 }
 
-async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBoxFuture<'static, ()>>, host: Host) {
+async fn run(
+    job: Job,
+    parts: mpsc::UnboundedSender<Part>,
+    gone: Shared<LocalBoxFuture<'static, ()>>,
+    host: Rc<dyn Host>,
+) {
     let cx = job.prepared.cx().clone();
     // Older revisions do not take a closed stream for a cancelled request.
     let cancels = cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
     let mut work = finish(job, host.clone()).boxed_local().fuse();
-    let mut silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
+    let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
         // Nothing more is sent to a client that has gone away.
         let send = |part| drop(parts.unbounded_send(part));
@@ -90,14 +101,14 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBox
             }
             () = silence => {
                 send(Part::Silence);
-                silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
+                silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
             }
         }
     }
 }
 
 /// Runs the handler to its end, and writes the log line of its request.
-async fn finish(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
+async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>) {
     let Job { prepared, mut line, started, reservation } = job;
     let Answered { status, message, error } = respond(prepared).await;
     drop(reservation);

@@ -64,7 +64,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     let state = write::to_vec(&state)?;
     if exchange.is_private() {
         let mut nonce = [0; NONCE];
-        call.cx.host().randomness.fill(&mut nonce)?;
+        call.cx.host().fill_random(&mut nonce)?;
         let sealed = keys.encrypt(nonce, &state).ok_or("the state cannot be encrypted")?;
         return Ok(format!("{PRIVATE}{}", URL_SAFE_NO_PAD.encode(sealed)));
     }
@@ -100,7 +100,7 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
 }
 
 fn now(call: &Call) -> u64 {
-    call.cx.host().clock.now_ms() / 1000
+    call.cx.host().now_ms() / 1000
 }
 
 /// A digest of the caller, the server (its name, and the URL that its endpoint is configured with), the method, and all parameters but

@@ -15,7 +15,7 @@ use super::exchange::{Exchange, Running};
 use super::outbox::Outbox;
 use super::session_required::SessionRequired;
 use crate::auth::Principal;
-use crate::host::{Host, RequestHead, path_of};
+use crate::host::{Host, Request, path_of};
 use crate::json::{Document, JsonLimits};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::{Implementation, Text};
@@ -26,7 +26,7 @@ use crate::protocol::revision::Revision;
 /// The HTTP request that a server is built for.
 #[derive(Clone)]
 pub struct RequestInfo {
-    pub(crate) head: Rc<dyn RequestHead>,
+    pub(crate) head: Rc<dyn Request>,
     pub(crate) principal: Option<Rc<Principal>>,
     asked: Rc<Cell<bool>>,
     extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
@@ -34,7 +34,7 @@ pub struct RequestInfo {
 
 impl RequestInfo {
     /// A request that `principal` has sent, for a [context of one's own](Context::native).
-    pub fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
+    pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
         Self { head, principal: principal.map(Rc::new), asked: Rc::default(), extensions: Rc::default() }
     }
 
@@ -106,7 +106,7 @@ struct OfRequest {
     id: RequestId,
     revision: Revision,
     client: Option<Implementation>,
-    host: Host,
+    host: Rc<dyn Host>,
     exchange: Rc<Exchange>,
     /// The `_meta` of its parameters, as it was sent.
     meta: Option<Box<str>>,
@@ -135,7 +135,7 @@ impl Context {
         revision: Revision,
         client: Option<Implementation>,
         capabilities: ClientCapabilities,
-        host: Host,
+        host: Rc<dyn Host>,
     ) -> Self {
         let exchange = Rc::new(Exchange::new(capabilities));
         let (meta, traceparent, resource, live) = (None, None, None, None);
@@ -182,7 +182,7 @@ impl Context {
 
     /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
     /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
-    pub fn native(request: RequestInfo, host: Host) -> Self {
+    pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         let capabilities = ClientCapabilities::default();
         Self::new(request, RequestId::native(), Revision::V2026_07_28, None, capabilities, host)
     }
@@ -291,7 +291,7 @@ impl Context {
 
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
     pub fn now_ms(&self) -> u64 {
-        self.of_request.host.clock.now_ms()
+        self.of_request.host.now_ms()
     }
 
     /// Tells the client how far the work has come: `progress` of `total`, if that is known, and what is being done.
@@ -356,7 +356,7 @@ impl Context {
         self.of_request.request.depends_on_caller()
     }
 
-    pub(crate) fn host(&self) -> &Host {
+    pub(crate) fn host(&self) -> &Rc<dyn Host> {
         &self.of_request.host
     }
 }

@@ -190,7 +190,7 @@ impl McpServer {
     /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, ToolError};
     /// use serde_json::json;
     ///
-    /// async fn greeting(host: Host) -> Result<String, ToolError> {
+    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, ToolError> {
     ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
     ///     let server = Rc::new(McpServer::builder("greeter", "1.0.0").tool(greet).build()?);
     ///     let (nothing, ()) = http::Request::new(()).into_parts();

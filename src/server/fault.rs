@@ -1,6 +1,7 @@
 //! Failures that are the server's own: the cause goes to the log, the caller gets a fixed text.
 
 use std::fmt::Display;
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -18,17 +19,17 @@ struct Fault<'a> {
 }
 
 /// Writes down why `subject` (a tool, a scheme, a method, the server itself) failed.
-pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
+pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
     let fault = Fault { event: "failure", subject: &shortened(subject), cause };
     // A line of three strings cannot fail to be JSON.
     let line = write::to_string(&fault).unwrap_or_default();
-    host.log.write(Level::Error, &line);
+    host.log(Level::Error, &line);
 }
 
 /// Writes down what the developer should know of a call that asks its client.
-pub(crate) fn warn(host: &Host, problem: &str) {
+pub(crate) fn warn(host: &Rc<dyn Host>, problem: &str) {
     let line = serde_json::json!({ "event": "rounds", "problem": problem }).to_string();
-    host.log.write(Level::Warning, &line);
+    host.log(Level::Warning, &line);
 }
 
 /// Writes down why `subject` failed, and gives the error that says nothing of it.

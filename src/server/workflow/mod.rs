@@ -273,7 +273,7 @@ impl<F> Step<F> {
         loop {
             left = left.saturating_sub(1);
             match (self.work)(value.clone(), cx.clone()).await {
-                Err(error) if left > 0 && error.input.is_none() => cx.host().timer.sleep(wait).await,
+                Err(error) if left > 0 && error.input.is_none() => cx.host().sleep(wait).await,
                 outcome => return outcome,
             }
             wait = wait.saturating_mul(2);
