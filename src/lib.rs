@@ -10,7 +10,7 @@
 //! is called with arguments that fit, or not at all.
 //!
 //! ```
-//! use edge_mcp::{Json, Tool, ToolError};
+//! use edge_mcp::{Json, Tool, HandlerError};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -27,9 +27,9 @@
 //!     quotient: f64,
 //! }
 //!
-//! async fn divide(Division { dividend, divisor }: Division) -> Result<Json<Quotient>, ToolError> {
+//! async fn divide(Division { dividend, divisor }: Division) -> Result<Json<Quotient>, HandlerError> {
 //!     if divisor == 0.0 {
-//!         return Err(ToolError::new("Nothing can be divided by zero. Give another divisor."));
+//!         return Err(HandlerError::new("Nothing can be divided by zero. Give another divisor."));
 //!     }
 //!     Ok(Json(Quotient { quotient: dividend / divisor }))
 //! }
@@ -89,15 +89,18 @@
 //! [`protocol`] → [`schema`] → [`host`] → [`auth`] → [`server`] → `rpc` → [`http`](mod@http) → `worker`, each knowing only
 //! those before it. Only the last, behind the feature `worker`, knows Cloudflare Workers.
 
+mod agents;
 pub mod auth;
+mod call;
 pub mod host;
 pub mod http;
 pub mod json;
 pub mod limits;
 pub mod protocol;
+pub mod registry;
 mod rpc;
 pub mod schema;
-pub mod server;
+mod server;
 pub mod testing;
 pub mod uri_template;
 #[cfg(feature = "worker")]
@@ -106,17 +109,33 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
+pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
+pub use agents::chat_agent::{ChatAgent, ChatModel};
+pub use agents::workflow::Workflow;
 pub use auth::{
     AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
     TokenRefusal, TokenValidator,
 };
+pub use call::ask::{Elicited, Root, Sampled, Sampling};
+pub use call::context::Context;
+pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
+pub use call::handler::Handler;
+pub use call::input_error::InputError;
+pub use call::request_info::RequestInfo;
+pub use call::result::{IntoToolResult, Json, ToolResult};
+pub use call::session_required::SessionRequired;
+pub use call::step::Step;
 pub use http::{AllowedOrigins, Endpoint, Limits};
 pub use protocol::content::{Content, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 pub use protocol::log_level::LogLevel;
-pub use server::{
-    Agent, AgentCall, AgentReply, BuildError, CacheHint, Cacheable, ChatAgent, ChatModel, Completion,
-    CompletionRequest, Context, Elicited, InputError, Json, McpServer, Package, Prompt, PromptError, PromptResult,
-    ReadError, Remote, Repository, RequestInfo, Resource, ResourceTemplate, Root, Sampled, Sampling, SessionRequired,
-    Tool, ToolError, ToolEvent, Usage, Workflow,
-};
+pub use server::about::{ToolInfo, ToolList, ToolType};
+pub use server::build_error::BuildError;
+pub use server::builder::{McpServer, McpServerBuilder};
+pub use server::cache::{CacheHint, Cacheable};
+pub use server::completion::{Completion, CompletionRequest};
+pub use server::hook::ToolEvent;
+pub use server::list::IntoList;
+pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
+pub use server::resource::{IntoContents, Resource, ResourceTemplate};
+pub use server::tool::Tool;

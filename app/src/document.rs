@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use edge_mcp::server::ToolError;
+use edge_mcp::HandlerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,11 @@ impl Slug {
     }
 
     /// What is said of a document that is not there.
-    pub(crate) fn not_found(&self) -> ToolError {
-        ToolError::new(format!("There is no document `{}`. search-documents finds documents by what they say.", self.0))
+    pub(crate) fn not_found(&self) -> HandlerError {
+        HandlerError::new(format!(
+            "There is no document `{}`. search-documents finds documents by what they say.",
+            self.0
+        ))
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::server::Workflow;
-use edge_mcp::{Context, ToolError};
+use edge_mcp::Workflow;
+use edge_mcp::{Context, HandlerError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,10 +38,10 @@ pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow<Documents, Ingested> {
 }
 
 /// Of two documents with one slug, one would be lost.
-async fn check(given: Documents, _: Context) -> Result<Documents, ToolError> {
+async fn check(given: Documents, _: Context) -> Result<Documents, HandlerError> {
     let mut seen = BTreeSet::new();
     match given.documents.iter().find(|document| !seen.insert(&document.slug)) {
-        Some(twin) => Err(ToolError::new(format!(
+        Some(twin) => Err(HandlerError::new(format!(
             "Two documents have the slug `{}`. Give each its own; nothing was stored.",
             twin.slug.as_str()
         ))),
@@ -49,7 +49,7 @@ async fn check(given: Documents, _: Context) -> Result<Documents, ToolError> {
     }
 }
 
-async fn keep<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, ToolError> {
+async fn keep<S: Store>(store: Rc<S>, Documents { documents }: Documents) -> Result<Ingested, HandlerError> {
     store.save(&documents).await?;
     Ok(Ingested { documents: documents.iter().map(Saved::from).collect() })
 }

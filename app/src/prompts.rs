@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
-use edge_mcp::server::{Prompt, PromptError, PromptResult};
+use edge_mcp::{HandlerError, Prompt, PromptResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ pub(crate) fn analyze_code() -> [Prompt; 2] {
     ]
 }
 
-async fn answer<S: Store>(store: Rc<S>, Question { question }: Question) -> Result<PromptResult, PromptError> {
+async fn answer<S: Store>(store: Rc<S>, Question { question }: Question) -> Result<PromptResult, HandlerError> {
     let mut messages = Vec::new();
     for Hit { slug, .. } in store.search(&question, MOST_DOCUMENTS).await? {
         if let Some(document) = store.read(&Slug::try_from(slug)?).await? {

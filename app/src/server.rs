@@ -4,10 +4,8 @@ use std::rc::Rc;
 
 use edge_mcp::protocol::content::ResourceContents;
 use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::server::{
-    BuildError, Completion, CompletionRequest, Json, McpServer, ReadError, Repository, ResourceTemplate, Tool,
-    ToolError,
-};
+use edge_mcp::registry::Repository;
+use edge_mcp::{BuildError, Completion, CompletionRequest, HandlerError, Json, McpServer, ResourceTemplate, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -143,16 +141,16 @@ pub(crate) fn with<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl F
     move |arguments| handler(store.clone(), arguments)
 }
 
-async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, ToolError> {
+async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, HandlerError> {
     Ok(Json(Found { documents: store.search(&query, limit).await? }))
 }
 
-async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, ToolError> {
+async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, HandlerError> {
     let document = store.read(&slug).await?;
     document.map(|document| document.text).ok_or_else(|| slug.not_found())
 }
 
-async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, ToolError> {
+async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, HandlerError> {
     store.save(std::slice::from_ref(&document)).await?;
     Ok(Json(Saved::from(&document)))
 }
@@ -160,12 +158,12 @@ async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>,
 async fn read_resource<S: Store>(
     store: Rc<S>,
     Address { slug }: Address,
-) -> Result<Option<ResourceContents>, ReadError> {
+) -> Result<Option<ResourceContents>, HandlerError> {
     let document = store.read(&slug).await?;
     Ok(document.map(|document| ResourceContents::text(slug.uri(), document.text)))
 }
 
-async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadError> {
+async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, HandlerError> {
     let describe = |(slug, title): (Slug, String)| {
         ResourceDescription::new(slug.uri(), slug.as_str().to_owned()).title(title).mime_type(MARKDOWN)
     };
@@ -176,7 +174,7 @@ async fn list<S: Store>(store: Rc<S>) -> Result<Vec<ResourceDescription>, ReadEr
 async fn complete_slug<S: Store>(
     store: Rc<S>,
     CompletionRequest { value, .. }: CompletionRequest,
-) -> Result<Vec<String>, ReadError> {
+) -> Result<Vec<String>, HandlerError> {
     let slugs = store.list().await?.into_iter().map(|(slug, _)| slug.as_str().to_owned());
     Ok(slugs.filter(|slug| slug.starts_with(&value)).collect())
 }

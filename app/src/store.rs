@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use edge_mcp::server::{PromptError, ReadError, ToolError};
+use edge_mcp::HandlerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub(crate) struct StoreError {
     pub(crate) cause: String,
 }
 
-impl From<StoreError> for ToolError {
+impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
         let message = match error.outage {
             Outage::NotMigrated => {
@@ -48,18 +48,6 @@ impl From<StoreError> for ToolError {
             }
         };
         Self::new(message).because(error.cause)
-    }
-}
-
-impl From<StoreError> for ReadError {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error.cause)
-    }
-}
-
-impl From<StoreError> for PromptError {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error.cause)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keys that sign what a client carries from one round of a call to the next.
+//! Keys that encrypt what a client carries from one round of a call to the next.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use super::config::ConfigError;
 use crate::limits::STATE_SECONDS;
 
-/// Keys that sign request states. The first signs; all of them verify, so that keys can be changed one after the other.
+/// Keys that encrypt request states. The first encrypts, all of them decrypt, so that keys can be rotated.
 #[derive(Clone)]
 pub struct StateKeys {
     keys: Vec<Vec<u8>>,
@@ -37,7 +37,7 @@ impl StateKeys {
         let keys: Vec<_> = text.unwrap_or_default().split_whitespace().map(|key| key.as_bytes().to_vec()).collect();
         if keys.is_empty() {
             let problem =
-                "is not set: it is the key that signs the state of calls which ask for input, at least 32 bytes";
+                "is not set: it is the key that encrypts the state of calls that ask for input, at least 32 bytes";
             return Err(ConfigError::new(variable, problem));
         }
         if keys.iter().any(|key| key.len() < SHORTEST) {
@@ -57,19 +57,6 @@ impl StateKeys {
         self.lifetime.as_secs()
     }
 
-    /// The signature of `message` by the first key.
-    pub(crate) fn sign(&self, message: &[u8]) -> Vec<u8> {
-        let signed = self.keys.first().and_then(|key| mac(key, message));
-        signed.map(|mac| mac.finalize().into_bytes().to_vec()).unwrap_or_default()
-    }
-
-    /// Whether `signature` is that of `message` by one of the keys. Compares in constant time.
-    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.keys.iter().any(|key| mac(key, message).is_some_and(|mac| mac.verify_slice(signature).is_ok()))
-    }
-}
-
-impl StateKeys {
     /// `message` so that only a holder of the first key can read it, together with `nonce`, which must never be used twice.
     pub(crate) fn encrypt(&self, nonce: [u8; NONCE], message: &[u8]) -> Option<Vec<u8>> {
         let cipher = cipher(self.keys.first()?)?;

@@ -8,9 +8,11 @@ use super::origin::AllowedOrigins;
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{ConfigError, IntoValidator, ProtectedResource, StateKeys};
+use crate::call::request_info::RequestInfo;
 use crate::host::{Environment, RateLimit};
 use crate::protocol::description::Text;
-use crate::server::{BuildError, McpServer, RequestInfo};
+use crate::server::build_error::BuildError;
+use crate::server::builder::McpServer;
 
 type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
 
@@ -22,7 +24,7 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 /// ```
 /// use edge_mcp::auth::StaticTokens;
 /// use edge_mcp::http::Endpoint;
-/// use edge_mcp::server::{BuildError, McpServer, RequestInfo, Tool};
+/// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");

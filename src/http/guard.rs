@@ -5,8 +5,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
+use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::server::SessionRequired;
 
 /// Checks method, media types and announced length. Returns the announced length of the body (`Content-Length`), if there is one.
 ///

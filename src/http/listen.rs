@@ -15,7 +15,7 @@ use crate::json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::{Request, result_response};
-use crate::server::McpServer;
+use crate::server::builder::McpServer;
 
 /// The method that this file is about.
 pub(super) const METHOD: &str = "subscriptions/listen";

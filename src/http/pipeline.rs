@@ -29,17 +29,19 @@ use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
+use crate::call::context::{Context, Parts};
+use crate::call::failure;
+use crate::call::request_info::RequestInfo;
 use crate::host::{self, BodyError, Host, Request as _, path_of, warning};
 use crate::json::{Document, JsonError};
 use crate::limits::BODY_SECONDS;
-use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, RequestedNotifications};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared};
-use crate::server::{Context, McpServer, RequestInfo, fault};
+use crate::server::builder::McpServer;
 
 /// A request on its way through the pipeline, without its body.
 struct Received<'h> {
@@ -217,16 +219,13 @@ impl Endpoint {
             request_headers::params_agree(head, tool, &request).map_err(|error| error.of(request.id.clone()))?;
         }
         let requested = self.requested_notifications(&request, &server, revision, head)?;
-        let cx = Context::new(info, request.id.clone(), revision, client, capabilities, (*host).clone());
+        let opened = (!requested.is_empty())
+            .then(|| sse_task::open(host, requested, server.info.name.clone(), self.limits.output));
+        let (notifying, channel) = opened.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
-        let cx = cx.with_traceparent(traceparent).with_meta(meta).with_resource(resource);
-        let cx = cx.of_server(&server);
-        let (cx, channel) = if requested.is_empty() {
-            (cx, None)
-        } else {
-            let (cx, channel) = sse_task::open(cx, requested, server.info.name.clone(), self.limits.output);
-            (cx, Some(channel))
-        };
+        let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
+        let parts = Parts { client, capabilities, meta, traceparent, resource, live: notifying, ..parts };
+        let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let call = Call::new(&request, server, cx, self.state_keys.clone(), self.limits.output);
         let mut prepared = rpc::prepare(call, &request);
         // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
@@ -272,9 +271,8 @@ impl Endpoint {
         // The responses of a batch share one limit.
         let output_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |request: &Request<'_>| {
-            let nothing = ClientCapabilities::default();
-            let cx = Context::new(info.clone(), request.id.clone(), revision, None, nothing, (*host).clone());
-            let cx = cx.of_server(&server);
+            let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
+            let cx = Context::new(parts, Some(Rc::new(server.clone())));
             rpc::prepare(Call::new(request, server.clone(), cx, self.state_keys.clone(), output_limit), request)
         };
         Ok(requests.iter().map(prepare).collect())
@@ -346,7 +344,7 @@ impl Endpoint {
         let body = in_time(request.body(most), host).await?.map_err(|error| match error {
             BodyError::TooLarge => guard::too_large(most),
             BodyError::Broken(cause) => {
-                fault::log(host, "body", &cause);
+                failure::log(host, "body", &cause);
                 HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
             }
         })?;
@@ -386,7 +384,7 @@ impl Endpoint {
             warning::once(host, "definition", problem);
         }
         server.map(Rc::new).map_err(|error| {
-            fault::log(host, "server", &error.to_string());
+            failure::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)

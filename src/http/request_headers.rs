@@ -12,7 +12,7 @@ use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Type};
-use crate::server::Tool;
+use crate::server::tool::Tool;
 
 /// The revision.
 pub(super) const VERSION: &str = "MCP-Protocol-Version";

@@ -10,8 +10,8 @@ use super::document;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 use super::stream::Body;
+use crate::call::request_info::RequestInfo;
 use crate::host::{Host, Request, origin_of};
-use crate::server::RequestInfo;
 
 /// Where the document is.
 pub(super) const PATH: &str = "/server.json";

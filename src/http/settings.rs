@@ -7,8 +7,8 @@ use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
     Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
 };
+use crate::call::session_required::SessionRequired;
 use crate::host::{Environment, RateLimit};
-use crate::server::SessionRequired;
 
 /// The settings of an endpoint.
 pub(super) struct Settings {

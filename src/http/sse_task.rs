@@ -16,15 +16,14 @@ use super::in_flight::Reservation;
 use super::json_answer::{Answered, json_response, respond};
 use super::log_line::LogLine;
 use super::stream::{self, Body, EventStream, Part, Parts};
+use crate::call::context::Live;
+use crate::call::notifications::Outbox;
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
 use crate::protocol::description::Text;
 use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::revision::Era;
 use crate::rpc::Prepared;
-use crate::server::Context;
-use crate::server::context::Live;
-use crate::server::outbox::Outbox;
 
 /// The channel between the task of a handler and the answer to its client.
 pub(super) struct Channel {
@@ -36,19 +35,19 @@ pub(super) struct Channel {
     gone: Shared<LocalBoxFuture<'static, ()>>,
 }
 
-/// Opens a channel to the client of `cx`, which has asked for the `requested` notifications, for notifications of at most `output_limit` bytes in all.
+/// Opens a channel to a client that asked for the `requested` notifications, which have at most `output_limit` bytes in all.
 pub(super) fn open(
-    cx: Context,
+    host: &Rc<dyn Host>,
     requested: RequestedNotifications,
     logger: Text,
     output_limit: usize,
-) -> (Context, Channel) {
-    let (outbox, notifications) = Outbox::new(requested, output_limit, cx.host().clone());
+) -> (Live, Channel) {
+    let (outbox, notifications) = Outbox::new(requested, output_limit, host.clone());
     let (sender, rest) = mpsc::unbounded();
     let (open, closed) = oneshot::channel();
     let gone = closed.map(|_| ()).boxed_local().shared();
-    let cx = cx.with_live(Live { outbox, logger, gone: gone.clone(), is_watched: false.into() });
-    (cx, Channel { sender, parts: Parts { notifications, rest }, open, gone })
+    let live = Live { outbox, logger, gone: gone.clone(), is_watched: false.into() };
+    (live, Channel { sender, parts: Parts { notifications, rest }, open, gone })
 }
 
 /// A call that is answered in a task of its own, and what is written of it when it ends.

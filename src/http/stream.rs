@@ -11,8 +11,8 @@ use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
+use crate::call::notifications::Notifications;
 use crate::json::has_control;
-use crate::server::outbox::Notifications;
 
 /// The body of an answer.
 #[derive(Debug)]

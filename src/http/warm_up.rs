@@ -13,8 +13,11 @@ use serde::Deserialize;
 use super::endpoint::Endpoint;
 use super::stream::Body;
 use crate::auth::StaticTokens;
+use crate::call::request_info::RequestInfo;
 use crate::host::{Host, Request, warning};
-use crate::server::{BuildError, McpServer, RequestInfo, Tool};
+use crate::server::build_error::BuildError;
+use crate::server::builder::McpServer;
+use crate::server::tool::Tool;
 
 /// The body of the warm-up call.
 pub(crate) const CALL: &[u8] =

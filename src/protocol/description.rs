@@ -12,6 +12,12 @@ use serde_json::{Map, Value};
 /// A text that is usually known when the program is compiled.
 pub type Text = Cow<'static, str>;
 
+/// Returns whether `text` is empty or white space only.
+pub(crate) fn is_blank(text: &str) -> bool {
+    // Trimmed from one side only: most texts show by their first character that they are not blank.
+    text.trim_start().is_empty()
+}
+
 /// The name and version of a program that speaks the protocol.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

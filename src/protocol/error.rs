@@ -85,11 +85,14 @@ impl RpcError {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
-    /// The server's fault, in the one text that says nothing of its inside. The cause belongs in the log.
+    /// Creates the error for a failure of the server. Its text reveals nothing. The cause belongs in the log.
     pub fn internal() -> Self {
-        Self::new(ErrorCode::Internal, "The server failed to answer this request. Its log says why.")
+        Self::new(ErrorCode::Internal, INTERNAL)
     }
 }
+
+/// The sentence for a failure of the server.
+pub(crate) const INTERNAL: &str = "The server failed to answer this request. Its log says why.";
 
 /// `text` shortened to 64 characters, for a message that repeats what a caller sent.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {

@@ -9,16 +9,17 @@ use serde::Serialize;
 
 use super::prepared::{Reply, Work};
 use super::resources::{self, Found};
-use super::{Call, envelope, params, prompts};
+use super::{Call, envelope, handler_error, params, prompts};
+use crate::call::deadline::run_only;
+use crate::call::failure;
 use crate::json::Value;
 use crate::limits::COMPLETION_VALUES;
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
+use crate::server::builder::McpServer;
 use crate::server::completion::SuggestionsFuture;
-use crate::server::fault;
-use crate::server::run::run_only;
-use crate::server::{Completion, CompletionRequest, McpServer, ReadError};
+use crate::server::completion::{Completion, CompletionRequest};
 
 #[derive(Serialize)]
 struct CompleteResult {
@@ -63,8 +64,7 @@ async fn respond(call: Call, name: String, suggestions: Option<SuggestionsFuture
     let mut values = match suggestions {
         Some(suggestions) => match run_only(&call.cx, &name, suggestions).await? {
             Ok(values) => values,
-            Err(ReadError::NotFound) => Vec::new(),
-            Err(error) => return Err(resources::failed(&call, &name, error)),
+            Err(error) => return Err(handler_error::of_prompt_or_list(&call, &name, error)),
         },
         None => Vec::new(),
     };
@@ -76,8 +76,9 @@ async fn respond(call: Call, name: String, suggestions: Option<SuggestionsFuture
 
 fn of_prompt<'s>(call: &'s Call, reference: Value<'_>, argument: &str) -> Result<Option<&'s Completion>, RpcError> {
     let prompt = prompts::find(&call.server, &params::member(reference, "ref", "name")?, None)?;
-    let arguments =
-        prompt.arguments().map_err(|error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error))?;
+    let arguments = prompt
+        .arguments()
+        .map_err(|error: SchemaError| failure::internal(call.cx.host(), &prompt.face.name, &error))?;
     if arguments.iter().any(|known| known.name == argument) {
         return Ok(prompt.completions.of(argument));
     }

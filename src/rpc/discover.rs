@@ -8,7 +8,8 @@ use super::{Call, Outcome, envelope};
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Revision};
-use crate::server::{Cacheable, McpServer};
+use crate::server::builder::McpServer;
+use crate::server::cache::Cacheable;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

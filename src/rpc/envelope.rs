@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Call, Outcome};
+use crate::call::failure;
 use crate::json::write;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
-use crate::server::{CacheHint, fault};
+use crate::server::cache::CacheHint;
 
 /// What a result has besides its own members.
 #[derive(Serialize)]
@@ -75,7 +76,7 @@ fn respond(
             with_members(response, &envelope)
         }
     });
-    response.map_err(|error| fault::internal(&call.cx, call.method_name(), &error))
+    response.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))
 }
 
 /// The response, whose result has these members too. It is put together from texts: serialized with each result, they would be in the

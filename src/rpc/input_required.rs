@@ -7,14 +7,16 @@ use serde_json::{Value as Json, json};
 
 use super::request_state::{Asked, open, seal};
 use super::{Call, Outcome, envelope, params};
+use crate::call::exchange::{Answered, Earlier, Unsendable};
+use crate::call::failure;
+use crate::call::input_error::InputError;
+use crate::call::input_error::InputProblem;
+use crate::call::session_required::SessionRequired;
 use crate::json::{Kind, Value};
 use crate::limits::STATE_BYTES;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
-use crate::server::exchange::{Answered, Earlier, InputRefusal, Unsendable};
-use crate::server::fault;
-use crate::server::{InputError, SessionRequired};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,7 +65,8 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
 /// The result that carries the questions of a handler; the digest of the request goes into its state.
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let exchange = call.cx.exchange();
-    let internal = |cause: &dyn std::fmt::Display| fault::internal(&call.cx, call.method_name(), &cause.to_string());
+    let internal =
+        |cause: &dyn std::fmt::Display| failure::internal(call.cx.host(), call.method_name(), &cause.to_string());
     match exchange.unsendable() {
         None => {}
         Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
@@ -84,7 +87,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
 
 /// The error for a call that has more to remember than a client carries from one round to the next.
 fn too_much(call: &Call, cause: &str) -> RpcError {
-    fault::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
+    failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input: it has more to remember until the answer comes than its client may carry. \
                    Ask for less at once.";
     RpcError::new(ErrorCode::Internal, message)
@@ -94,14 +97,14 @@ fn too_much(call: &Call, cause: &str) -> RpcError {
 /// that needs a session, or an error.
 pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) -> Result<SessionRequired, RpcError> {
     match refusal {
-        InputRefusal::SessionRequired(feature) => Ok(feature),
-        InputRefusal::MissingCapability(needed) => {
+        InputProblem::SessionRequired(feature) => Ok(feature),
+        InputProblem::MissingCapability(needed) => {
             let message = "This call needs a capability that the request does not declare.";
             let error = RpcError::new(ErrorCode::MissingCapability, message);
             Err(error.with_data(json!({ "requiredCapabilities": needed })))
         }
-        InputRefusal::Malformed(problem) => Err(RpcError::invalid_params(problem)),
-        InputRefusal::Unaskable(cause) => Err(fault::internal(&call.cx, name, &cause)),
+        InputProblem::Malformed(problem) => Err(RpcError::invalid_params(problem)),
+        InputProblem::Forbidden(cause) => Err(failure::internal(call.cx.host(), name, &cause)),
     }
 }
 

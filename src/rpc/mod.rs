@@ -18,6 +18,7 @@
 mod completion;
 mod discover;
 mod envelope;
+mod handler_error;
 mod input_required;
 mod lifecycle;
 mod page;
@@ -36,11 +37,15 @@ pub(crate) use prepared::Prepared;
 use prepared::{Reply, Stage, Work, within_limit};
 
 use crate::auth::{ConfigError, StateKeys};
+use crate::call::context::Context;
+use crate::call::result::ToolResult;
+use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
-use crate::server::{Context, McpServer, SessionRequired, Tool, ToolResult};
+use crate::server::builder::McpServer;
+use crate::server::tool::Tool;
 
 /// What answering a request needs besides its parameters. It is cheap to clone, and borrows nothing of the request.
 #[derive(Clone)]

@@ -11,10 +11,10 @@ use futures::{FutureExt, poll};
 
 use super::request_state::belonging;
 use super::{Call, Outcome, input_required, too_long};
+use crate::call::context::Context;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
-use crate::server::Context;
 
 /// What a method ends with, if it does not fail.
 pub(super) enum Reply {

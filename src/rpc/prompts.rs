@@ -11,17 +11,19 @@ use serde_json::json;
 
 use super::page::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::{Call, Outcome, envelope, input_required, params};
+use super::{Call, Outcome, envelope, handler_error, input_required, params};
+use crate::call::deadline::run_or_ask;
+use crate::call::failure;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, PromptDescription, Text};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::fault;
+use crate::server::builder::McpServer;
+use crate::server::cache::Cacheable;
+use crate::server::prompt::Prompt;
 use crate::server::prompt::PromptFuture;
-use crate::server::run::run_or_ask;
-use crate::server::{Cacheable, McpServer, Prompt, PromptError};
 
 /// Where a prompt's versions are in its `_meta`.
 const VERSIONS: &str = "edge-mcp/versions";
@@ -55,7 +57,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         .filter_map(|name| Some((versions(&call.server, name), select(&call.server, name, None)?)))
         .collect();
     let arguments = shown.iter().map(|(_, prompt)| prompt.arguments()).collect::<Result<Vec<_>, SchemaError>>();
-    let arguments = arguments.map_err(|error| fault::internal(&call.cx, call.method_name(), &error))?;
+    let arguments = arguments.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;
     let prompts =
         shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
@@ -118,7 +120,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> 
     let version = params::optional_string(request, "version")?;
     let given = params::strings(request, "arguments")?;
     let prompt = find(&call.server, &name, version.as_deref())?;
-    let internal = |error: SchemaError| fault::internal(&call.cx, &prompt.face.name, &error);
+    let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.face.name, &error);
 
     let missing: Vec<_> =
         prompt.arguments().map_err(internal)?.into_iter().filter(|argument| argument.required).collect();
@@ -149,11 +151,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> 
 /// Runs the handler of the prompt `name` to its end, and makes its response.
 async fn respond(call: Call, name: Text, description: Option<Text>, work: PromptFuture) -> Result<Reply, RpcError> {
     let Some(made) = run_or_ask(&call.cx, work).await? else { return Ok(Reply::Asks) };
-    let made = made.map_err(|error| match error {
-        PromptError::Invalid(message) => RpcError::invalid_params(message),
-        PromptError::NoInput(asked) => input_required::refused_by_error(&call, &name, asked),
-        PromptError::Failed(cause) => fault::internal(&call.cx, &name, &cause),
-    })?;
+    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &name, error))?;
     let revision = call.cx.revision();
     let description = made.description.as_deref().or(description.as_deref());
     let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();

@@ -1,8 +1,7 @@
-//! `requestState`: what a client carries from one round of a call to the next, signed.
+//! `requestState`: what a client carries from one round of a call to the next, encrypted.
 //!
-//! It holds the questions that are sent with it, the answers and the results of steps of earlier rounds, what the handler keeps,
-//! and when it expires. It belongs to one server, caller and method, and to all parameters of the call. A client can read it,
-//! unless it is private, and can change nothing of it.
+//! It holds the questions that are sent with it, the answers and the step results of earlier rounds, and when it expires. It belongs to
+//! one server, caller, method and set of parameters. A client can neither read nor change it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
 
@@ -12,91 +11,71 @@ use std::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::call::context::Context;
+use crate::call::exchange::{Answered, Earlier};
+use crate::call::step_memory::Finished;
 use crate::json::deserialize::read_text;
 use crate::json::{Value, canonical, write};
 use crate::limits::STATE_BYTES;
 use crate::protocol::message::Request;
-use crate::server::Context;
-use crate::server::exchange::{Answered, Earlier};
-use crate::server::steps::Finished;
 
-/// Signed, and open to read.
-const SIGNED: &str = "v1.";
-/// Encrypted, which no one else can have done.
-const PRIVATE: &str = "p1.";
+/// The version of the format.
+const PREFIX: &str = "v2.";
 
-/// What a state holds.
+/// The content of a state.
 #[derive(Serialize, Deserialize)]
 struct RequestState {
-    /// In seconds since 1970.
+    /// The random id of the call.
+    id: String,
+    /// Seconds since 1970-01-01T00:00:00Z.
     expires: u64,
-    /// What it belongs to, as a digest.
+    /// The digest of the call that it belongs to.
     belongs: String,
     /// The digests of the questions that are sent with it, by their keys.
     asked: Asked,
     answers: Vec<Answered>,
-    kept: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     steps: Vec<Finished>,
 }
 
 /// The digests of questions by their keys.
 pub(super) type Asked = BTreeMap<String, String>;
 
-/// The state of a call that ends with questions, whose request has this digest: see [`belonging`].
+/// Makes the state of a call that ends with questions. `digest` is the digest of its request: see [`belonging`].
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
-    let exchange = call.cx.exchange();
+    let (exchange, host) = (call.cx.exchange(), call.cx.host());
     let questions = exchange.questions();
     let state = RequestState {
+        id: exchange.call_id(host)?,
         expires: now(call).saturating_add(keys.seconds()),
         belongs: digest,
         asked: questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())).collect(),
         answers: exchange.answers().clone(),
-        kept: exchange.state().clone(),
         steps: exchange.steps().finished().to_vec(),
     };
-    let state = write::to_vec(&state)?;
-    if exchange.is_private() {
-        let mut nonce = [0; NONCE];
-        call.cx.host().fill_random(&mut nonce)?;
-        let sealed = keys.encrypt(nonce, &state).ok_or("the state cannot be encrypted")?;
-        return Ok(format!("{PRIVATE}{}", URL_SAFE_NO_PAD.encode(sealed)));
-    }
-    let mut token = SIGNED.to_owned();
-    URL_SAFE_NO_PAD.encode_string(state, &mut token);
-    let signature = keys.sign(token.as_bytes());
-    token.push('.');
-    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    let mut nonce = [0; NONCE];
+    host.fill_random(&mut nonce)?;
+    let sealed = keys.encrypt(nonce, &write::to_vec(&state)?).ok_or("the state cannot be encrypted")?;
+    let mut token = PREFIX.to_owned();
+    URL_SAFE_NO_PAD.encode_string(sealed, &mut token);
     Ok(token)
 }
 
-/// What the state `token` brings, if it is one of ours, of this call, and has not expired: the questions that were sent with it, and
-/// what earlier rounds have left. The caller is not told why it is refused.
+/// Opens the state `token`: the questions that were sent with it, and what earlier rounds left. `None` if it was not made with these
+/// keys, belongs to another call, or has expired. The caller does not learn which.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
     if token.len() > STATE_BYTES {
         return None;
     }
-    let private = token.strip_prefix(PRIVATE);
-    let state = private.map_or_else(|| verified(keys, token), |sealed| keys.decrypt(&decoded(sealed)?))?;
-    let RequestState { expires, belongs, asked, answers, kept, steps } = read_text(&state)?;
+    // The decoder accepts only the canonical form of base64.
+    let sealed = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
+    let RequestState { id, expires, belongs, asked, answers, steps } = read_text(&keys.decrypt(&sealed)?)?;
     let is_good = now(call) < expires && belongs == belonging(&call.cx, request);
-    is_good.then_some((asked, Earlier { answers, kept, steps, is_private: private.is_some() }))
-}
-
-fn verified(keys: &StateKeys, token: &str) -> Option<Vec<u8>> {
-    let (signed, signature) = token.rsplit_once('.')?;
-    if keys.verify(signed.as_bytes(), &decoded(signature)?) { decoded(signed.strip_prefix(SIGNED)?) } else { None }
-}
-
-/// Base64 in its one canonical form.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text).ok()
+    is_good.then_some((asked, Earlier { id, answers, steps }))
 }
 
 fn now(call: &Call) -> u64 {
@@ -107,7 +86,7 @@ fn now(call: &Call) -> u64 {
 /// those that change from round to round.
 pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
-    let server = (cx.server().map(|server| &*server.info.name), cx.resource());
+    let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     let members = request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =

@@ -11,17 +11,20 @@ use serde_json::json;
 
 use super::page::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::{Call, Outcome, envelope, input_required, params};
+use super::{Call, Outcome, envelope, handler_error, input_required, params};
+use crate::call::context::Context;
+use crate::call::deadline::{run_only, run_or_ask};
+use crate::call::failure;
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Feature;
 use crate::server::access::{Access, permits};
-use crate::server::fault;
+use crate::server::builder::McpServer;
+use crate::server::cache::{CacheHint, Cacheable};
 use crate::server::resource::ContentsFuture;
-use crate::server::run::{run_only, run_or_ask};
-use crate::server::{CacheHint, Cacheable, Context, McpServer, ReadError, Resource, ResourceTemplate};
+use crate::server::resource::{Resource, ResourceTemplate};
 use crate::uri_template::normalized;
 
 #[derive(Serialize)]
@@ -62,7 +65,8 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
         // The listed resources are behind the scopes of the template, even if the server lists all.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed = run_only(&call.cx, &template.description.uri_template, list(call.cx.clone())).await?;
-            let listed = listed.map_err(|error| failed(&call, &template.description.uri_template, error))?;
+            let listed = listed
+                .map_err(|error| handler_error::of_prompt_or_list(&call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
     }
@@ -95,12 +99,11 @@ async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, Rpc
     let Some(contents) = run_or_ask(&call.cx, contents).await? else { return Ok(Reply::Asks) };
     let contents = match contents {
         Ok(contents) => contents,
-        Err(ReadError::NotFound) => return Err(not_found(&call, &uri)),
-        Err(error) => return Err(failed(&call, &name, error)),
+        Err(error) => return Err(handler_error::convert(&call, &name, error, |_| not_found(&call, &uri))),
     };
     if contents.is_empty() {
         let cause = "the handler returned no contents; return `None` for not found";
-        return Err(fault::internal(&call.cx, &name, &cause));
+        return Err(failure::internal(call.cx.host(), &name, &cause));
     }
     let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
     let hint = cache.unwrap_or_else(|| call.server.cache_of(Cacheable::ReadResource));
@@ -197,13 +200,4 @@ fn not_found(call: &Call, uri: &str) -> RpcError {
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
     RpcError::new(code, "Resource not found. resources/list and resources/templates/list name those that exist.")
         .with_data(json!({ "uri": uri }))
-}
-
-/// What is told of a function that failed, other than one that reads what is not there.
-pub(super) fn failed(call: &Call, name: &str, error: ReadError) -> RpcError {
-    match error {
-        ReadError::NotFound => fault::internal(&call.cx, name, &"a list cannot be not found"),
-        ReadError::NoInput(asked) => input_required::refused_by_error(call, name, asked),
-        ReadError::Failed(cause) => fault::internal(&call.cx, name, &cause),
-    }
 }

@@ -5,8 +5,8 @@
 use super::{completion, prompts, resources};
 use crate::protocol::description::Text;
 use crate::protocol::message::Request;
-use crate::server::McpServer;
 use crate::server::access::Access;
+use crate::server::builder::McpServer;
 
 /// All the scopes that `request` needs. What is not there needs none: the answer says so.
 pub(crate) fn needed<'s>(request: &Request<'_>, server: &'s McpServer) -> &'s [Text] {

@@ -13,16 +13,18 @@ use serde_json::value::RawValue;
 use super::page::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::{Call, Outcome, envelope, input_required, params};
+use crate::call::context::unknown_tool;
+use crate::call::failure;
+use crate::call::result::ToolResult;
 use crate::json::Document;
 use crate::protocol::description::{Text, ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
-use crate::server::execute::{Executed, execute, unknown};
-use crate::server::fault;
-use crate::server::workflow::RUN;
-use crate::server::{Cacheable, Tool, ToolResult};
+use crate::server::cache::Cacheable;
+use crate::server::execute::{Executed, execute};
+use crate::server::tool::Tool;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +39,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let tools = call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect();
     let (tools, next_cursor) = page(call, cursor(request)?.as_deref(), tools)?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
-    let internal = |error: SchemaError| fault::internal(&call.cx, call.method_name(), &error);
+    let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
     let revision = call.cx.revision();
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
@@ -65,11 +67,8 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 pub(super) fn call(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
     let name = params::string(request, "name")?;
     let arguments = params::optional_object(request, "arguments")?;
-    let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown(&name)))?;
+    let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
     input_required::resume(call, request)?;
-    if request.param("_meta").and_then(|meta| meta.get(RUN)).is_some_and(|wants| wants.text() == "true") {
-        call.cx.exchange().show_run();
-    }
     let nothing = Document::empty_object();
     let work = execute(tool, arguments.unwrap_or(nothing.root()), &call.cx);
     let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
@@ -94,7 +93,7 @@ async fn respond(
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
     if let Some(structured) = result.structured_content.take_if(|_| is_wrapped) {
         let wrapped = serde_json::value::to_raw_value(&Wrapped { result: structured });
-        result.structured_content = Some(wrapped.map_err(|error| fault::internal(&call.cx, &name, &error))?);
+        result.structured_content = Some(wrapped.map_err(|error| failure::internal(call.cx.host(), &name, &error))?);
     }
     let meta = std::mem::take(&mut result.meta);
     envelope::complete_with_meta(&call, result, &meta).map(Reply::Response)

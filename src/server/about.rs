@@ -1,29 +1,13 @@
-//! What a server says of itself: who it is, in which version, and where it can be had.
-//!
-//! The members have the names that they had in the first drafts of the MCP registry; [`server_json`](super::server_json) says the
-//! same in those of today.
+//! What a server says about itself: identity, version, packages, remotes, tools.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
-use super::definition::{BuildError, is_blank};
-use super::distribution::{Package, Remote, Repository, is_one_version};
 use super::tool::{Origin, Tool};
 use crate::protocol::description::Text;
-
-/// What a server says of itself beyond what the protocol asks for. Most say nothing.
-#[derive(Default)]
-pub(crate) struct About {
-    id: Option<Text>,
-    pub(super) registry_name: Option<Text>,
-    pub(super) repository: Option<Repository>,
-    release_date: Option<Text>,
-    is_outdated: bool,
-    canonical_package: Option<Text>,
-    pub(super) packages: Vec<Package>,
-    pub(super) remotes: Vec<Remote>,
-}
+use crate::registry::about::About;
+use crate::registry::{Package, Remote, Repository, ServerDetail, ServerInfo, ServerJson};
 
 impl McpServerBuilder {
     #[inline(never)]
@@ -82,55 +66,6 @@ impl McpServerBuilder {
         self.about().remotes.push(remote);
         self
     }
-}
-
-/// Who a server is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerInfo {
-    /// What programs know it by.
-    pub id: String,
-    /// Its name.
-    pub name: Text,
-    /// What it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Text>,
-    /// Where its source is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<Repository>,
-    /// Its version.
-    pub version_detail: VersionDetail,
-}
-
-/// The version of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct VersionDetail {
-    /// In whatever scheme the server uses.
-    pub version: Text,
-    /// When it was released, if that was [said](McpServerBuilder::release_date).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_date: Option<Text>,
-    /// Whether there is none after it.
-    pub is_latest: bool,
-}
-
-/// Who a server is, and where it can be had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerDetail {
-    /// Who it is.
-    #[serde(flatten)]
-    pub info: ServerInfo,
-    /// The registry whose package is the one to take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub package_canonical: Option<Text>,
-    /// Packages that run it elsewhere.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
-    /// Where it runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
 }
 
 /// The tools of a server.
@@ -193,7 +128,7 @@ impl ToolInfo {
 }
 
 impl McpServer {
-    /// Who this server is.
+    /// Returns the identity of this server.
     ///
     /// ```
     /// use edge_mcp::McpServer;
@@ -205,29 +140,33 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn server_info(&self) -> ServerInfo {
-        let about = self.about.as_deref();
-        ServerInfo {
-            id: self.id(),
-            name: self.info.name.clone(),
-            description: self.info.description.clone(),
-            repository: about.and_then(|about| about.repository.clone()),
-            version_detail: VersionDetail {
-                version: self.info.version.clone(),
-                release_date: about.and_then(|about| about.release_date.clone()),
-                is_latest: about.is_none_or(|about| !about.is_outdated),
-            },
-        }
+        ServerInfo::new(&self.info, self.about.as_deref())
     }
 
-    /// Who this server is, and where it can be had.
+    /// Returns the identity of this server, its packages and its remotes.
     pub fn server_detail(&self) -> ServerDetail {
-        let about = self.about.as_deref();
-        ServerDetail {
-            info: self.server_info(),
-            package_canonical: about.and_then(|about| about.canonical_package.clone()),
-            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
-            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
-        }
+        ServerDetail::new(&self.info, self.about.as_deref())
+    }
+
+    /// Returns this server as the MCP registry describes it, in its schema of 2025-12-11. `None` without a name: it has neither a
+    /// [registry name](McpServerBuilder::registry_name), nor a URL to derive one from.
+    ///
+    /// `own_url` is the URL of the endpoint. It is the remote if no remote is configured. Values that the registry does not accept are
+    /// adapted or left out: a title or description of more than 100 characters is cut at a word, a missing description becomes the
+    /// title or the name, and only icons and websites at `https:` URLs are included. Tools, resources and prompts are not included.
+    ///
+    /// ```
+    /// use edge_mcp::McpServer;
+    ///
+    /// let server = McpServer::builder("Weather", "1.0.0").description("The weather in a city.").build()?;
+    /// let document = server.server_json(Some("https://mcp.example.com/mcp")).expect("a name");
+    /// let json = serde_json::to_value(&document).expect("JSON");
+    /// assert_eq!(json["name"], "com.example.mcp/weather");
+    /// assert_eq!(json["remotes"][0]["url"], "https://mcp.example.com/mcp");
+    /// # Ok::<_, edge_mcp::BuildError>(())
+    /// ```
+    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson<'_>> {
+        ServerJson::new(&self.info, self.about.as_deref(), own_url)
     }
 
     /// All tools, whoever may use them: those of agents and workflows are among them.
@@ -249,56 +188,4 @@ impl McpServer {
     pub fn tool_info(&self, name: &str) -> Option<ToolInfo> {
         self.tool(name).and_then(ToolInfo::of)
     }
-
-    /// What programs know it by.
-    pub(super) fn id(&self) -> String {
-        let given = self.about.as_ref().and_then(|about| about.id.as_ref());
-        let id = slug(given.unwrap_or(&self.info.name));
-        // A name may be in letters that a slug does not have.
-        if id.is_empty() { "server".into() } else { id }
-    }
-
-    /// What is said of the server, and would not hold in a registry.
-    pub(super) fn check_about(&self) -> Result<(), BuildError> {
-        let Some(about) = &self.about else { return Ok(()) };
-        let problem = if about.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
-            Some("has an id with none of a-z and 0-9 in it".into())
-        } else if about.registry_name.as_ref().is_some_and(|name| !is_registry_name(name)) {
-            Some("has a registry name that is not one such as `io.github.ada/weather`".into())
-        } else if about.registry_name.is_some() && !is_one_version(&self.info.version) {
-            Some("has a registry name, and must have one version, such as `1.0.2`, and no range".into())
-        } else if about.release_date.as_deref().is_some_and(is_blank) {
-            Some("has an empty release date".into())
-        } else if about.canonical_package.as_deref().is_some_and(is_blank) {
-            Some("has an empty canonical package".into())
-        } else {
-            (about.repository.iter().find_map(Repository::problem))
-                .or_else(|| about.packages.iter().find_map(Package::problem))
-                .or_else(|| about.remotes.iter().find_map(Remote::problem))
-        };
-        problem.map_or(Ok(()), |problem| Err(BuildError::new("server", self.info.name.as_ref(), problem)))
-    }
-}
-
-/// The letters a-z and digits of a text, in lower case, with a `-` for all between them.
-fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        slug.push_str(if slug.is_empty() { "" } else { "-" });
-        slug.push_str(word);
-    }
-    slug.make_ascii_lowercase();
-    slug
-}
-
-/// Source: the MCP registry's schema of 2025-12-11, `name`, and the registry itself, which also asks that both parts begin and
-/// end with a letter or digit, and have two of them.
-fn is_registry_name(name: &str) -> bool {
-    let is_part = |part: &str, others: &[u8]| {
-        let is_end = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || others.contains(&byte);
-        part.len() >= 2 && is_end(part.bytes().next()) && is_end(part.bytes().last()) && part.bytes().all(is_known)
-    };
-    let parts = name.split_once('/');
-    name.len() <= 200 && parts.is_some_and(|(domain, name)| is_part(domain, b".-") && is_part(name, b"._-"))
 }

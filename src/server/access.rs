@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::context::RequestInfo;
 use crate::auth::Principal;
+use crate::call::request_info::RequestInfo;
 use crate::protocol::description::Text;
 
 type Shown = Box<dyn Fn(&RequestInfo) -> bool>;
@@ -43,13 +43,13 @@ macro_rules! access_methods {
     () => {
         /// Shows it only where `shown` says so. To other callers it is not there: not in lists, and not to use.
         #[must_use]
-        pub fn visible_if(mut self, shown: impl Fn(&$crate::server::RequestInfo) -> bool + 'static) -> Self {
+        pub fn visible_if(mut self, shown: impl Fn(&$crate::RequestInfo) -> bool + 'static) -> Self {
             self.access.shown = Some(Box::new(shown));
             self
         }
 
         /// Only for callers whose token has all of these scopes. Others do not find it in lists, unless the server
-        /// [lists all](crate::server::McpServerBuilder::list_all), and are told by a 403 which scopes they lack when they use it.
+        /// [lists all](crate::McpServerBuilder::list_all), and are told by a 403 which scopes they lack when they use it.
         /// On an endpoint without authentication everybody may use it.
         #[must_use]
         pub fn scopes(

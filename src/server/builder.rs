@@ -2,33 +2,30 @@
 
 use std::num::NonZeroUsize;
 
-use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::about::About;
-use super::agent::Agent;
+use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::context::RequestInfo;
-use super::definition::BuildError;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
-use super::workflow::{StepValue, Workflow};
+use crate::call::request_info::RequestInfo;
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
+use crate::registry::about::About;
 
 /// A server: what one request is answered from.
 ///
 /// It is built anew for every request, so that what it offers may depend on the caller and on the environment.
 ///
 /// ```
-/// use edge_mcp::server::{McpServer, Tool};
+/// use edge_mcp::{McpServer, Tool};
 ///
 /// let server = McpServer::builder("greeter", "1.0.0")
 ///     .instructions("Greet before you ask.")
 ///     .tool(Tool::new("greet", || async { "Hello" }).description("Says hello.").read_only())
 ///     .build()?;
-/// # Ok::<_, edge_mcp::server::BuildError>(())
+/// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
 pub struct McpServer {
     pub(crate) info: Implementation,
@@ -178,20 +175,6 @@ impl McpServerBuilder {
         self
     }
 
-    /// Adds an agent, as the tool `ask_<key>`. A tool that is added by that name itself takes its place.
-    pub fn agent(self, agent: impl Agent) -> Self {
-        self.tool(Tool::of_agent(agent))
-    }
-
-    /// Adds a workflow, as the tool `run_<key>`. A tool that is added by that name itself takes its place.
-    pub fn workflow<I, O>(self, workflow: Workflow<I, O>) -> Self
-    where
-        I: StepValue + JsonSchema,
-        O: StepValue + JsonSchema,
-    {
-        self.tool(Tool::of_workflow(workflow))
-    }
-
     /// Adds a resource.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.server.resources.push(resource);
@@ -217,14 +200,14 @@ impl McpServerBuilder {
         self
     }
 
-    /// Lists also what a caller lacks the [scopes](crate::server::Tool::scopes) for, so that clients can ask for them when it is
+    /// Lists also what a caller lacks the [scopes](crate::Tool::scopes) for, so that clients can ask for them when it is
     /// first used. A template's own [list function](ResourceTemplate::list) still runs only for callers with the template's scopes.
     pub fn list_all(mut self) -> Self {
         self.server.lists_all = true;
         self
     }
 
-    /// Declares log messages to the client ([`Context::log`](crate::server::Context::log)). A client of 2026-07-28 says in each
+    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 says in each
     /// request from which level on it wants them; others get those from `level` on.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.server.logging = Some(level);

@@ -32,7 +32,7 @@ impl CacheHint {
 
     /// Anyone may keep it, and give it to anyone: it is the same for all callers.
     ///
-    /// It is refused where something is [shown to some callers only](crate::server::Tool::visible_if). An answer that was
+    /// It is refused where something is [shown to some callers only](crate::Tool::visible_if). An answer that was
     /// made after a look at the caller or at a header is sent as private all the same.
     pub fn public(time: Duration) -> Self {
         Self { cache_scope: Scope::Public, ..Self::private(time) }

@@ -8,8 +8,9 @@ use std::future::{Future, ready};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::context::Context;
-use super::resource::ReadError;
+use super::list::IntoList;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::protocol::description::Text;
 
 /// What has been typed, and where.
@@ -22,34 +23,13 @@ pub struct CompletionRequest {
     pub arguments: BTreeMap<String, String>,
 }
 
-/// What a completing function may return: values, those that fit best first, or a `Result` of them.
-pub trait IntoSuggestions {
-    /// Makes the values.
-    ///
-    /// # Errors
-    /// The function's own.
-    fn into_suggestions(self) -> Result<Vec<String>, ReadError>;
-}
-
-impl IntoSuggestions for Vec<String> {
-    fn into_suggestions(self) -> Result<Vec<String>, ReadError> {
-        Ok(self)
-    }
-}
-
-impl<E: Into<ReadError>> IntoSuggestions for Result<Vec<String>, E> {
-    fn into_suggestions(self) -> Result<Vec<String>, ReadError> {
-        self.map_err(Into::into)
-    }
-}
-
-pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Vec<String>, ReadError>>;
+pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Vec<String>, HandlerError>>;
 type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 
 /// Suggests values for one argument. The first 100 are sent, and how many there are.
 ///
 /// ```
-/// use edge_mcp::server::Completion;
+/// use edge_mcp::Completion;
 ///
 /// let sizes = Completion::fixed(["small", "large"]);
 /// let languages = Completion::prefix(["Python", "Rust", "Ruby"]);
@@ -76,9 +56,9 @@ impl Completion {
     where
         F: Fn(CompletionRequest, Context) -> Fut + 'static,
         Fut: Future + 'static,
-        Fut::Output: IntoSuggestions,
+        Fut::Output: IntoList<String>,
     {
-        Self(Box::new(move |request, cx| complete(request, cx).map(IntoSuggestions::into_suggestions).boxed_local()))
+        Self(Box::new(move |request, cx| complete(request, cx).map(IntoList::into_list).boxed_local()))
     }
 
     fn from_list<T: Into<Text>>(values: impl IntoIterator<Item = T>, fits: fn(&str, &str) -> bool) -> Self {

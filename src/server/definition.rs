@@ -1,10 +1,9 @@
 //! What is refused when a server is built: a definition that would not hold, by kind and name.
 
-use std::fmt;
-
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
+use super::build_error::BuildError;
 use super::builder::McpServer;
 use super::cache::{CacheHint, Cacheable};
 use super::completion::Completions;
@@ -12,31 +11,8 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::auth::scopes;
-use crate::protocol::description::{Face, Icon};
+use crate::protocol::description::{Face, Icon, is_blank};
 use crate::uri_template::{has_scheme, normalized};
-
-/// A definition that cannot be served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
-    kind: &'static str,
-    name: String,
-    problem: String,
-}
-
-impl BuildError {
-    /// Anything else that a server function has to refuse: `kind` and `name` say what, `problem` says why.
-    pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), problem: problem.into() }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} {:?} {}", self.kind, self.name, self.problem)
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 const TWICE: &str = "is added twice";
 
@@ -48,7 +24,9 @@ impl McpServer {
         }
         refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         refuse("server", &info.name, icon_problem(&info.icons))?;
-        self.check_about()?;
+        if let Some(about) = &self.about {
+            refuse("server", &info.name, about.problem(info))?;
+        }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
@@ -134,12 +112,6 @@ fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(),
 
 fn unless(holds: bool, problem: &str) -> Option<String> {
     (!holds).then(|| problem.to_owned())
-}
-
-/// Whether there is nothing to read in `text`.
-pub(super) fn is_blank(text: &str) -> bool {
-    // From one side: what is not blank mostly shows it by its first character.
-    text.trim_start().is_empty()
 }
 
 fn tool_problem(tool: &Tool) -> Option<String> {

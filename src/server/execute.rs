@@ -7,25 +7,20 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
-use super::ask::InputError;
 use super::builder::McpServer;
-use super::context::Context;
-use super::fault;
-use super::handler::ToolFuture;
 use super::hook::{Hooks, ToolEvent};
-use super::run::{Ended, late, run};
 use super::tool::Tool;
-use super::tool_result::{ToolError, ToolResult};
+use super::tool_handler::ToolFuture;
+use crate::call::context::{CallTools, CallableTool, Context, unknown_tool};
+use crate::call::deadline::{Ended, late, run};
+use crate::call::error::HandlerError;
+use crate::call::failure;
+use crate::call::input_error::InputError;
+use crate::call::result::ToolResult;
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
-use crate::protocol::error::shortened;
 use crate::schema::{Schema, SchemaError};
-
-/// What a model can make of a tool that is not there.
-pub(crate) fn unknown(name: &str) -> String {
-    format!("Unknown tool: {}. tools/list names those that exist.", shortened(name))
-}
 
 /// What became of a call.
 pub(crate) enum Executed {
@@ -114,10 +109,10 @@ impl Called {
             Ended::Asks => Executed::Asks,
             Ended::Late => Executed::Done(ToolResult::failure(late(self.deadline))),
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
-            Ended::Done(Err(ToolError { input: Some(error), .. })) => Executed::CannotAsk(*error),
-            Ended::Done(Err(ToolError { message, cause, meta, .. })) => {
+            Ended::Done(Err(HandlerError { input: Some(error), .. })) => Executed::CannotAsk(*error),
+            Ended::Done(Err(HandlerError { message, cause, meta, .. })) => {
                 if let Some(cause) = &cause {
-                    fault::log(self.cx.host(), &self.name, cause);
+                    failure::log(self.cx.host(), &self.name, cause);
                 }
                 let meta = meta.map(|meta| *meta).unwrap_or_default();
                 Executed::Done(ToolResult { meta, ..ToolResult::failure(message) })
@@ -128,7 +123,7 @@ impl Called {
     /// Tells those who look on. What fails there is for the log alone.
     async fn tell(&self, event: ToolEvent) {
         for failure in self.hooks.tell(event, &self.cx).await {
-            fault::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
+            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
         }
     }
 
@@ -166,7 +161,7 @@ fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
 
 /// A failure of the tool `name` that is the server's own.
 fn broken(name: &str, cx: &Context, cause: &str, message: &str) -> ToolResult {
-    fault::log(cx.host(), name, cause);
+    failure::log(cx.host(), name, cause);
     ToolResult::failure(format!("{message} This is the server's fault, and its log says where it is."))
 }
 
@@ -187,10 +182,10 @@ impl McpServer {
     /// use std::rc::Rc;
     ///
     /// use edge_mcp::host::Host;
-    /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, ToolError};
+    /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, HandlerError};
     /// use serde_json::json;
     ///
-    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, ToolError> {
+    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
     ///     let server = Rc::new(McpServer::builder("greeter", "1.0.0").tool(greet).build()?);
     ///     let (nothing, ()) = http::Request::new(()).into_parts();
@@ -203,22 +198,24 @@ impl McpServer {
         name: &str,
         arguments: serde_json::Value,
         cx: &Context,
-    ) -> Result<ToolResult, ToolError> {
-        let tool = self.tool(name).ok_or_else(|| ToolError::new(unknown(name)))?;
+    ) -> Result<ToolResult, HandlerError> {
+        let tool = self.tool(name).ok_or_else(|| HandlerError::new(unknown_tool(name)))?;
         if !permits(cx.auth(), &tool.access.scopes) {
             let scopes = tool.access.scopes.join(" ");
-            return Err(ToolError::new(format!("`{name}` needs the scope {scopes}, which the caller does not have.")));
+            return Err(HandlerError::new(format!(
+                "`{name}` needs the scope {scopes}, which the caller does not have."
+            )));
         }
         if cx.depth() >= NESTED_CALLS {
-            let message = format!("`{name}` was not called: {NESTED_CALLS} calls are within one another already.");
-            return Err(ToolError::new(message));
+            let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
+            return Err(HandlerError::new(message));
         }
         let text = arguments.to_string();
         let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
             .ok()
             .filter(|document| document.root().kind() == Kind::Object)
-            .ok_or_else(|| ToolError::new(format!("The arguments of `{name}` must be an object.")))?;
-        let inner = cx.within(self, name, &text);
+            .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
+        let inner = cx.within(Rc::new(self.clone()), name, &text);
         let work = execute(tool, document.root(), &inner);
         // Nothing of the arguments is held while the tool works.
         drop(document);
@@ -228,7 +225,7 @@ impl McpServer {
             Executed::Done(result) => Ok(result),
             Executed::CannotAsk(error) => {
                 let message = error.to_string().into();
-                Err(ToolError { message, ..error.into() })
+                Err(HandlerError { message, ..error.into() })
             }
             // The outermost call ends at the same questions.
             Executed::Asks => std::future::pending().await,
@@ -236,35 +233,24 @@ impl McpServer {
     }
 }
 
-impl Context {
-    /// Calls a tool of the same server, for the same caller: see [`McpServer::execute_tool`]. What the tool says of its progress is
-    /// dropped; a question that it asks is asked.
-    ///
-    /// # Errors
-    /// As there.
-    ///
-    /// ```
-    /// use edge_mcp::{Context, Tool, ToolError};
-    /// use serde_json::json;
-    ///
-    /// async fn twice(cx: Context) -> Result<String, ToolError> {
-    ///     let first = cx.call_tool("greet", json!({})).await?;
-    ///     let second = cx.call_tool("greet", json!({})).await?;
-    ///     Ok(format!("{} {}", first.text(), second.text()))
-    /// }
-    ///
-    /// let tool = Tool::new("greet-twice", twice).description("Says hello, and again.");
-    /// ```
-    pub fn call_tool<'a>(
+impl CallTools for Rc<McpServer> {
+    fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {
+        let tool = self.tool(name).filter(|tool| permits(cx.auth(), &tool.access.scopes))?;
+        let description = tool.face.description.clone().unwrap_or_default();
+        Some(CallableTool { name: tool.face.name.clone(), description, input: tool.input_schema().ok()? })
+    }
+
+    fn call<'a>(
         &'a self,
         name: &'a str,
         arguments: serde_json::Value,
-    ) -> LocalBoxFuture<'a, Result<ToolResult, ToolError>> {
-        // Boxed, since a tool may call itself, and no future can hold one of its own kind.
-        async move {
-            let server = self.server().ok_or_else(|| ToolError::new(unknown(name)))?;
-            server.execute_tool(name, arguments, self).await
-        }
-        .boxed_local()
+        cx: &'a Context,
+    ) -> LocalBoxFuture<'a, Result<ToolResult, HandlerError>> {
+        // Boxed, since a tool may call itself, and a future cannot contain itself.
+        self.execute_tool(name, arguments, cx).boxed_local()
     }
 }

@@ -8,8 +8,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
-use super::context::Context;
-use super::tool_result::ToolResult;
+use crate::call::context::Context;
+use crate::call::result::ToolResult;
 
 /// What happens to a call of a tool, in this order.
 ///

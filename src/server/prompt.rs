@@ -1,6 +1,5 @@
 //! Prompts, in one version or several.
 
-use std::error::Error;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -9,34 +8,14 @@ use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
-use super::ask::InputError;
 use super::completion::{Completion, Completions};
-use super::context::Context;
-use super::handler::{Handler, read};
-use super::tool_result::causes;
+use crate::call::context::Context;
+use crate::call::error::{HandlerError, IntoHandlerError};
+use crate::call::handler::{Handler, read};
 use crate::json::Value;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
 use crate::schema::{Schema, SchemaError};
-
-/// Why a prompt gives no messages.
-///
-/// Any error becomes [`PromptError::Failed`] by `?`.
-#[derive(Clone, Debug)]
-pub enum PromptError {
-    /// An argument is not what it should be. The caller gets this text: what is wrong, and what to give instead.
-    Invalid(Text),
-    /// It could not be made. The text is for the log; the caller learns only that it failed.
-    Failed(String),
-    /// The client could not be asked for what it needs. What the caller is told follows from that.
-    NoInput(InputError),
-}
-
-impl<E: Error + 'static> From<E> for PromptError {
-    fn from(error: E) -> Self {
-        InputError::of(&error).map_or_else(|| Self::Failed(causes(&error)), Self::NoInput)
-    }
-}
 
 /// The messages of a prompt, and what they are for.
 #[derive(Clone, Debug)]
@@ -72,46 +51,46 @@ pub trait IntoPromptResult {
     ///
     /// # Errors
     /// The function's own.
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError>;
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError>;
 }
 
 impl IntoPromptResult for PromptResult {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
         Ok(self)
     }
 }
 
 impl IntoPromptResult for Vec<PromptMessage> {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
         Ok(PromptResult::new(self))
     }
 }
 
 impl IntoPromptResult for PromptMessage {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
         Ok(PromptResult::new([self]))
     }
 }
 
 impl IntoPromptResult for String {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
         PromptMessage::user(self).into_prompt_result()
     }
 }
 
 impl IntoPromptResult for &'static str {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
         PromptMessage::user(self).into_prompt_result()
     }
 }
 
-impl<R: IntoPromptResult, E: Into<PromptError>> IntoPromptResult for Result<R, E> {
-    fn into_prompt_result(self) -> Result<PromptResult, PromptError> {
-        self.map_err(Into::into)?.into_prompt_result()
+impl<R: IntoPromptResult, E: IntoHandlerError> IntoPromptResult for Result<R, E> {
+    fn into_prompt_result(self) -> Result<PromptResult, HandlerError> {
+        self.map_err(E::into_handler_error)?.into_prompt_result()
     }
 }
 
-pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, PromptError>>;
+pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, HandlerError>>;
 
 /// A handler whose types are forgotten, so that a server can hold many.
 pub(crate) trait AnyPromptHandler {
@@ -140,7 +119,7 @@ where
 ///
 /// ```
 /// use edge_mcp::protocol::content::PromptMessage;
-/// use edge_mcp::server::{Completion, Prompt};
+/// use edge_mcp::{Completion, Prompt};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///

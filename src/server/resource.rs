@@ -1,43 +1,23 @@
 //! Resources, and templates that stand for many of them.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::{Access, access_methods};
-use super::ask::InputError;
 use super::cache::CacheHint;
 use super::completion::{Completion, Completions};
-use super::context::Context;
-use super::handler::{Handler, NoArguments};
-use super::tool_result::causes;
+use super::list::IntoList;
 use super::variables;
+use crate::call::context::Context;
+use crate::call::error::{HandlerError, IntoHandlerError};
+use crate::call::handler::{Handler, NoArguments};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
     Annotations, Face, ResourceDescription, ResourceTemplateDescription, Text, face_methods,
 };
 use crate::uri_template::{UriTemplate, UriTemplateError};
-
-/// Why a resource could not be read, listed or completed.
-///
-/// Any error becomes [`ReadError::Failed`] by `?`.
-#[derive(Clone, Debug)]
-pub enum ReadError {
-    /// There is no such resource.
-    NotFound,
-    /// It could not be had. The text is for the log; the caller learns only that it failed.
-    Failed(String),
-    /// The client could not be asked for what it needs. What the caller is told follows from that.
-    NoInput(InputError),
-}
-
-impl<E: Error + 'static> From<E> for ReadError {
-    fn from(error: E) -> Self {
-        InputError::of(&error).map_or_else(|| Self::Failed(causes(&error)), Self::NoInput)
-    }
-}
 
 /// What the function behind a resource may return.
 ///
@@ -53,74 +33,60 @@ pub trait IntoContents {
     ///
     /// # Errors
     /// The function's own.
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError>;
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError>;
 }
 
 impl IntoContents for Vec<ResourceContents> {
-    fn into_contents(self, _: &str) -> Result<Vec<ResourceContents>, ReadError> {
+    fn into_contents(self, _: &str) -> Result<Vec<ResourceContents>, HandlerError> {
         Ok(self)
     }
 }
 
 impl IntoContents for ResourceContents {
-    fn into_contents(self, _: &str) -> Result<Vec<ResourceContents>, ReadError> {
+    fn into_contents(self, _: &str) -> Result<Vec<ResourceContents>, HandlerError> {
         Ok(vec![self])
     }
 }
 
 impl IntoContents for String {
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError> {
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
         Ok(vec![ResourceContents::text(uri, self)])
     }
 }
 
 impl IntoContents for &'static str {
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError> {
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
         Ok(vec![ResourceContents::text(uri, self)])
     }
 }
 
 impl IntoContents for Vec<u8> {
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError> {
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
         Ok(vec![ResourceContents::blob(uri, &self)])
     }
 }
 
 impl<T: IntoContents> IntoContents for Option<T> {
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError> {
-        self.ok_or(ReadError::NotFound)?.into_contents(uri)
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
+        self.ok_or_else(not_found)?.into_contents(uri)
     }
 }
 
-impl<T: IntoContents, E: Into<ReadError>> IntoContents for Result<T, E> {
-    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ReadError> {
-        self.map_err(Into::into)?.into_contents(uri)
+impl<T: IntoContents, E: IntoHandlerError> IntoContents for Result<T, E> {
+    fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
+        self.map_err(E::into_handler_error)?.into_contents(uri)
     }
 }
 
-/// What the function that lists a template's resources may return: the resources, or a `Result` of them.
-pub trait IntoResourceList {
-    /// Makes the list.
-    ///
-    /// # Errors
-    /// The function's own.
-    fn into_resource_list(self) -> Result<Vec<ResourceDescription>, ReadError>;
+/// The error for a resource that does not exist.
+fn not_found() -> HandlerError {
+    HandlerError::not_found(
+        "Resource not found. Call resources/list and resources/templates/list for the available resources.",
+    )
 }
 
-impl IntoResourceList for Vec<ResourceDescription> {
-    fn into_resource_list(self) -> Result<Vec<ResourceDescription>, ReadError> {
-        Ok(self)
-    }
-}
-
-impl<E: Into<ReadError>> IntoResourceList for Result<Vec<ResourceDescription>, E> {
-    fn into_resource_list(self) -> Result<Vec<ResourceDescription>, ReadError> {
-        self.map_err(Into::into)
-    }
-}
-
-pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, ReadError>>;
-pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, ReadError>>;
+pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, HandlerError>>;
+pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, HandlerError>>;
 type Variables = BTreeMap<String, String>;
 type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
 type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
@@ -163,7 +129,7 @@ macro_rules! described_methods {
 /// A resource at one URI.
 ///
 /// ```
-/// use edge_mcp::server::Resource;
+/// use edge_mcp::Resource;
 ///
 /// async fn motd() -> &'static str {
 ///     "Hello"
@@ -214,7 +180,7 @@ impl Resource {
 ///
 /// ```
 /// use edge_mcp::protocol::description::ResourceDescription;
-/// use edge_mcp::server::ResourceTemplate;
+/// use edge_mcp::ResourceTemplate;
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]
@@ -255,7 +221,7 @@ impl ResourceTemplate {
         let uri_template: Text = uri_template.into();
         let read = move |uri: &str, variables: Variables, cx| {
             let Ok(variables) = variables::read(variables) else {
-                return std::future::ready(Err(ReadError::NotFound)).boxed_local();
+                return std::future::ready(Err(not_found())).boxed_local();
             };
             let uri = uri.to_owned();
             read.call(variables, cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
@@ -294,9 +260,9 @@ impl ResourceTemplate {
     pub fn list<Shape, H>(mut self, list: H) -> Self
     where
         Shape: 'static,
-        H: Handler<Shape, Arguments = NoArguments, Output: IntoResourceList>,
+        H: Handler<Shape, Arguments = NoArguments, Output: IntoList<ResourceDescription>>,
     {
-        let list = move |cx| list.call(NoArguments {}, cx).map(IntoResourceList::into_resource_list).boxed_local();
+        let list = move |cx| list.call(NoArguments {}, cx).map(IntoList::into_list).boxed_local();
         self.list = Some(Box::new(list));
         self
     }

@@ -10,25 +10,19 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
-use super::agent::{self, Agent};
-use super::context::Context;
-use super::handler::{AnyToolHandler, Handler, Typed, WithSchemas};
 use super::hook::{Hooks, ToolEvent};
-use super::tool_result::IntoToolResult;
-use super::workflow::{self, StepValue, Workflow};
-use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
+use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
+use crate::call::context::Context;
+use crate::call::deadline::{DEADLINE, LONGEST_DEADLINE};
+use crate::call::handler::Handler;
+use crate::call::result::IntoToolResult;
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
 use crate::schema::{Schema, SchemaError};
-
-/// How long a handler may take, unless it is said.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
-/// How long a handler may take at most.
-const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
 /// A tool: a name, what it is for, and the function that does it.
 ///
 /// ```
-/// use edge_mcp::server::{Context, Json, Tool, ToolError};
+/// use edge_mcp::{Context, Json, Tool, HandlerError};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -49,8 +43,8 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 ///     Json(Sum { sum: numbers.a + numbers.b })
 /// }
 ///
-/// async fn whoami(cx: Context) -> Result<String, ToolError> {
-///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| ToolError::new("Nobody is signed in."))
+/// async fn whoami(cx: Context) -> Result<String, HandlerError> {
+///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| HandlerError::new("Nobody is signed in."))
 /// }
 ///
 /// let add = Tool::new("add", add).title("Addition").description("Adds two numbers.").read_only();
@@ -126,21 +120,6 @@ impl Tool {
         Self::of_handler(name.into(), Box::new(WithSchemas { handler, input, output, shape: PhantomData }))
     }
 
-    /// The tool `ask_<key>` of an agent, for what is to be said of it beside: [scopes](Self::scopes), a
-    /// [deadline](Self::deadline), [hooks](Self::hook).
-    pub fn of_agent(agent: impl Agent) -> Self {
-        agent::tool(agent)
-    }
-
-    /// The tool `run_<key>` of a workflow, for what is to be said of it beside.
-    pub fn of_workflow<I, O>(workflow: Workflow<I, O>) -> Self
-    where
-        I: StepValue + JsonSchema,
-        O: StepValue + JsonSchema,
-    {
-        workflow::tool(workflow)
-    }
-
     fn of_handler(name: Text, handler: Box<dyn AnyToolHandler>) -> Self {
         Self {
             deadline: DEADLINE,
@@ -161,7 +140,7 @@ impl Tool {
     /// told so, and the function is dropped where it waits. One that never waits cannot be stopped.
     #[must_use]
     pub fn deadline(mut self, time: Duration) -> Self {
-        self.deadline = time.min(LONGEST);
+        self.deadline = time.min(LONGEST_DEADLINE);
         self
     }
 
@@ -176,7 +155,7 @@ impl Tool {
     /// log, and changes nothing; the call waits for it.
     ///
     /// ```
-    /// use edge_mcp::server::ToolEvent;
+    /// use edge_mcp::ToolEvent;
     /// use edge_mcp::{Context, Tool};
     ///
     /// let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.").hook(|event, cx: Context| async move {

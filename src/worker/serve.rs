@@ -15,7 +15,7 @@ use crate::http::Endpoint;
 /// ```no_run
 /// use edge_mcp::auth::StaticTokens;
 /// use edge_mcp::http::Endpoint;
-/// use edge_mcp::server::{BuildError, McpServer, RequestInfo};
+/// use edge_mcp::{BuildError, McpServer, RequestInfo};
 /// use worker::{Env, Request, Response};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {

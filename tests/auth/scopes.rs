@@ -24,7 +24,7 @@ async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 
-fn builder() -> edge_mcp::server::McpServerBuilder {
+fn builder() -> edge_mcp::McpServerBuilder {
     let greet = |version: &'static str| {
         Prompt::new("greet", |Tone { tone }: Tone| async move { tone.unwrap_or_default() })
             .version(version)

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
-use edge_mcp::{Completion, Context, McpServer, Prompt, StateKeys, Tool, ToolError};
+use edge_mcp::{Completion, Context, HandlerError, McpServer, Prompt, StateKeys, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -80,7 +80,7 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
             async move {
                 waits.await;
                 cx.elicit::<Number>("n", "How many?").await?;
-                Ok::<_, ToolError>("answered")
+                Ok::<_, HandlerError>("answered")
             }
         };
         let outer = |_: Small, cx: Context| async move {

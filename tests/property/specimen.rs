@@ -13,11 +13,11 @@ use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::protocol::content::{Content, PromptMessage};
 use edge_mcp::protocol::description::{PromptArgument, ResourceDescription};
 use edge_mcp::protocol::log_level::LogLevel;
-use edge_mcp::server::{
-    BuildError, Completion, Context, Elicited, Json, McpServer, Prompt, PromptError, ReadError, RequestInfo, Resource,
-    ResourceTemplate, Sampling, Tool, ToolError,
-};
 use edge_mcp::testing::TestHost;
+use edge_mcp::{
+    BuildError, Completion, Context, Elicited, HandlerError, Json, McpServer, Prompt, RequestInfo, Resource,
+    ResourceTemplate, Sampling, Tool,
+};
 use futures::StreamExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl fmt::Display for Internal {
 
 impl std::error::Error for Internal {}
 
-async fn greet(cx: Context) -> Result<String, ToolError> {
+async fn greet(cx: Context) -> Result<String, HandlerError> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
         Elicited::Accepted(Name { name, nick }) => format!("Hello, {}!", nick.unwrap_or(name)),
         Elicited::Declined => "As you like.".into(),
@@ -89,13 +89,12 @@ async fn greet(cx: Context) -> Result<String, ToolError> {
 }
 
 /// Asks for three things at once, then for a fourth.
-async fn ask(cx: Context) -> Result<String, ToolError> {
+async fn ask(cx: Context) -> Result<String, HandlerError> {
     let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
     let (name, text, roots) =
         futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
     let (name, text, roots) = (name?, text?, roots?);
-    let rounds: u32 = cx.kept().unwrap_or_default();
-    cx.keep(&rounds.saturating_add(1))?;
+    let rounds: u32 = cx.step("count", &(), async || Ok(1)).await?;
     cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
     let name = name.accepted().map(|name| name.name);
     Ok(format!("{name:?} {} {} {rounds}", text.text, roots.len()))
@@ -112,9 +111,9 @@ fn tools() -> Vec<Tool> {
     let say = |words: Words| async move { Json(Said { said: words.text.repeat(words.times as usize) }) };
     let query = |query: Query| async move { format!("{} {}", query.region, query.shard) };
     let keep = |given: BTreeMap<String, serde_json::Value>, cx: Context| async move {
-        cx.keep_private(&SECRET)?;
+        cx.step("secret", &(), async || Ok(SECRET.to_owned())).await?;
         cx.elicit_url("page", "Sign in.", "https://example.com").await?;
-        Ok::<_, ToolError>(format!("{} kept", given.len()))
+        Ok::<_, HandlerError>(format!("{} kept", given.len()))
     };
     let link = || ResourceDescription::new("test://text", "text").title("Text");
     vec![
@@ -124,9 +123,9 @@ fn tools() -> Vec<Tool> {
         Tool::new("work", work).description("Tells how far it is."),
         Tool::new("query", query).description("Takes arguments that headers repeat."),
         Tool::new("keep", keep).description("Takes anything."),
-        Tool::new("refuse", || async { Err::<(), _>(ToolError::new("Not on Sundays.").because(SECRET)) })
+        Tool::new("refuse", || async { Err::<(), _>(HandlerError::new("Not on Sundays.").because(SECRET)) })
             .description("Refuses."),
-        Tool::new("break", || async { Err::<(), ToolError>(Internal.into()) }).description("Breaks."),
+        Tool::new("break", || async { Err::<(), HandlerError>(Internal.into()) }).description("Breaks."),
         Tool::new("media", move || async move { vec![Content::audio(b"wav", "audio/wav"), Content::link(link())] })
             .description("Shows blocks that not every revision has."),
         Tool::new("count", || async { Json(vec![1, 2, 3]) }).description("Counts."),
@@ -138,21 +137,21 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let analyze = |Code { code, lines }: Code| async move { format!("Analyze {code} ({lines:?})") };
     let introduce = |cx: Context| async move {
         let name = cx.elicit::<Name>("user_name", "Who?").await?.accepted();
-        Ok::<_, PromptError>(format!("For {}", name.map_or("nobody".into(), |name| name.name)))
+        Ok::<_, HandlerError>(format!("For {}", name.map_or("nobody".into(), |name| name.name)))
     };
-    let roots = |cx: Context| async move { Ok::<_, ReadError>(cx.roots("roots").await?.len().to_string()) };
+    let roots = |cx: Context| async move { Ok::<_, HandlerError>(cx.roots("roots").await?.len().to_string()) };
     let item = |given: BTreeMap<String, String>| async move {
         given.get("id").filter(|id| *id != "0").map(ToString::to_string)
     };
     tools()
         .into_iter()
-        .fold(McpServer::builder("specimen", "1"), edge_mcp::server::McpServerBuilder::tool)
+        .fold(McpServer::builder("specimen", "1"), edge_mcp::McpServerBuilder::tool)
         .instructions("Say it once.")
         .page_size(NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN))
         .logging(LogLevel::Info)
         .resource(Resource::new("test://text", || async { "plain" }).mime_type("text/plain"))
         .resource(Resource::new("test://bytes", || async { vec![0_u8, 255] }))
-        .resource(Resource::new("test://broken", || async { Err::<String, ReadError>(Internal.into()) }))
+        .resource(Resource::new("test://broken", || async { Err::<String, HandlerError>(Internal.into()) }))
         .resource(Resource::new("test://roots", roots))
         .resource_template(
             ResourceTemplate::new("test://items/{id}", item).complete("id", Completion::fixed(["1", "2"])),
@@ -167,7 +166,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
                 .complete("code", Completion::prefix(["rust", "ruby", "go"])),
         )
         .prompt(Prompt::new("introduce", introduce))
-        .prompt(Prompt::new("break", || async { Err::<String, PromptError>(Internal.into()) }))
+        .prompt(Prompt::new("break", || async { Err::<String, HandlerError>(Internal.into()) }))
         .build()
 }
 

@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use edge_mcp::McpServerBuilder;
 use edge_mcp::host::RateLimit;
 use edge_mcp::http::stream::Body;
-use edge_mcp::server::{Argument, Command, Input, McpServerBuilder, ServerJson};
+use edge_mcp::registry::{Argument, Command, Input, ServerJson};
+use edge_mcp::registry::{Package, Remote, Repository};
 use edge_mcp::{
-    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, Icon, McpServer, Package, ProtectedResource, Remote,
-    Repository, RequestInfo, StaticTokens, Tool, ToolError, Workflow,
+    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
+    ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
 };
 use futures::executor::LocalPool;
 use schemars::JsonSchema;
@@ -125,7 +127,7 @@ impl Agent for Clerk {
         "Knows it."
     }
 
-    async fn generate(&self, _: String, _: Context) -> Result<AgentReply, ToolError> {
+    async fn generate(&self, _: String, _: Context) -> Result<AgentReply, HandlerError> {
         Ok(AgentReply::new("Yes."))
     }
 }
@@ -138,7 +140,7 @@ struct Number {
 /// All tools are listed, also those that not every caller sees, with what each was made from.
 #[test]
 fn a_server_knows_its_tools() {
-    let count = Workflow::new("count").describe("Counts.").then("one", |n: Number, _| async move { Ok(n) });
+    let count = Workflow::new("count", "Counts.", |number: Number| async move { Json(number) });
     let server = minimal()
         .tool(Tool::new("say", |_: Number| async { "n" }).description("Says it.").scopes(["say"]))
         .tool(Tool::new("hidden", || async {}).description("Is hidden.").visible_if(|_| false))
@@ -179,7 +181,7 @@ fn what_a_registry_would_refuse_is_refused() {
     let nested = Command::new("a").subcommand(Command::new("b c"));
     let long = "1".repeat(256);
     let cases = vec![
-        (minimal().id("!!!"), "an id with none of a-z"),
+        (minimal().id("!!!"), "an id without any of a-z"),
         (named("weather"), "registry name"),
         (named("io.github.ada/weather/2"), "registry name"),
         (named("io.github.ada/"), "registry name"),

@@ -1,7 +1,7 @@
 //! Agents as tools.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::{Agent, AgentReply, BuildError, Context, McpServer, Tool, ToolError, Usage};
+use edge_mcp::{Agent, AgentReply, BuildError, Context, HandlerError, McpServer, Tool, Usage};
 use serde_json::json;
 
 use crate::support::{Internal, Lines, SECRET, legacy, modern};
@@ -28,9 +28,9 @@ impl Agent for Echo {
         true
     }
 
-    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, ToolError> {
+    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
         match message.as_str() {
-            "fail" => Err(ToolError::new("Ask something else.")),
+            "fail" => Err(HandlerError::new("Ask something else.")),
             "break" => Err(Internal.into()),
             "who" => Ok(AgentReply::new(cx.header("X-Who").unwrap_or_default())),
             _ => Ok(AgentReply::new(format!("{message}?")).with_usage(Usage { input_tokens: 3, output_tokens: 5 })),
@@ -92,7 +92,9 @@ fn an_answer_is_its_text() {
 
 #[test]
 fn a_failing_agent_is_a_failing_tool() {
-    for (message, says) in [("fail", "Ask something else."), ("break", "not yours"), ("", "at least 1")] {
+    for (message, says) in
+        [("fail", "Ask something else."), ("break", "The server failed to answer this request."), ("", "at least 1")]
+    {
         let params = json!({ "name": "ask_echo", "arguments": { "message": message } });
         let answer = modern("tools/call", params).ask_at(&one());
         let (text, is_error) = answer.tool_text();

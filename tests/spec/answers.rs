@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::auth::ProtectedResource;
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
-use crate::rounds::{Done, Number, Yes, ask_on, keys, open, rounds, yes};
+use crate::rounds::{Done, Yes, ask_on, keys, open, rounds, yes};
 use crate::support::{Answer, Lines};
 
 fn is_asked(answer: &Answer) -> bool {
     answer.result()["resultType"] == "input_required"
 }
 
-async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, ToolError> {
+async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, HandlerError> {
     Ok(cx.elicit::<Yes>(key, question).await?.accepted().is_some_and(|answer| answer.yes))
 }
 
@@ -32,7 +32,7 @@ fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
         let pay = move |cx: Context| {
             let price = price.get();
             async move {
-                Ok::<_, ToolError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
+                Ok::<_, HandlerError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
             }
         };
         McpServer::builder("s", "1").tool(Tool::new("pay", pay).description("Pays.")).build()
@@ -89,7 +89,7 @@ fn delete(deleted: &Done) -> Tool {
         async move {
             if confirmed(&cx, "confirm", format!("Delete {file}?")).await? {
                 deleted.borrow_mut().push(file.clone());
-                return Ok::<_, ToolError>(format!("deleted {file}"));
+                return Ok::<_, HandlerError>(format!("deleted {file}"));
             }
             Ok(format!("kept {file}"))
         }
@@ -133,14 +133,19 @@ fn equal_calls_of_two_steps_are_confirmed_each() {
     let deleted = Done::default();
     let of = deleted.clone();
     let endpoint = open(move || {
-        let step = |value: Number, cx: Context| async move {
-            cx.call_tool("delete", json!({ "file": "a" })).await?;
-            Ok(value)
-        };
-        let workflow = Workflow::new("twice").describe("d").then("first", step).then("second", step);
+        let workflow = Workflow::new("twice", "d", |cx: Context| async move {
+            for step in ["first", "second"] {
+                let delete = async || {
+                    cx.call_tool("delete", json!({ "file": "a" })).await?;
+                    Ok(())
+                };
+                cx.step(step, &(), delete).await?;
+            }
+            Ok::<_, HandlerError>("done")
+        });
         McpServer::builder("s", "1").tool(delete(&of)).workflow(workflow).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "run_twice", "arguments": { "n": 1 } }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "run_twice" }), &Lines::default());
     assert_eq!((rounds.len(), deleted.take()), (3, vec!["a".to_owned(), "a".to_owned()]));
     assert_ne!(keys(&rounds[0]), keys(&rounds[1]));
 }
@@ -155,7 +160,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
             let (a, b, again) = futures::try_join!(delete("a"), delete("b"), delete("a"))?;
             // The outermost call's own key stays as it is.
             confirmed(&cx, "confirm", "All?".into()).await?;
-            Ok::<_, ToolError>([a.text(), b.text(), again.text()].join(", "))
+            Ok::<_, HandlerError>([a.text(), b.text(), again.text()].join(", "))
         };
         McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", all).description("d")).build()
     });
@@ -184,7 +189,7 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
     let of = deleted.clone();
     let endpoint = open(move || {
         let nested = |cx: Context| async move {
-            Ok::<_, ToolError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
+            Ok::<_, HandlerError>(cx.call_tool("delete", json!({ "file": "a" })).await?.text())
         };
         let ask = |Key { key }: Key, cx: Context| async move {
             confirmed(&cx, &key, "Delete a?".into()).await.map(|answer| answer.to_string())
@@ -211,7 +216,7 @@ fn one_key_may_ask_one_question_after_another() {
     let endpoint = open(|| {
         let two = |cx: Context| async move {
             let first = confirmed(&cx, "confirm", "Once?".into()).await?;
-            Ok::<_, ToolError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
+            Ok::<_, HandlerError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
         };
         McpServer::builder("s", "1").tool(Tool::new("two", two).description("d")).build()
     });
@@ -261,11 +266,10 @@ struct Much {
 
 fn remembering() -> Endpoint {
     open(|| {
-        let step = |bytes: usize, _: Context| async move { Ok("x".repeat(bytes)) };
-        let fill = Workflow::new("fill")
-            .describe("d")
-            .then("read", |much: Much, _: Context| async move { Ok(much.bytes) })
-            .then("text", step);
+        let fill = Workflow::new("fill", "d", |much: Much, cx: Context| async move {
+            let bytes: usize = cx.step("read", &much, async || Ok(much.bytes)).await?;
+            cx.step("text", &bytes, async || Ok("x".repeat(bytes))).await
+        });
         let outer = |much: Much, cx: Context| async move {
             for run in 0..much.runs {
                 let arguments = json!({ "runs": run, "bytes": much.bytes, "questions": 0 });
@@ -276,7 +280,7 @@ fn remembering() -> Endpoint {
                 async move { confirmed(&cx, &nth.to_string(), "Sure?".into()).await }
             };
             futures::future::try_join_all((0..much.questions).map(ask)).await?;
-            Ok::<_, ToolError>("done")
+            Ok::<_, HandlerError>("done")
         };
         McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", outer).description("d")).build()
     })
@@ -292,7 +296,7 @@ fn what_a_call_remembers_is_bounded() {
         (513, 10, 1, Some("more than 1024 steps")),
         (1, 300_000, 1, None),
         (1, 400_000, 1, Some("bytes (limit: 524288)")),
-        (2, 300_000, 1, Some("`fill/text` does not fit into the 524288 bytes")),
+        (2, 300_000, 1, Some("`text` does not fit into the 524288 bytes")),
         (600, 1000, 0, Some("")),
         (2, 300_000, 0, Some("")),
     ] {

@@ -2,7 +2,7 @@
 
 use edge_mcp::http::Endpoint;
 use edge_mcp::protocol::description::{Icon, PromptArgument};
-use edge_mcp::server::{BuildError, Completion, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
+use edge_mcp::{BuildError, Completion, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use edge_mcp::auth::StaticTokens;
 use edge_mcp::http::Endpoint;
 use edge_mcp::{
-    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Json, McpServer, StateKeys, Tool,
-    ToolError,
+    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, HandlerError, Json, McpServer, StateKeys,
+    Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ async fn double(Number { n }: Number) -> (Json<Double>, Vec<Content>) {
     (Json(Double { double: n * 2 }), Vec::new())
 }
 
-pub async fn ask_name(cx: Context) -> Result<String, ToolError> {
+pub async fn ask_name(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
         Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
@@ -68,10 +68,10 @@ pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
         .tool(Tool::new("hidden", || async { "seen" }).description("Hides.").visible_if(|_| false))
         .tool(Tool::new("secret", || async { "told" }).description("Is not for the agent."))
         .tool(
-            Tool::new("refuse", || async { Err::<String, _>(ToolError::new("Not on Sundays.").because(SECRET)) })
+            Tool::new("refuse", || async { Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET)) })
                 .description("Refuses."),
         )
-        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(Tool::new("break", || async { Err::<String, HandlerError>(Internal.into()) }).description("Breaks."))
         .tool(Tool::new("picture", || async { Content::image(b"png", "image/png") }).description("Draws."))
         .tool(Tool::new("long", || async { "é".repeat(40_000) }).description("Goes on."))
         .tool(Tool::new("ask", ask_name).description("Asks."))
@@ -234,7 +234,7 @@ fn the_model_is_told_what_came_of_a_call() {
         ("bob", "none", json!({}), "There is no tool `none`."),
         ("bob", "ask_clerk", json!({ "message": "x" }), "There is no tool `ask_clerk`."),
         ("ada", "refuse", json!({}), "The tool failed: Not on Sundays."),
-        ("ada", "break", json!({}), "The tool failed: The tool failed for a reason that is not yours."),
+        ("ada", "break", json!({}), "The tool failed: The server failed to answer this request."),
         ("ada", "picture", json!({}), "(nothing that is text)"),
         ("ada", "long", json!({}), &long),
     ] {
@@ -359,7 +359,7 @@ fn answers_of_other_kinds() {
     let cases: [(Said, &str); 3] = [
         (
             choice(json!({ "role": "assistant", "content": "One, two" }), "length"),
-            "One, two\n\n(The answer ends here: the model had no more tokens to go on with.)",
+            "One, two\n\n(The answer ends here: the model has used all of its tokens.)",
         ),
         (choice(json!({ "role": "assistant", "content": null, "refusal": "I will not." }), "stop"), "I will not."),
         (Ok(uncounted), "Yes."),

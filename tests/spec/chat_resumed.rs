@@ -1,7 +1,7 @@
 //! Conversations with a model that a question to the client interrupts.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::{ChatAgent, Context, McpServer, StateKeys, Tool, ToolError};
+use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, StateKeys, Tool};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};
@@ -33,7 +33,7 @@ fn a_tool_that_asks_is_gone_on_from() {
     let (key, question_asked) = asked_question(&first);
     assert!(key.starts_with("ask-") && key.ends_with("/name"), "{key}");
     assert_eq!(question_asked["method"], "elicitation/create");
-    assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("p1.")));
+    assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("v2.")));
     assert_eq!(network.count(), 1);
     let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all());
     assert_eq!(second.tool_text(), ("Hello, Ada.", false));
@@ -88,7 +88,7 @@ fn agents_within_agents_are_gone_on_from() {
 /// A question that is asked again within a call is answered anew: what was kept of the first time has ended with its answer.
 #[test]
 fn the_same_question_is_asked_again() {
-    async fn twice(cx: Context) -> Result<String, ToolError> {
+    async fn twice(cx: Context) -> Result<String, HandlerError> {
         let question = || json!({ "message": "Who?" });
         let first = cx.call_tool("ask_clerk", question()).await?.text();
         let second = cx.call_tool("ask_clerk", question()).await?.text();

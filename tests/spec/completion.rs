@@ -71,7 +71,7 @@ fn parameters_are_checked() {
 fn a_function_sees_the_other_arguments() {
     use edge_mcp::Endpoint;
     use edge_mcp::protocol::description::PromptArgument;
-    use edge_mcp::server::{Completion, McpServer, Prompt};
+    use edge_mcp::{Completion, McpServer, Prompt};
 
     let endpoint = Endpoint::new(|_| {
         let city = Completion::with(|request, cx| async move {

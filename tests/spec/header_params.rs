@@ -1,7 +1,7 @@
 //! Arguments that are repeated in headers.
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{McpServer, Tool};
+use edge_mcp::{McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

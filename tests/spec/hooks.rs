@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, Json, McpServer, Tool, ToolError, ToolEvent};
+use edge_mcp::{Context, HandlerError, Json, McpServer, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,7 +44,7 @@ fn endpoint(seen: &Seen) -> Endpoint {
             async move {
                 called.borrow_mut().push("execute".into());
                 match n {
-                    0 => Err(ToolError::new("Nothing to halve.")),
+                    0 => Err(HandlerError::new("Nothing to halve.")),
                     n => Ok(Json(Half { half: f64::from(n) / 2.0 })),
                 }
             }

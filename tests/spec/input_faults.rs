@@ -2,8 +2,8 @@
 
 use edge_mcp::protocol::description::ResourceDescription;
 use edge_mcp::{
-    BuildError, Completion, CompletionRequest, Context, Endpoint, InputError, McpServer, Prompt, ReadError,
-    RequestInfo, ResourceTemplate, Tool, ToolError,
+    BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, InputError, McpServer, Prompt,
+    RequestInfo, ResourceTemplate, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ struct Place {
     id: String,
 }
 
-async fn first_then_second(cx: Context) -> Result<String, ToolError> {
+async fn first_then_second(cx: Context) -> Result<String, HandlerError> {
     let name = |answer: Option<Sound>| answer.map(|sound| sound.name).unwrap_or_default();
     let first = name(cx.elicit("first", "First?").await?.accepted());
     let second = name(cx.elicit("second", "Second?").await?.accepted());
@@ -41,12 +41,12 @@ async fn first_then_second(cx: Context) -> Result<String, ToolError> {
 }
 
 /// Does without the answer, and then fails for a reason of its own.
-async fn gives_up(cx: Context) -> Result<String, ToolError> {
+async fn gives_up(cx: Context) -> Result<String, HandlerError> {
     cx.roots("folders").await.ok();
-    Err(ToolError::new("There is no paper."))
+    Err(HandlerError::new("There is no paper."))
 }
 
-async fn one_key_for_two(cx: Context) -> Result<String, ToolError> {
+async fn one_key_for_two(cx: Context) -> Result<String, HandlerError> {
     let (first, second) = futures::join!(cx.elicit::<Sound>("key", "First?"), cx.elicit::<Sound>("key", "Second?"));
     first?;
     second?;
@@ -57,7 +57,7 @@ async fn suggest(_: CompletionRequest, cx: Context) -> Result<Vec<String>, Input
     cx.roots("folders").await.map(|_| Vec::new())
 }
 
-async fn list(cx: Context) -> Result<Vec<ResourceDescription>, ReadError> {
+async fn list(cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
     cx.roots("folders").await?;
     Ok(Vec::new())
 }
@@ -67,7 +67,7 @@ struct Account {
     number: f64,
 }
 
-async fn transfer(account: Account, cx: Context) -> Result<String, ToolError> {
+async fn transfer(account: Account, cx: Context) -> Result<String, HandlerError> {
     let answer = cx.elicit::<Sound>("sound", "Sure?").await?.accepted();
     Ok(format!("{} {}", account.number, answer.is_some()))
 }

@@ -2,10 +2,8 @@
 
 use edge_mcp::auth::{StateKeys, StaticTokens};
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{
-    Context, Elicited, InputError, McpServer, Prompt, PromptError, ReadError, Resource, Sampling, Tool, ToolError,
-};
 use edge_mcp::{BuildError, PromptMessage, RequestInfo};
+use edge_mcp::{Context, Elicited, HandlerError, InputError, McpServer, Prompt, Resource, Sampling, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +35,7 @@ struct Nested {
     list: Vec<String>,
 }
 
-async fn greet(cx: Context) -> Result<String, ToolError> {
+async fn greet(cx: Context) -> Result<String, HandlerError> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
         Elicited::Accepted(Name { name, nick }) => {
             format!("Hello, {name}{}!", nick.map(|n| format!(" ({n})")).unwrap_or_default())
@@ -48,13 +46,12 @@ async fn greet(cx: Context) -> Result<String, ToolError> {
 }
 
 /// Asks for three things at once, then for a fourth.
-async fn everything(order: Order, cx: Context) -> Result<String, ToolError> {
+async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
     let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
     let (name, text, roots) =
         futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", question), cx.roots("roots"));
     let name = name?.accepted().map(|name| name.name).unwrap_or_default();
-    let rounds: u32 = cx.kept().unwrap_or_default();
-    cx.keep(&(rounds + 1))?;
+    let rounds: u32 = cx.step("count", &(), async || Ok(1)).await?;
     cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
     let roots = roots?.into_iter().map(|root| root.uri).collect::<Vec<_>>().join(",");
     Ok(format!("{}: {name}, {}, {roots}, after {rounds}", order.what, text?.text))
@@ -65,21 +62,21 @@ async fn without(cx: Context) -> String {
     answer.map_or_else(|error| format!("Hello, stranger: {}", error.session_required().is_some()), |_| "Hello".into())
 }
 
-async fn prompt(cx: Context) -> Result<String, PromptError> {
+async fn prompt(cx: Context) -> Result<String, HandlerError> {
     let Some(Name { name, .. }) = cx.elicit("user_context", "Who?").await?.accepted() else {
         return Ok("Nobody".into());
     };
     Ok(format!("For {name}"))
 }
 
-async fn resource(cx: Context) -> Result<String, ReadError> {
+async fn resource(cx: Context) -> Result<String, HandlerError> {
     let roots = cx.roots("client_roots").await?;
     Ok(roots.len().to_string())
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let nested =
-        |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(ToolError::from) };
+        |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(HandlerError::from) };
     McpServer::builder("asker", "1")
         .tool(Tool::new("greet", greet).description("d"))
         .tool(Tool::new("everything", everything).description("d"))
@@ -314,7 +311,7 @@ fn a_hostile_state_is_refused() {
         let flipped = String::from_utf8(bytes).expect("ASCII");
         refused(ask("tools/call", with(&params, &flipped)), &format!("byte {at}"));
     }
-    let (signed, _) = state.rsplit_once('.').expect("a signature");
+    let (_, sealed) = state.split_once('.').expect("a version");
     let by_foreign = endpoint_of(server, "another-key-of-at-least-32-bytes-here");
     let foreign = ask_with(all(), "tools/call", params.clone(), "ada", &by_foreign);
     let foreign = foreign.result()["requestState"].as_str().expect("a state");
@@ -324,10 +321,10 @@ fn a_hostile_state_is_refused() {
         ("extended", format!("{state}A")),
         ("tampered", format!("{state}-TAMPERED")),
         ("padded", format!("{state}=")),
-        ("unsigned", signed.to_owned()),
-        ("without a signature", format!("{signed}.")),
-        ("signed by another key", foreign.to_owned()),
-        ("something else", "v1.e30.AAAA".to_owned()),
+        ("without a version", sealed.to_owned()),
+        ("of another version", format!("v1.{sealed}")),
+        ("encrypted by another key", foreign.to_owned()),
+        ("something else", "v2.e30".to_owned()),
     ] {
         refused(ask("tools/call", with(&params, &other)), what);
     }
@@ -345,19 +342,16 @@ fn a_hostile_state_is_refused() {
     assert_eq!(number.refusal(), (200, -32602));
 }
 
-/// What is private cannot be read on its way, is bound as the rest is, and comes back.
+/// The client cannot read the state, neither answers nor results of steps.
 #[test]
-fn a_private_state_is_not_readable() {
+fn a_state_is_encrypted() {
     let secret = "the-account-number";
     let build = |_: &RequestInfo| {
         let tool = |cx: Context| async move {
-            let earlier: Option<String> = cx.kept();
-            if earlier.is_none() {
-                cx.keep_private(&"the-account-number")?;
-            }
+            let account: String = cx.step("account", &(), async || Ok("the-account-number".to_owned())).await?;
             cx.elicit::<Name>("name", "Name?").await?;
             cx.elicit::<Name>("again", "And again?").await?;
-            Ok::<_, ToolError>(earlier.unwrap_or_default())
+            Ok::<_, HandlerError>(account)
         };
         McpServer::builder("s", "1").tool(Tool::new("greet", tool).description("d")).build()
     };
@@ -369,7 +363,7 @@ fn a_private_state_is_not_readable() {
     let second = ask(retry(&params, &first, answer("name")), "ada");
     for round in [&first, &second] {
         let state = round.result()["requestState"].as_str().expect("a state");
-        let bytes = base64_of(state.strip_prefix("p1.").expect("private"));
+        let bytes = base64_of(state.strip_prefix("v2.").expect("a state of this version"));
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(!text.contains(secret) && !text.contains("Ada"), "{text}");
         for at in 0..state.len() {
@@ -410,7 +404,7 @@ fn a_state_expires() {
     assert_eq!(again.ask_logging(&short, &Lines::at(crate::support::NOW + 5)).refusal(), (200, -32602));
 }
 
-/// Keys can be changed one after the other: the first signs, all verify.
+/// Keys can be changed one after the other: the first encrypts, all decrypt.
 #[test]
 fn keys_rotate() {
     let of = |keys: &str| endpoint_of(server, keys);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::server::Cacheable;
+use edge_mcp::Cacheable;
 use edge_mcp::{
     CacheHint, Endpoint, McpServer, Presented, Principal, Resource, ResourceDescription, ResourceTemplate, TokenRefusal,
 };

@@ -10,7 +10,7 @@ use edge_mcp::host::Host;
 use edge_mcp::http::stream::{Body, EventStream};
 use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, Json, LogLevel, McpServer, StateKeys, Tool, ToolError};
+use edge_mcp::{Context, HandlerError, Json, LogLevel, McpServer, StateKeys, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
@@ -524,7 +524,7 @@ fn a_handler_that_has_waited_can_ask() {
             })
             .await;
             let answer = cx.elicit::<Number>("n", "How many?").await?;
-            Ok::<_, ToolError>(answer.accepted().map_or("none".to_owned(), |Number { n }| n.to_string()))
+            Ok::<_, HandlerError>(answer.accepted().map_or("none".to_owned(), |Number { n }| n.to_string()))
         };
         McpServer::builder("s", "1").tool(Tool::new("work", work).description("Waits, and asks.")).build()
     });

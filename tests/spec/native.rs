@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::auth::{Principal, StaticTokens};
 use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, Elicited, Json, McpServer, RequestInfo, Tool, ToolError, ToolEvent};
+use edge_mcp::{Context, Elicited, HandlerError, Json, McpServer, RequestInfo, Tool, ToolEvent};
 use futures::executor::LocalPool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ async fn tenant(cx: Context) -> String {
     format!("{tenant} for {}", cx.auth().map_or("nobody", |caller| &caller.subject))
 }
 
-async fn ask(cx: Context) -> Result<String, ToolError> {
+async fn ask(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
         Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
@@ -56,7 +56,7 @@ async fn ask(cx: Context) -> Result<String, ToolError> {
 }
 
 /// Calls whatever it is told to.
-async fn call(Called { name, arguments }: Called, cx: Context) -> Result<String, ToolError> {
+async fn call(Called { name, arguments }: Called, cx: Context) -> Result<String, HandlerError> {
     cx.progress(1.0, Some(2.0), "calling");
     let result = cx.call_tool(&name, arguments).await?;
     cx.progress(2.0, Some(2.0), "called");
@@ -68,7 +68,7 @@ async fn progress(cx: Context) -> &'static str {
     "done"
 }
 
-async fn forever(cx: Context) -> Result<String, ToolError> {
+async fn forever(cx: Context) -> Result<String, HandlerError> {
     Ok(cx.call_tool("forever", json!({})).await?.text())
 }
 
@@ -88,7 +88,7 @@ fn server(seen: &Seen) -> McpServer {
     let double = |Number { n }: Number| async move { Json(Double { double: n * 2 }) };
     McpServer::builder("s", "1")
         .tool(Tool::new("double", double).description("Doubles.").hook(look))
-        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(Tool::new("break", || async { Err::<String, HandlerError>(Internal.into()) }).description("Breaks."))
         .tool(Tool::new("write", || async { "written" }).description("Writes.").scopes(["kb:write"]))
         .tool(Tool::new("hidden", || async { "seen" }).description("Hides.").visible_if(|_| false))
         .tool(Tool::new("tenant", tenant).description("For whom."))
@@ -128,8 +128,8 @@ fn a_tool_is_executed_natively() {
         ("double", json!({}), None, Ok(("- n: is required", true))),
         ("double", json!({ "n": 51 }), None, Ok(("does not fit its own output schema", true))),
         ("double", json!([4]), None, Err("The arguments of `double` must be an object.")),
-        ("break", json!({}), None, Ok(("The server's log says why.", true))),
-        ("halve", json!({}), None, Err("Unknown tool: halve. tools/list names those that exist.")),
+        ("break", json!({}), None, Ok(("The server failed to answer this request.", true))),
+        ("halve", json!({}), None, Err("Unknown tool `halve`. Call tools/list for the available tools.")),
         ("write", json!({}), None, Ok(("written", false))),
         ("write", json!({}), ada(), Err("`write` needs the scope kb:write, which the caller does not have.")),
         ("tenant", json!({}), ada(), Ok(("no tenant for ada", false))),
@@ -165,8 +165,8 @@ fn a_tool_calls_another() {
         ("ada", "tenant", json!({}), "said: acme for ada"),
         ("ada", "write", json!({}), "`write` needs the scope kb:write, which the caller does not have."),
         ("bob", "write", json!({}), "said: written"),
-        ("bob", "hidden", json!({}), "Unknown tool: hidden."),
-        ("bob", "forever", json!({}), "`forever` was not called: 8 calls are within one another already."),
+        ("bob", "hidden", json!({}), "Unknown tool `hidden`."),
+        ("bob", "forever", json!({}), "`forever` was not called: tool calls are nested too deeply (limit: 8)."),
         ("bob", "call", json!({ "name": "double", "arguments": { "n": 1 } }), "said: said: {\"double\":2}"),
     ] {
         let params = json!({ "name": "call", "arguments": { "name": name, "arguments": arguments } });

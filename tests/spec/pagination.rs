@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use edge_mcp::http::Endpoint;
 use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::server::{McpServer, Prompt, Resource, ResourceTemplate, Tool};
+use edge_mcp::{McpServer, Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, legacy, modern};

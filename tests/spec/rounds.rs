@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use edge_mcp::host::Level;
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, McpServer, StateKeys, Tool, ToolError, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -68,45 +68,58 @@ pub fn note(done: &Done, what: impl Into<String>) {
 }
 
 /// Prices a number and stores it.
-pub fn booking(done: &Done) -> Workflow<Number, Sum> {
+pub fn booking(done: &Done) -> Workflow {
     let done = done.clone();
-    Workflow::new("book")
-        .describe("Books a number.")
-        .then("price", |Number { n }: Number, _: Context| async move { Ok(n * 2) })
-        .then("store", move |sum: u32, _: Context| {
-            note(&done, sum.to_string());
-            async move { Ok(Sum { sum }) }
-        })
+    Workflow::new("book", "Books a number.", move |Number { n }: Number, cx: Context| {
+        let done = done.clone();
+        async move {
+            let sum = cx.step("price", &n, async || Ok(n * 2)).await?;
+            let store = async || {
+                note(&done, sum.to_string());
+                Ok(Sum { sum })
+            };
+            cx.step("store", &sum, store).await.map(Json)
+        }
+    })
 }
 
 /// Notes a number, asks whether to pay it, and pays it.
-fn paying(done: &Done) -> Workflow<Number, Sum> {
-    let (priced, paid) = (done.clone(), done.clone());
-    Workflow::new("pay")
-        .describe("Pays a number.")
-        .then("price", move |Number { n }: Number, _: Context| {
-            note(&priced, format!("price {n}"));
-            async move { Ok(n) }
-        })
-        .then("confirm", |n: u32, cx: Context| async move {
-            let answer = cx.elicit::<Yes>("confirm", format!("Pay {n}?")).await?;
-            if answer.accepted().is_some_and(|answer| answer.yes) { Ok(n) } else { Err(ToolError::new("Not paid.")) }
-        })
-        .then("pay", move |sum: u32, _: Context| {
-            note(&paid, format!("pay {sum}"));
-            async move { Ok(Sum { sum }) }
-        })
+fn paying(done: &Done) -> Workflow {
+    let done = done.clone();
+    Workflow::new("pay", "Pays a number.", move |Number { n }: Number, cx: Context| {
+        let done = done.clone();
+        async move {
+            let price = async || {
+                note(&done, format!("price {n}"));
+                Ok(n)
+            };
+            let price: u32 = cx.step("price", &n, price).await?;
+            let confirm = async || {
+                let answer = cx.elicit::<Yes>("confirm", format!("Pay {n}?")).await?;
+                match answer.accepted() {
+                    Some(Yes { yes: true }) => Ok(()),
+                    _ => Err(HandlerError::new("Not paid.")),
+                }
+            };
+            cx.step("confirm", &price, confirm).await?;
+            let pay = async || {
+                note(&done, format!("pay {price}"));
+                Ok(Sum { sum: price })
+            };
+            cx.step("pay", &price, pay).await.map(Json)
+        }
+    })
 }
 
 /// What a tool says that was called within the program.
-pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, ToolError> {
+pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, HandlerError> {
     Ok(cx.call_tool(name, json!({ "n": n })).await?.text())
 }
 
-pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow<Number, Sum> + 'static, tool: H) -> Endpoint
+pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow + 'static, tool: H) -> Endpoint
 where
     H: Fn(Context) -> F + Clone + 'static,
-    F: Future<Output = Result<String, ToolError>> + 'static,
+    F: Future<Output = Result<String, HandlerError>> + 'static,
 {
     open(move || {
         let tool = Tool::new("outer", tool.clone()).description("Calls it.");
@@ -159,23 +172,22 @@ fn an_agent_may_run_a_workflow_twice() {
 #[test]
 fn steps_of_one_name_are_all_run() {
     let endpoint = open(|| {
-        let workflow = Workflow::new("w")
-            .describe("d")
-            .then("check", |Number { n }: Number, _: Context| async move { Ok(n + 1) })
-            .then("check", |n: u32, _: Context| async move { Ok(n * 1000) })
-            // The same name and the same input as the step before: the second of its kind.
-            .then("same", |_: u32, _: Context| async move { Ok(5_u32) })
-            .then("same", |_: u32, _: Context| async move { Ok(5_u32) })
-            .then("same", |n: u32, _: Context| async move { Ok(n + 2) })
-            .then("ask", |n: u32, cx: Context| async move {
-                cx.elicit::<Yes>("go", "Go on?").await?;
-                Ok(Sum { sum: n })
-            });
+        let workflow = Workflow::new("w", "d", |Number { n }: Number, cx: Context| async move {
+            let n: u32 = cx.step("check", &n, async || Ok(n + 1)).await?;
+            cx.step("check", &n, async || Ok(n * 1000)).await?;
+            // The same name and the same input: each of these steps is the next of its kind.
+            let mut same: Vec<u32> = Vec::new();
+            for nth in 0..3 {
+                same.push(cx.step("same", &5, async || Ok(nth)).await?);
+            }
+            cx.elicit::<Yes>("go", "Go on?").await?;
+            Ok::<_, HandlerError>(Json(Sum { sum: same.iter().fold(0, |sum, n| sum * 10 + n) }))
+        });
         McpServer::builder("s", "1").workflow(workflow).build()
     });
     let rounds = rounds(&endpoint, &json!({ "name": "run_w", "arguments": { "n": 1 } }), &Lines::default());
     assert_eq!(rounds.len(), 2);
-    assert_eq!(rounds[1].tool_text(), ("{\"sum\":7}", false));
+    assert_eq!(rounds[1].tool_text(), ("{\"sum\":12}", false));
 }
 
 #[test]
@@ -241,7 +253,7 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert_eq!(lines.levels().iter().filter(|level| **level == Level::Warning).count(), 1);
     let problem = warnings[0]["problem"].as_str().expect("a text");
-    assert!(problem.contains("`pay/price`") && !problem.contains("40404") && !problem.contains("50505"), "{problem}");
+    assert!(problem.contains("`price`") && !problem.contains("40404") && !problem.contains("50505"), "{problem}");
     let lines = Lines::default();
     let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &lines);
     assert_eq!(third.tool_text(), ("{\"sum\":50505}", false));
@@ -250,7 +262,7 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
 }
 
 /// A boxed future of text.
-type Said = Pin<Box<dyn Future<Output = Result<String, ToolError>>>>;
+type Said = Pin<Box<dyn Future<Output = Result<String, HandlerError>>>>;
 
 #[test]
 fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::task::Poll;
 
-use edge_mcp::{ChatAgent, Context, McpServer, Tool, ToolError, Workflow};
+use edge_mcp::{ChatAgent, Context, HandlerError, Json, McpServer, Tool, Workflow};
 use serde_json::json;
 
 use crate::chat_agent::{local, over};
@@ -25,36 +25,33 @@ fn yield_once() -> impl Future<Output = ()> {
 }
 
 /// A workflow of an effect that takes a while, beside a step that asks.
-fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow<Number, Sum> {
-    let charge = {
+fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow {
+    let done = done.clone();
+    Workflow::new("charge", "d", move |Number { n }: Number, cx: Context| {
         let done = done.clone();
-        move |Number { n }: Number, _: Context| {
-            let done = done.clone();
-            async move {
+        async move {
+            let charge = cx.step("charge", &n, async || {
                 note(&done, "charge");
                 if !ends {
                     std::future::pending::<()>().await;
                 }
                 yield_once().await;
                 Ok(n)
-            }
+            });
+            let confirm = cx.step("confirm", &n, async || {
+                cx.elicit::<Yes>("confirm", "Sure?").await?;
+                Ok(n)
+            });
+            let (one, other) = if asks_first {
+                let (confirmed, charged) = futures::try_join!(confirm, charge)?;
+                (charged, confirmed)
+            } else {
+                futures::try_join!(charge, confirm)?
+            };
+            note(&done, "end");
+            Ok::<_, HandlerError>(Json(Sum { sum: one + other }))
         }
-    };
-    let confirm = |Number { n }: Number, cx: Context| async move {
-        cx.elicit::<Yes>("confirm", "Sure?").await?;
-        Ok(n)
-    };
-    let done = done.clone();
-    let end = move |(one, other): (u32, u32), _: Context| {
-        note(&done, "end");
-        async move { Ok(Sum { sum: one + other }) }
-    };
-    let workflow = Workflow::new("charge").describe("d");
-    if asks_first {
-        workflow.parallel(("confirm", confirm), ("charge", charge)).then("end", end)
-    } else {
-        workflow.parallel(("charge", charge), ("confirm", confirm)).then("end", end)
-    }
+    })
 }
 
 #[test]
@@ -98,7 +95,7 @@ fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
     let lines = Lines::hasty();
     let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
     assert_eq!(keys(&first), ["confirm"]);
-    assert!(lines.text().contains("`charge/charge` was broken off"), "{}", lines.text());
+    assert!(lines.text().contains("`charge` was broken off"), "{}", lines.text());
 }
 
 #[test]
@@ -107,12 +104,15 @@ fn a_step_of_a_nested_call_beside_a_question_is_waited_for() {
     let of = done.clone();
     let slow = move || {
         let done = of.clone();
-        Workflow::new("slow").describe("d").then("work", move |Number { n }: Number, _: Context| {
+        Workflow::new("slow", "d", move |Number { n }: Number, cx: Context| {
             let done = done.clone();
             async move {
-                note(&done, "work");
-                yield_once().await;
-                Ok(Sum { sum: n })
+                let work = async || {
+                    note(&done, "work");
+                    yield_once().await;
+                    Ok(Sum { sum: n })
+                };
+                cx.step("work", &n, work).await.map(Json)
             }
         })
     };
@@ -133,34 +133,36 @@ fn a_step_that_cannot_finish_does_not_hold_up_a_question() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || {
-        let inner = {
-            let (first, second) = (of.clone(), of.clone());
-            Workflow::new("inner")
-                .describe("d")
-                .then("first", move |value: Number, _: Context| {
-                    note(&first, "first");
-                    async move {
-                        yield_once().await;
-                        Ok(value)
-                    }
-                })
-                .then("second", move |value: Number, _: Context| {
-                    note(&second, "second");
-                    async move { Ok(value) }
-                })
-        };
-        let nested = |value: Number, cx: Context| async move {
-            cx.call_tool("run_inner", json!({ "n": value.n })).await?;
-            Ok(value)
-        };
-        let confirm = |value: Number, cx: Context| async move {
-            cx.elicit::<Yes>("confirm", "Sure?").await?;
-            Ok(value)
-        };
-        let outer = Workflow::new("outer")
-            .describe("d")
-            .parallel(("nested", nested), ("confirm", confirm))
-            .then("sum", |(one, other): (Number, Number), _: Context| async move { Ok(Sum { sum: one.n + other.n }) });
+        let done = of.clone();
+        let inner = Workflow::new("inner", "d", move |Number { n }: Number, cx: Context| {
+            let done = done.clone();
+            async move {
+                let first = async || {
+                    note(&done, "first");
+                    yield_once().await;
+                    Ok(n)
+                };
+                let n: u32 = cx.step("first", &n, first).await?;
+                let second = async || {
+                    note(&done, "second");
+                    Ok(n)
+                };
+                cx.step("second", &n, second).await?;
+                Ok::<_, HandlerError>(Json(Sum { sum: n }))
+            }
+        });
+        let outer = Workflow::new("outer", "d", |Number { n }: Number, cx: Context| async move {
+            let nested = cx.step("nested", &n, async || {
+                cx.call_tool("run_inner", json!({ "n": n })).await?;
+                Ok(n)
+            });
+            let confirm = cx.step("confirm", &n, async || {
+                cx.elicit::<Yes>("confirm", "Sure?").await?;
+                Ok(n)
+            });
+            let (one, other) = futures::try_join!(nested, confirm)?;
+            Ok::<_, HandlerError>(Json(Sum { sum: one + other }))
+        });
         McpServer::builder("s", "1").workflow(inner).workflow(outer).build()
     });
     let rounds = rounds(&endpoint, &json!({ "name": "run_outer", "arguments": { "n": 1 } }), &Lines::default());
@@ -185,7 +187,7 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
             let ask = cx.call_tool("ask_clerk", json!({ "message": "Work!" }));
             let (reply, answer) = futures::join!(ask, cx.elicit::<Yes>("confirm", "Sure?"));
             answer?;
-            Ok::<_, ToolError>(reply?.text())
+            Ok::<_, HandlerError>(reply?.text())
         };
         McpServer::builder("s", "1")
             .tool(Tool::new("work", work).description("Works."))

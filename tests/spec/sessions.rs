@@ -1,6 +1,5 @@
 //! What needs a session is refused: by name, with the reason, and with what to do instead.
 
-use edge_mcp::server::{McpServer, SessionRequired};
 use serde_json::json;
 
 use crate::support::{legacy, modern, post};
@@ -34,21 +33,5 @@ fn verbs_say_why() {
         let answer = post("").verb(verb).header("Last-Event-ID", "7").ask();
         assert_eq!(answer.refusal(), (405, -32600));
         assert_eq!(answer.error()["data"]["feature"], verb);
-    }
-}
-
-/// And so do the calls in Rust that a server with sessions would have.
-#[test]
-fn rust_calls_say_why() {
-    let server = McpServer::builder("s", "1").build().expect("a server");
-    for (result, feature) in [
-        (server.notify_updated("a://b"), SessionRequired::ResourceUpdated),
-        (server.notify_list_changed(), SessionRequired::ListChanged),
-        (server.session_id().map(|_| ()), SessionRequired::SessionId),
-        (server.start_stdio(), SessionRequired::Stdio),
-        (server.start_sse(), SessionRequired::HttpSse),
-    ] {
-        assert_eq!(result, Err(feature));
-        assert!(feature.to_string().contains("this server is serverless"), "{feature}");
     }
 }

@@ -12,11 +12,11 @@ use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
-use edge_mcp::server::{
-    BuildError, Completion, Context, Json, McpServer, Prompt, PromptError, PromptResult, ReadError, RequestInfo,
-    Resource, ResourceTemplate, Tool, ToolError,
-};
 use edge_mcp::testing::TestHost;
+use edge_mcp::{
+    BuildError, Completion, Context, HandlerError, Json, McpServer, Prompt, PromptResult, RequestInfo, Resource,
+    ResourceTemplate, Tool,
+};
 use futures::StreamExt;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -145,7 +145,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let who = |cx: Context| async move { cx.auth().map_or("nobody".to_owned(), |caller| caller.subject.clone()) };
     let client =
         |cx: Context| async move { cx.client_info().map_or("unnamed".to_owned(), |info| info.name.to_string()) };
-    let refuse = || async { Err::<String, _>(ToolError::new("Not on Sundays.").because(SECRET)) };
+    let refuse = || async { Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET)) };
     McpServer::builder("specimen", "1.2.3")
         .title("Specimen")
         .description("One of everything.")
@@ -165,14 +165,14 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(Tool::new("client", client).description("What the client calls itself."))
         .tool(Tool::new("nothing", || async {}).description("Does nothing."))
         .tool(Tool::new("refuse", refuse).description("Refuses."))
-        .tool(Tool::new("break", || async { Err::<String, ToolError>(Internal.into()) }).description("Breaks."))
+        .tool(Tool::new("break", || async { Err::<String, HandlerError>(Internal.into()) }).description("Breaks."))
         .tool(
             Tool::new("show", || async { vec![Content::image(b"png", "image/png"), Content::text("a picture")] })
                 .description("Shows a picture."),
         )
         .resource(Resource::new("test://text", || async { "plain" }).name("text").mime_type("text/plain").size(5))
         .resource(Resource::new("test://bytes", || async { vec![0_u8, 255] }).mime_type("image/png"))
-        .resource(Resource::new("test://broken", || async { Err::<String, ReadError>(Internal.into()) }))
+        .resource(Resource::new("test://broken", || async { Err::<String, HandlerError>(Internal.into()) }))
         .resource(Resource::new("test://empty", || async { Vec::<ResourceContents>::new() }))
         .resource(Resource::new("test://gone", || async { None::<String> }))
         .resource(Resource::new("test://several", || async {
@@ -228,8 +228,8 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
                 .argument(PromptArgument::new("first").description("One.").required())
                 .argument(PromptArgument::new("second").required()),
         )
-        .prompt(Prompt::new("refuse", || async { Err::<String, _>(PromptError::Invalid("Not that one.".into())) }))
-        .prompt(Prompt::new("break", || async { Err::<String, PromptError>(Internal.into()) }))
+        .prompt(Prompt::new("refuse", || async { Err::<String, _>(HandlerError::invalid("Not that one.")) }))
+        .prompt(Prompt::new("break", || async { Err::<String, HandlerError>(Internal.into()) }))
         .build()
 }
 

@@ -136,7 +136,7 @@ fn arguments_that_do_not_fit_are_told_apart() {
 /// Rule 61: a failure is a result; what lies behind it is in the log and nowhere else.
 #[test]
 fn a_failing_tool_says_what_it_may() {
-    for (tool, says) in [("refuse", "Not on Sundays."), ("break", "The server's log says why.")] {
+    for (tool, says) in [("refuse", "Not on Sundays."), ("break", "The server failed to answer this request.")] {
         let lines = Lines::default();
         let answer = modern("tools/call", json!({ "name": tool })).ask_logging(&endpoint(), &lines);
         let (text, is_error) = answer.tool_text();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use edge_mcp::auth::StaticTokens;
 use edge_mcp::http::Endpoint;
-use edge_mcp::server::{Completion, McpServer, Prompt, RequestInfo, Resource, ResourceTemplate, Tool};
+use edge_mcp::{Completion, McpServer, Prompt, RequestInfo, Resource, ResourceTemplate, Tool};
 use serde_json::{Value, json};
 
 use crate::support::{complete, legacy, modern};

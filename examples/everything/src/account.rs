@@ -1,6 +1,6 @@
 //! Who calls, within a tool.
 
-use edge_mcp::{Context, Json, Tool, ToolError};
+use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,9 +24,9 @@ pub(crate) fn tool() -> Tool {
         .closed_world()
 }
 
-async fn user_data(cx: Context) -> Result<Json<UserData>, ToolError> {
+async fn user_data(cx: Context) -> Result<Json<UserData>, HandlerError> {
     let caller = cx.auth().ok_or_else(|| {
-        ToolError::new("Authentication required: this server asks for no token, and does not know who calls.")
+        HandlerError::new("Authentication required: this server asks for no token, and does not know who calls.")
     })?;
     let email = caller.claims.get("email").and_then(|email| email.as_str()).map(str::to_owned);
     Ok(Json(UserData { user_id: caller.subject.clone(), email }))

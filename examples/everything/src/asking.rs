@@ -1,7 +1,7 @@
 //! Tools and prompts that ask the client for something, and go on with the answer: what the conformance suite asks for.
 
-use edge_mcp::server::{Elicited, Sampling};
-use edge_mcp::{Context, Prompt, PromptError, PromptMessage, Tool, ToolError};
+use edge_mcp::{Context, HandlerError, Prompt, PromptMessage, Tool};
+use edge_mcp::{Elicited, Sampling};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -42,34 +42,33 @@ fn ask(question: &'static str, tokens: u32) -> Sampling {
 }
 
 /// A person who does not answer ends the tool, and is told so.
-fn answered<T>(answer: Elicited<T>) -> Result<T, ToolError> {
-    answer.accepted().ok_or_else(|| ToolError::new("Nothing was done, since the question was not answered."))
+fn answered<T>(answer: Elicited<T>) -> Result<T, HandlerError> {
+    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, since the question was not answered."))
 }
 
-async fn name(cx: Context) -> Result<String, ToolError> {
+async fn name(cx: Context) -> Result<String, HandlerError> {
     let Name { name } = answered(cx.elicit("user_name", "What is your name?").await?)?;
     Ok(format!("Hello, {name}!"))
 }
 
-async fn capital(cx: Context) -> Result<String, ToolError> {
+async fn capital(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.sample("capital_question", ask("What is the capital of France?", 100)).await?;
     Ok(format!("The model says: {}", answer.text))
 }
 
-async fn folders(cx: Context) -> Result<String, ToolError> {
+async fn folders(cx: Context) -> Result<String, HandlerError> {
     let roots = cx.roots("client_roots").await?;
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
 }
 
-/// Keeps something for the second round, which the client carries.
-async fn kept(cx: Context) -> Result<String, ToolError> {
-    let earlier: Option<String> = cx.kept();
-    cx.keep(&"state-ok")?;
+/// Remembers a result for the second round.
+async fn remembered(cx: Context) -> Result<String, HandlerError> {
+    let earlier: String = cx.step("prepare", &(), async || Ok("state-ok".to_owned())).await?;
     let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
-    Ok(format!("{}, confirmed: {ok}", earlier.as_deref().unwrap_or("nothing was kept")))
+    Ok(format!("{earlier}, confirmed: {ok}"))
 }
 
-async fn several(cx: Context) -> Result<String, ToolError> {
+async fn several(cx: Context) -> Result<String, HandlerError> {
     let question = "What is your name?";
     let greeting = ask("Write a greeting.", 50);
     let (name, greeting, roots) = futures::join!(
@@ -81,14 +80,14 @@ async fn several(cx: Context) -> Result<String, ToolError> {
     Ok(format!("{} {name}, in {} folders", greeting?.text, roots?.len()))
 }
 
-async fn rounds(cx: Context) -> Result<String, ToolError> {
+async fn rounds(cx: Context) -> Result<String, HandlerError> {
     let Name { name } = answered(cx.elicit("step1", "What is your name?").await?)?;
     let Color { color } = answered(cx.elicit("step2", "Which color do you like?").await?)?;
     Ok(format!("{name} likes {color}"))
 }
 
 /// Asks for what the client declares, and does without the rest.
-async fn declared(cx: Context) -> Result<String, ToolError> {
+async fn declared(cx: Context) -> Result<String, HandlerError> {
     let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
     Ok(match (name, text) {
         (Err(_), Err(_)) => "This client can be asked for nothing.".into(),
@@ -101,10 +100,10 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("test_input_required_result_elicitation", name),
         Tool::new("test_input_required_result_sampling", capital),
         Tool::new("test_input_required_result_list_roots", folders),
-        Tool::new("test_input_required_result_request_state", kept),
+        Tool::new("test_input_required_result_request_state", remembered),
         Tool::new("test_input_required_result_multiple_inputs", several),
         Tool::new("test_input_required_result_multi_round", rounds),
-        Tool::new("test_input_required_result_tampered_state", kept),
+        Tool::new("test_input_required_result_tampered_state", remembered),
         Tool::new("test_input_required_result_capabilities", declared),
         Tool::new("test_missing_capability", capital),
         Tool::new("test_streaming_elicitation", name),
@@ -114,7 +113,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     .into()
 }
 
-async fn context(cx: Context) -> Result<String, PromptError> {
+async fn context(cx: Context) -> Result<String, HandlerError> {
     let background = cx.elicit::<Background>("user_context", "What should be known beforehand?").await?;
     Ok(format!("Knowing this: {}", background.accepted().map_or_else(String::new, |background| background.context)))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use edge_mcp::{
-    Completion, Content, Context, LogLevel, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents,
-    ResourceTemplate, Tool, ToolError,
+    Completion, Content, Context, HandlerError, LogLevel, Prompt, PromptArgument, PromptMessage, Resource,
+    ResourceContents, ResourceTemplate, Tool,
 };
 use serde_json::{Value, json};
 
@@ -37,8 +37,8 @@ async fn logging(cx: Context) -> &'static str {
     "Done"
 }
 
-async fn failing() -> Result<String, ToolError> {
-    Err(ToolError::new("This tool intentionally returns an error for testing"))
+async fn failing() -> Result<String, HandlerError> {
+    Err(HandlerError::new("This tool intentionally returns an error for testing"))
 }
 
 pub(crate) fn tools() -> Vec<Tool> {

@@ -1,6 +1,6 @@
 //! Asking a person for something, and each way in which they may take it.
 
-use edge_mcp::{Context, Elicited, Tool, ToolError};
+use edge_mcp::{Context, Elicited, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub(crate) fn tool() -> Tool {
         .read_only()
 }
 
-async fn collect(Reason { reason }: Reason, cx: Context) -> Result<String, ToolError> {
+async fn collect(Reason { reason }: Reason, cx: Context) -> Result<String, HandlerError> {
     let message = match reason {
         Some(reason) => format!("Please provide your contact information. {reason}"),
         None => "Please provide your contact information".to_owned(),

@@ -1,6 +1,6 @@
 //! An agent that needs no model: it knows its answers.
 
-use edge_mcp::{Agent, AgentReply, Context, ToolError};
+use edge_mcp::{Agent, AgentReply, Context, HandlerError};
 
 const ANSWERS: [(&str, &str); 5] = [
     ("weather", "Call get-weather with a location, or read weather://current."),
@@ -30,7 +30,7 @@ impl Agent for Guide {
         true
     }
 
-    async fn generate(&self, message: String, _: Context) -> Result<AgentReply, ToolError> {
+    async fn generate(&self, message: String, _: Context) -> Result<AgentReply, HandlerError> {
         let message = message.to_lowercase();
         let known = ANSWERS.iter().find(|(word, _)| message.contains(word));
         Ok(AgentReply::new(match known {

@@ -17,7 +17,8 @@ mod weather;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Repository, Theme};
+use edge_mcp::registry::Repository;
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Theme};
 use worker::Env;
 
 use crate::guide::Guide;

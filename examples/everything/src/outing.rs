@@ -1,6 +1,6 @@
-//! A workflow that takes one way or the other, and asks a person on one of them.
+//! A workflow with a branch, in which one way asks a person.
 
-use edge_mcp::{Context, ToolError, Workflow};
+use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,6 @@ pub(crate) struct Destination {
     /// Where to go
     #[schemars(length(min = 1, max = 200))]
     city: String,
-}
-
-/// What goes from the first step to the next.
-#[derive(Clone, Deserialize, Serialize)]
-struct Outlook {
-    city: String,
-    is_sunny: bool,
 }
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
@@ -33,31 +26,28 @@ struct Walk {
     hours: u8,
 }
 
-/// `run_outing`.
-pub(crate) fn outing() -> Workflow<Destination, Plan> {
-    Workflow::new("outing")
+/// The workflow `run_outing`.
+pub(crate) fn outing() -> Workflow {
+    Workflow::new("outing", "Looks at the weather of a city, and plans a day there by it.", plan)
         .title("Plan an outing")
-        .describe("Looks at the weather of a city, and plans a day there by it.")
         .read_only()
-        .then("look", look)
-        .branch(|outlook: &Outlook| outlook.is_sunny, ("outdoors", outdoors), ("indoors", indoors))
 }
 
-async fn look(Destination { city }: Destination, _: Context) -> Result<Outlook, ToolError> {
-    let is_sunny = weather::at(&city) == "sunny";
-    Ok(Outlook { city, is_sunny })
+async fn plan(Destination { city }: Destination, cx: Context) -> Result<Json<Plan>, HandlerError> {
+    let is_sunny: bool = cx.step("look", &city, async || Ok(weather::at(&city) == "sunny")).await?;
+    let plan = if is_sunny {
+        cx.step("outdoors", &city, async || outdoors(&city, &cx).await).await?
+    } else {
+        format!("Visit a museum in {city}.")
+    };
+    Ok(Json(Plan { plan }))
 }
 
-/// While the person thinks, nothing waits: the next request goes on here, with what `look` has found.
-async fn outdoors(Outlook { city, .. }: Outlook, cx: Context) -> Result<Plan, ToolError> {
+/// Nothing waits while the person thinks. The next request continues here, with the result of `look`.
+async fn outdoors(city: &str, cx: &Context) -> Result<String, HandlerError> {
     let question = format!("The sun shines in {city}. How many hours do you want to walk?");
-    let plan = match cx.elicit::<Walk>("walk", question).await?.accepted() {
+    Ok(match cx.elicit::<Walk>("walk", question).await?.accepted() {
         Some(Walk { hours }) => format!("Walk through {city} for {hours} hours."),
         None => format!("Sit in the sun in {city}."),
-    };
-    Ok(Plan { plan })
-}
-
-async fn indoors(Outlook { city, .. }: Outlook, _: Context) -> Result<Plan, ToolError> {
-    Ok(Plan { plan: format!("Visit a museum in {city}.") })
+    })
 }

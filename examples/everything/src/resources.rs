@@ -1,7 +1,7 @@
 //! Resources: at a URI of their own, and by template.
 
+use edge_mcp::CacheHint;
 use edge_mcp::protocol::description::{Annotations, Role};
-use edge_mcp::server::CacheHint;
 use edge_mcp::{Resource, ResourceContents, ResourceDescription, ResourceTemplate};
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use edge_mcp::protocol::content::{Content, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
-use edge_mcp::{Context, Json, LogLevel, Tool, ToolError};
+use edge_mcp::{Context, HandlerError, Json, LogLevel, Tool};
 use futures::future::{Either, select};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub(crate) fn all() -> Vec<Tool> {
             .description("Waits until nobody waits for it.")
             .deadline(Duration::from_mins(1))
             .read_only(),
-        Tool::new("fail", || async { Err::<String, _>(ToolError::new("This tool always fails. Call another.")) })
+        Tool::new("fail", || async { Err::<String, _>(HandlerError::new("This tool always fails. Call another.")) })
             .title("Fail")
             .description("Fails, and says so.")
             .destructive()

@@ -1,4 +1,4 @@
-use edge_mcp::{BuildError, Endpoint, Json, McpServer, RequestInfo, StaticTokens, Tool, ToolError};
+use edge_mcp::{BuildError, Endpoint, HandlerError, Json, McpServer, RequestInfo, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ struct Weather {
     celsius: f64,
 }
 
-async fn get_weather(place: Place) -> Result<Json<Weather>, ToolError> {
+async fn get_weather(place: Place) -> Result<Json<Weather>, HandlerError> {
     let in_paris = place.location == "Paris";
-    in_paris.then_some(Json(Weather { celsius: 21.5 })).ok_or(ToolError::new("The only thermometer is in Paris."))
+    in_paris.then_some(Json(Weather { celsius: 21.5 })).ok_or(HandlerError::new("The only thermometer is in Paris."))
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {

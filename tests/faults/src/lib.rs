@@ -10,7 +10,7 @@ mod patterns;
 use std::time::Duration;
 
 use breaks::Break;
-use edge_mcp::server::McpServerBuilder;
+use edge_mcp::McpServerBuilder;
 use edge_mcp::{BuildError, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;

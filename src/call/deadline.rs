@@ -9,9 +9,14 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::context::Context;
-use super::fault;
-use super::tool::DEADLINE;
+use super::failure;
+use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::error::{ErrorCode, RpcError};
+
+/// The default deadline of a handler.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
+/// The longest deadline that a handler can have.
+pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
 /// How a handler ended.
 pub(crate) enum Ended<T> {
@@ -56,7 +61,7 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
     .await;
     if cx.depth() == 0 {
         for warning in cx.exchange().warnings() {
-            fault::warn(cx.host(), &warning);
+            failure::warn_of_rounds(cx.host(), &warning);
         }
     }
     ended
@@ -79,5 +84,7 @@ pub(crate) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Optio
 /// Runs a function that lists or completes, which cannot ask: their methods have no way to carry a question.
 pub(crate) async fn run_only<F: Future>(cx: &Context, name: &str, work: F) -> Result<F::Output, RpcError> {
     let done = run_or_ask(cx, work).await?;
-    done.ok_or_else(|| fault::internal(cx, name, &"a function that lists or completes has asked the client for input"))
+    done.ok_or_else(|| {
+        failure::internal(cx.host(), name, &"a function that lists or completes has asked the client for input")
+    })
 }

@@ -1,19 +1,19 @@
 //! Where a server can be had: its source, packages to run it from, and where it runs already.
 //!
-//! Serialized, as in [`server_detail`](crate::server::McpServer::server_detail), the members have the names of the registry's first
+//! Serialized, as in [`server_detail`](crate::McpServer::server_detail), the members have the names of the registry's first
 //! drafts; in `server.json` they have those of its schema.
 
 use serde::Serialize;
 
 use super::command::{Command, Input, is_word};
-use super::definition::is_blank;
 use crate::auth::SecureUrl;
 use crate::protocol::description::Text;
+use crate::protocol::description::is_blank;
 
 /// Where the source of a server is.
 ///
 /// ```
-/// use edge_mcp::Repository;
+/// use edge_mcp::registry::Repository;
 ///
 /// let repository = Repository::new("https://github.com/ada/servers", "github").subfolder("weather");
 /// ```
@@ -63,8 +63,8 @@ impl Repository {
 /// A package that runs the server elsewhere.
 ///
 /// ```
-/// use edge_mcp::Package;
-/// use edge_mcp::server::{Command, Input};
+/// use edge_mcp::registry::Package;
+/// use edge_mcp::registry::{Command, Input};
 ///
 /// let package = Package::new("npm", "@ada/weather", "1.0.2")
 ///     .command(Command::new("npx"))
@@ -152,7 +152,7 @@ impl Package {
 /// A place where the server runs, and can be called.
 ///
 /// ```
-/// use edge_mcp::Remote;
+/// use edge_mcp::registry::Remote;
 ///
 /// let remote = Remote::streamable("https://weather.example.com/mcp");
 /// ```

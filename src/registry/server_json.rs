@@ -7,17 +7,17 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::builder::McpServer;
+use super::about::{About, id};
 use super::command::{Argument, Command, Input};
-use super::distribution::{Package, Remote, RemoteTransport, Repository};
+use super::package::{Package, Remote, RemoteTransport, Repository};
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Text};
+use crate::protocol::description::{Icon, Implementation, Text};
 
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// A server as the MCP registry describes it. It is made by [`McpServer::server_json`], and to be serialized.
+/// A server as the MCP registry describes it. [`McpServer::server_json`](crate::McpServer::server_json) makes it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerJson<'a> {
@@ -97,81 +97,42 @@ struct InputEntry<'a> {
     is_repeated: bool,
 }
 
-impl McpServer {
-    /// This server as the MCP registry describes it, in its schema of 2025-12-11. `None` where it has no name: neither a
-    /// [registry name](super::McpServerBuilder::registry_name), nor a URL that one could be made from.
-    ///
-    /// `own_url` is where it is asked, which is its remote if none is named. What the registry would not take is made to fit or left
-    /// out: a title or description of more than 100 characters is cut at a word, a missing description is the title or the name,
-    /// and icons and a website are there only by `https:`. Nothing is in it of tools, resources and prompts.
-    ///
-    /// ```
-    /// use edge_mcp::McpServer;
-    ///
-    /// let server = McpServer::builder("Weather", "1.0.0").description("The weather in a city.").build()?;
-    /// let document = server.server_json(Some("https://mcp.example.com/mcp")).expect("a name");
-    /// let json = serde_json::to_value(&document).expect("JSON");
-    /// assert_eq!(json["name"], "com.example.mcp/weather");
-    /// assert_eq!(json["remotes"][0]["url"], "https://mcp.example.com/mcp");
-    /// # Ok::<_, edge_mcp::BuildError>(())
-    /// ```
-    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson<'_>> {
-        let about = self.about.as_deref();
+impl<'a> ServerJson<'a> {
+    /// Describes a server. `None` without a name: it has neither a registry name, nor a URL to derive one from.
+    pub(crate) fn new(info: &'a Implementation, about: Option<&'a About>, own_url: Option<&str>) -> Option<Self> {
         let (packages, remotes) = about.map_or((&[][..], &[][..]), |about| (&*about.packages, &*about.remotes));
         let name = match about.and_then(|about| about.registry_name.as_deref()) {
             Some(name) => name.into(),
-            None => self.name_at(own_url.or(remotes.first().map(|remote| &*remote.url))?)?.into(),
+            None => name_at(info, about, own_url.or(remotes.first().map(|remote| &*remote.url))?)?.into(),
         };
-        let title = self.info.title.as_deref().and_then(shortened);
-        let description = self.info.description.as_deref().and_then(shortened);
-        let description = description.or_else(|| title.clone()).or_else(|| shortened(&self.info.name));
+        let title = info.title.as_deref().and_then(shortened);
+        let description = info.description.as_deref().and_then(shortened);
+        let description = description.or_else(|| title.clone()).or_else(|| shortened(&info.name));
         let own = own_url.filter(|_| remotes.is_empty()).map(|url| Transport {
             kind: STREAMABLE_HTTP,
             url: Some(url.to_owned().into()),
             headers: Vec::new(),
         });
-        Some(ServerJson {
+        Some(Self {
             schema: SCHEMA,
             name,
             title,
             // A server has a name.
             description: description.unwrap_or_default(),
-            version: &self.info.version,
+            version: &info.version,
             repository: about.and_then(|about| about.repository.as_ref()),
-            website_url: self.info.website_url.as_deref().filter(|url| is_https(url)),
-            icons: self.info.icons.iter().filter(|icon| is_icon(icon)).collect(),
+            website_url: info.website_url.as_deref().filter(|url| is_https(url)),
+            icons: info.icons.iter().filter(|icon| is_icon(icon)).collect(),
             packages: packages.iter().map(PackageEntry::of).collect(),
             is_at_own_url: own.is_some(),
             remotes: remotes.iter().map(Transport::to).chain(own).collect(),
         })
     }
-
-    /// A name in the registry that nobody has given: the host of a URL, backwards, and the server's id.
-    fn name_at(&self, url: &str) -> Option<String> {
-        let host = host_of(origin_of(url)?)?.trim_end_matches('.');
-        let is_address = host.rsplit('.').next()?.parse::<u8>().is_ok();
-        let mut name = String::new();
-        if is_local(host) {
-            name.push_str("localhost");
-        } else if is_address {
-            name.push_str(host);
-        } else {
-            for label in host.rsplit('.') {
-                name.push_str(if name.is_empty() { "" } else { "." });
-                name.push_str(label);
-            }
-        }
-        name.make_ascii_lowercase();
-        let is_domain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
-        name.push('/');
-        name.push_str(&self.id());
-        (is_domain && name.len() <= SERVER_JSON_NAME).then_some(name)
-    }
 }
 
 impl ServerJson<'_> {
-    /// The same of a server that asks for a token: where it is asked, it wants an `Authorization` header. A
-    /// [remote](super::McpServerBuilder::remote) that was named says for itself what it wants.
+    /// Adds the `Authorization` header that a server with authentication requires at its own URL. A configured
+    /// [remote](crate::McpServerBuilder::remote) lists its own headers.
     #[must_use]
     pub fn guarded(mut self) -> Self {
         if let (true, [own]) = (self.is_at_own_url, &mut *self.remotes) {
@@ -297,4 +258,26 @@ fn is_icon(icon: &Icon) -> bool {
         && icon.src.len() <= 255
         && icon.mime_type.as_deref().is_none_or(|kind| TYPES.contains(&kind))
         && icon.sizes.iter().all(|size| is_size(size))
+}
+
+/// Returns a registry name for a server without one: the reversed host of a URL, and the server's id.
+fn name_at(info: &Implementation, about: Option<&About>, url: &str) -> Option<String> {
+    let host = host_of(origin_of(url)?)?.trim_end_matches('.');
+    let is_address = host.rsplit('.').next()?.parse::<u8>().is_ok();
+    let mut name = String::new();
+    if is_local(host) {
+        name.push_str("localhost");
+    } else if is_address {
+        name.push_str(host);
+    } else {
+        for label in host.rsplit('.') {
+            name.push_str(if name.is_empty() { "" } else { "." });
+            name.push_str(label);
+        }
+    }
+    name.make_ascii_lowercase();
+    let is_domain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+    name.push('/');
+    name.push_str(&id(info, about));
+    (is_domain && name.len() <= SERVER_JSON_NAME).then_some(name)
 }

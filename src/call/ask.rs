@@ -9,9 +9,6 @@
 //! Source: 2026-07-28, basic/patterns/mrtr, client/elicitation, client/sampling, client/roots. In older revisions each would
 //! need a session: see [`SessionRequired`].
 
-use std::error::Error;
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +16,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::exchange::{InputRefusal, Question};
+use super::exchange::Question;
+use super::input_error::{InputError, InputProblem};
 use super::session_required::SessionRequired;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits};
@@ -48,40 +46,6 @@ impl<T> Elicited<T> {
         }
     }
 }
-
-/// A question could not be asked, or was not answered as it must be.
-///
-/// A handler that passes it on by `?` need do no more: the caller is then told what to do. One that can do without the answer
-/// may go on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InputError(pub(crate) InputRefusal);
-
-impl InputError {
-    /// The one that `error` is, if it is one.
-    pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
-        error.downcast_ref::<Self>().cloned()
-    }
-
-    /// The feature that needs a session, if that is why.
-    pub fn session_required(&self) -> Option<SessionRequired> {
-        match self.0 {
-            InputRefusal::SessionRequired(feature) => Some(feature),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            InputRefusal::SessionRequired(feature) => feature.fmt(f),
-            InputRefusal::MissingCapability(needed) => write!(f, "the request does not declare {needed}"),
-            InputRefusal::Malformed(problem) | InputRefusal::Unaskable(problem) => f.write_str(problem),
-        }
-    }
-}
-
-impl Error for InputError {}
 
 /// A request for a text that the client's model writes.
 #[derive(Clone, Debug)]
@@ -147,7 +111,7 @@ impl Context {
         let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
-        let (form, schema) = schema.map_err(|problem| InputError(InputRefusal::Unaskable(problem)))?;
+        let (form, schema) = schema.map_err(|problem| InputError(InputProblem::Forbidden(problem)))?;
         let params = json!({ "mode": "form", "message": message.into(), "requestedSchema": form });
         let question = json!({ "method": "elicitation/create", "params": params });
         let declared = self.exchange().capabilities.elicitation_form;
@@ -161,7 +125,7 @@ impl Context {
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }
-            super::handler::read(document.root())
+            crate::call::handler::read(document.root())
         })
     }
 
@@ -241,53 +205,28 @@ impl Context {
         (declared, needed, session): (bool, Value, SessionRequired),
     ) -> Result<(String, Box<RawValue>), InputError> {
         if self.revision().era() == Era::Legacy {
-            return Err(InputError(InputRefusal::SessionRequired(session)));
+            return Err(InputError(InputProblem::SessionRequired(session)));
         }
         let path = self.path();
         let Some(key) = path.question_key(key) else {
             let problem =
                 format!("a question has the key {key:?}, which has the form of a nested call's: choose another");
-            return Err(InputError(InputRefusal::Unaskable(problem)));
+            return Err(InputError(InputProblem::Forbidden(problem)));
         };
         let digest = path.question(&question);
         if let Some(answer) = self.exchange().answer(&key, &digest) {
             return Ok((key, answer));
         }
         if !declared {
-            return Err(InputError(InputRefusal::MissingCapability(needed)));
+            return Err(InputError(InputProblem::MissingCapability(needed)));
         }
         self.exchange().ask(key, Question { digest, request: question }, path.place());
         std::future::pending().await
     }
-
-    /// What an earlier round of this call has kept with [`keep`](Self::keep).
-    pub fn kept<S: DeserializeOwned>(&self) -> Option<S> {
-        // It was written by this server and has come back unchanged; another version of it may have written another type.
-        self.exchange().state().as_deref().and_then(|state| read_text(state.get().as_bytes()))
-    }
-
-    /// Keeps `state` for the next round of this call, as [`keep`](Self::keep) does, so that the client that carries it cannot
-    /// read it, nor the answers that are carried with it.
-    ///
-    /// # Errors
-    /// `state` cannot be written as JSON.
-    pub fn keep_private(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-        self.exchange().make_private();
-        self.keep(state)
-    }
-
-    /// Keeps `state` for the next round of this call. The client carries it, and can read but not change it.
-    ///
-    /// # Errors
-    /// `state` cannot be written as JSON.
-    pub fn keep(&self, state: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-        self.exchange().set_state(serde_json::value::to_raw_value(state)?);
-        Ok(())
-    }
 }
 
 fn malformed(key: &str, problem: &str) -> InputError {
-    InputError(InputRefusal::Malformed(format!(
+    InputError(InputProblem::Malformed(format!(
         "`params.inputResponses` has an answer {key:?} that cannot be taken: {problem}"
     )))
 }

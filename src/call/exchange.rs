@@ -10,8 +10,8 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::session_required::SessionRequired;
-use super::steps::{Finished, Steps};
+use super::step_memory::{Finished, Status, StepMemory, StepRun};
+use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 
@@ -19,7 +19,7 @@ use crate::protocol::capabilities::ClientCapabilities;
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Answered {
     pub key: String,
-    /// The digest of the question: see [`CallPath::question`](super::call_path::CallPath::question).
+    /// The digest of the question: see [`CallPath::question`](crate::call::call_path::CallPath::question).
     pub question: String,
     pub answer: Box<RawValue>,
     /// The handler has had it in this round.
@@ -38,10 +38,9 @@ pub(crate) struct Question {
 #[derive(Default)]
 pub(crate) struct Earlier {
     pub answers: Vec<Answered>,
-    /// What the handler has kept.
-    pub kept: Option<Box<RawValue>>,
     pub steps: Vec<Finished>,
-    pub is_private: bool,
+    /// The random id of the call.
+    pub id: String,
 }
 
 /// What has been asked, answered and done in one request.
@@ -50,29 +49,15 @@ pub(crate) struct Exchange {
     pub capabilities: ClientCapabilities,
     answers: RefCell<Vec<Answered>>,
     questions: RefCell<BTreeMap<String, Question>>,
-    state: RefCell<Option<Box<RawValue>>>,
+    /// The random id of the call, once it is needed.
+    id: RefCell<String>,
     unsendable: RefCell<Option<Unsendable>>,
     is_retry: Cell<bool>,
-    is_private: Cell<bool>,
-    steps: RefCell<Steps>,
+    steps: RefCell<StepMemory>,
     /// How often each call or step has begun, by its digest.
     counts: RefCell<BTreeMap<String, u32>>,
     /// The keys under which another question was answered in an earlier round.
     changed: RefCell<Vec<String>>,
-    shows_run: Cell<bool>,
-}
-
-/// Why a question cannot be asked, or its answer not be taken.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum InputRefusal {
-    /// The client speaks a revision in which it would need a session.
-    SessionRequired(SessionRequired),
-    /// The request does not declare what the question needs: capabilities, as the client would declare them.
-    MissingCapability(serde_json::Value),
-    /// The answer is not what was asked for. The text is for the caller.
-    Malformed(String),
-    /// The question is one that must not be asked. The text is for the log.
-    Unaskable(String),
 }
 
 /// Why the questions of a round cannot be sent. The texts are for the log.
@@ -92,9 +77,8 @@ impl Exchange {
     /// Takes over what came with the request.
     pub(crate) fn resume(&self, earlier: Earlier) {
         self.answers.replace(earlier.answers);
-        self.state.replace(earlier.kept);
+        self.id.replace(earlier.id);
         self.steps.borrow_mut().resume(earlier.steps);
-        self.is_private.set(earlier.is_private);
         self.is_retry.set(true);
     }
 
@@ -112,27 +96,29 @@ impl Exchange {
         self.answers.borrow()
     }
 
-    pub(crate) fn state(&self) -> Ref<'_, Option<Box<RawValue>>> {
-        self.state.borrow()
+    /// Returns the random id of the call, which is the same in all its rounds.
+    pub(crate) fn call_id(&self, host: &Rc<dyn Host>) -> Result<String, NoRandomness> {
+        let mut id = self.id.borrow_mut();
+        if id.is_empty() {
+            let mut random = [0; 16];
+            host.fill_random(&mut random)?;
+            *id = format!("{:032x}", u128::from_be_bytes(random));
+        }
+        Ok(id.clone())
     }
 
-    pub(crate) fn set_state(&self, state: Box<RawValue>) {
-        self.state.replace(Some(state));
-    }
-
-    pub(crate) fn steps(&self) -> Ref<'_, Steps> {
+    pub(crate) fn steps(&self) -> Ref<'_, StepMemory> {
         self.steps.borrow()
     }
 
-    /// The result that an earlier round has remembered at `place`.
+    /// Returns the result that an earlier round remembered of the step at `place`.
     pub(super) fn result(&self, place: &str) -> Option<Box<RawValue>> {
         self.steps.borrow_mut().result(place)
     }
 
-    /// Remembers the result of a step. Clients cannot read it: results that go from step to step are internal.
+    /// Remembers the result of a step.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
         self.steps.borrow_mut().remember(place, step, result);
-        self.make_private();
     }
 
     /// Which call or step of this digest the next one is, from 1.
@@ -143,22 +129,9 @@ impl Exchange {
         *count
     }
 
-    /// The caller wants to see the run of a workflow.
-    pub(crate) fn show_run(&self) {
-        self.shows_run.set(true);
-    }
-
-    pub(crate) fn shows_run(&self) -> bool {
-        self.shows_run.get()
-    }
-
-    /// From now on, only the server can read what the client carries.
-    pub(crate) fn make_private(&self) {
-        self.is_private.set(true);
-    }
-
-    pub(crate) fn is_private(&self) -> bool {
-        self.is_private.get()
+    /// Returns what became of the steps so far.
+    pub(crate) fn step_runs(&self) -> Vec<StepRun> {
+        self.steps.borrow().runs().to_vec()
     }
 
     /// Whether the handler waits for an answer: the round ends, and no step begins any more.
@@ -230,26 +203,33 @@ impl Exchange {
     }
 }
 
-/// A step that is running. The round does not end at a question elsewhere before this is dropped.
+/// A step that is running. A round with a question elsewhere does not end before this is dropped.
 pub(crate) struct Running {
     exchange: Rc<Exchange>,
-    place: String,
+    host: Rc<dyn Host>,
+    run: usize,
+    status: Status,
 }
 
 impl Running {
-    /// Begins a step, unless a question has been asked: then it waits for the round to end.
-    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str) -> Self {
+    /// Begins a step. After a question it waits for the end of the round instead.
+    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
         if exchange.has_questions() {
             exchange.steps.borrow_mut().wait_at(place);
             std::future::pending::<()>().await;
         }
-        exchange.steps.borrow_mut().begin(place, step);
-        Self { exchange: exchange.clone(), place: place.to_owned() }
+        let run = exchange.steps.borrow_mut().begin(place, step, host.now_ms());
+        Self { exchange: exchange.clone(), host: host.clone(), run, status: Status::Failed }
+    }
+
+    /// Ends the step, which has a result.
+    pub(super) fn succeed(mut self) {
+        self.status = Status::Success;
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.exchange.steps.borrow_mut().end(&self.place);
+        self.exchange.steps.borrow_mut().end(self.run, self.status, self.host.now_ms());
     }
 }

@@ -16,18 +16,18 @@ mod model;
 mod offered;
 mod wire;
 
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
 use self::attempt::Deadline;
-use self::conversation::{Conversation, Progress, Talk};
+use self::conversation::Conversation;
 pub use self::model::ChatModel;
 use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
-use super::context::Context;
-use super::tool_result::ToolError;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::limits::AGENT_SECONDS;
 use crate::protocol::description::Text;
 
@@ -126,14 +126,19 @@ impl ChatAgent {
         self
     }
 
-    fn begin(&self, question: &str, tools: &[Offered<'_>]) -> Conversation {
-        let mut conversation = Conversation::new(&self.instructions, question);
+    /// Returns the messages that the conversation begins with: the instructions, the question, and the first call.
+    fn first_messages(&self, question: &str, tools: &[Offered]) -> Vec<Value> {
+        let mut messages = Vec::new();
+        if !self.instructions.is_empty() {
+            messages.push(wire::message("system", &self.instructions));
+        }
+        messages.push(wire::message("user", question));
         if let Some((name, arguments)) = &self.first_call
             && let Some(tool) = tools.iter().find(|tool| tool.name() == name)
         {
-            conversation.called(wire::first_call(tool.wire_name(), &arguments(question)));
+            messages.push(wire::first_call(tool.wire_name(), &arguments(question)));
         }
-        conversation
+        messages
     }
 }
 
@@ -173,30 +178,24 @@ impl Agent for ChatAgent {
         twin.or_else(|| self.model.problem())
     }
 
-    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, ToolError> {
-        let name = format!("ask_{}", self.key);
-        let cx = cx.within_step(&name, &Value::from(message.as_str()).to_string());
+    async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
         let tools = offered(&self.tools, &cx);
-        let deadline = Deadline::new(self.time_limit, &cx);
-        let (model, calls) = (&self.model, Vec::new());
-        let talk = Talk { model, cx: &cx, tools: &tools, deadline, name: &name, calls, told: 0 };
-        let conversation = match cx.remembered().and_then(|kept| Progress::read(&kept)) {
-            Some(Progress::Answered(reply)) => return Ok(reply),
-            Some(Progress::Talking(conversation)) => conversation,
-            None => {
-                let conversation = self.begin(&message, &tools);
-                talk.remember(&conversation)?;
-                conversation
-            }
+        let work = async || {
+            let conversation = Conversation {
+                model: &self.model,
+                cx: &cx,
+                tools: &tools,
+                deadline: Deadline::new(self.time_limit, &cx),
+                messages: self.first_messages(&message, &tools),
+                calls: RefCell::default(),
+                progress: Cell::default(),
+            };
+            let reply = conversation.answer().await?;
+            Ok(match &self.revise {
+                Some(revise) => revise(reply),
+                None => reply,
+            })
         };
-        let reply = talk.go_on(conversation).await?;
-        let reply = match &self.revise {
-            Some(revise) => revise(reply),
-            None => reply,
-        };
-        if cx.has_rounds() {
-            cx.remember(&name, to_raw_value(&Progress::of_reply(&reply))?);
-        }
-        Ok(reply)
+        cx.step(format_args!("ask_{}", self.key), &message, work).await
     }
 }

@@ -10,12 +10,15 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::definition::is_blank;
-use super::tool::{DEADLINE, Origin, Tool};
-use super::tool_result::{IntoToolResult, ToolError, ToolResult};
+use crate::call::context::Context;
+use crate::call::deadline::DEADLINE;
+use crate::call::error::HandlerError;
+use crate::call::result::{IntoToolResult, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::Text;
+use crate::protocol::description::is_blank;
+use crate::server::builder::McpServerBuilder;
+use crate::server::tool::{Origin, Tool};
 
 /// Where the use of a model is in the `_meta` of an answer.
 const USAGE: &str = "edge-mcp/usage";
@@ -23,8 +26,8 @@ const USAGE: &str = "edge-mcp/usage";
 /// Answers questions in words.
 ///
 /// ```
-/// use edge_mcp::server::{Agent, AgentReply};
-/// use edge_mcp::{Context, McpServer, ToolError};
+/// use edge_mcp::{Agent, AgentReply};
+/// use edge_mcp::{Context, McpServer, HandlerError};
 ///
 /// struct Parrot;
 ///
@@ -41,7 +44,7 @@ const USAGE: &str = "edge-mcp/usage";
 ///         "Says what it has heard."
 ///     }
 ///
-///     async fn generate(&self, message: String, _: Context) -> Result<AgentReply, ToolError> {
+///     async fn generate(&self, message: String, _: Context) -> Result<AgentReply, HandlerError> {
 ///         Ok(AgentReply::new(format!("{message}, {message}!")))
 ///     }
 /// }
@@ -83,18 +86,19 @@ pub trait Agent: 'static {
     ///
     /// # Errors
     /// What the caller is told in place of an answer.
-    fn generate(&self, message: String, cx: Context) -> impl Future<Output = Result<AgentReply, ToolError>>;
+    fn generate(&self, message: String, cx: Context) -> impl Future<Output = Result<AgentReply, HandlerError>>;
 }
 
 /// What an agent has answered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentReply {
     /// The answer.
     pub text: String,
     /// What it has used of a model, if it has.
     pub usage: Option<Usage>,
-    /// The tools that it has called for it in this request, in this order, for programs that ask the agent themselves.
+    /// The tools that it called in this round of the call, in this order, for programs that ask the agent themselves.
+    #[serde(skip)]
     pub calls: Vec<AgentCall>,
 }
 
@@ -133,13 +137,20 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
+impl Usage {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
 impl IntoToolResult for AgentReply {
-    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
-        let mut result = vec![Content::text(self.text)].into_tool_result()?;
-        if let Some(usage) = self.usage {
-            result.meta.insert(USAGE.to_owned(), serde_json::to_value(usage)?);
-        }
-        Ok(result)
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        let result = ToolResult::new([Content::text(self.text)]);
+        Ok(match self.usage {
+            Some(usage) => result.meta(USAGE, serde_json::to_value(usage)?),
+            None => result,
+        })
     }
 }
 
@@ -151,8 +162,22 @@ struct Question {
     message: String,
 }
 
-/// The tool that asks `agent`.
-pub(super) fn tool(agent: impl Agent) -> Tool {
+impl Tool {
+    /// Makes the tool `ask_<key>` of an agent, to set its [scopes](Self::scopes), [deadline](Self::deadline) or
+    /// [hooks](Self::hook).
+    pub fn of_agent(agent: impl Agent) -> Self {
+        tool(agent)
+    }
+}
+
+impl McpServerBuilder {
+    /// Adds an agent as the tool `ask_<key>`. A tool that is added under that name replaces it.
+    pub fn agent(self, agent: impl Agent) -> Self {
+        self.tool(Tool::of_agent(agent))
+    }
+}
+
+fn tool(agent: impl Agent) -> Tool {
     let agent = Rc::new(agent);
     let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
     let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());

@@ -16,7 +16,7 @@ use futures::{Stream, StreamExt};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::fault;
+use super::failure;
 use crate::host::Host;
 use crate::json::write;
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
@@ -161,7 +161,7 @@ impl Outbox {
             let limit = self.limit;
             let cause =
                 format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
-            fault::log(&self.host, "notifications", &cause);
+            failure::log(&self.host, "notifications", &cause);
             return false;
         }
         if !self.waiting.has_room(length) || self.sender.unbounded_send(notification).is_err() {

@@ -3,12 +3,13 @@
 //! They are values, not types of their own: a message of the model goes back with all that is in it, since some endpoints want to see
 //! again what they have put there.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::model::ChatModel;
+use crate::agents::agent::Usage;
 use crate::json::{Document, JsonLimits};
-use crate::server::agent::Usage;
 
 /// The id of a call that the model has not made itself. Some endpoints take ids of nine letters and digits alone.
 const FIRST_CALL: &str = "firstcall";
@@ -75,7 +76,8 @@ pub(super) fn json(text: &[u8]) -> Option<Value> {
     Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
 }
 
-/// What the model has said.
+/// What the model answered.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Said {
     /// The whole message.
     pub message: Value,

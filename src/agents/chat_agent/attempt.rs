@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::failure::Failure;
 use super::model::ChatModel;
 use super::wire::{Said, json, read};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::host::{FetchError, FetchLimits, Fetched, Host};
-use crate::server::context::Context;
-use crate::server::tool_result::ToolError;
 
 /// How long is waited before the second attempt, in milliseconds; before each further one it is twice as long.
 const FIRST_WAIT: u64 = 500;
@@ -35,7 +35,7 @@ impl Deadline {
 }
 
 /// Asks the model with this body.
-pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &Context) -> Result<Said, ToolError> {
+pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &Context) -> Result<Said, HandlerError> {
     let (mut attempts, mut wait, mut was_broken) = (0_u32, FIRST_WAIT, false);
     loop {
         let left = deadline.left(cx);

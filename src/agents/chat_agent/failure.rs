@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::server::tool_result::ToolError;
+use crate::call::error::HandlerError;
 
 /// Why there is no answer.
 pub(super) enum Failure {
@@ -87,9 +87,9 @@ impl Failure {
     }
 
     /// The error after so many attempts.
-    pub(super) fn after(&self, attempts: u32) -> ToolError {
+    pub(super) fn after(&self, attempts: u32) -> HandlerError {
         let cause = self.cause();
         let cause = if attempts > 1 { format!("{cause} (asked {attempts} times)") } else { cause };
-        ToolError::new(self.message()).because(cause)
+        HandlerError::new(self.message()).because(cause)
     }
 }

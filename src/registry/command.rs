@@ -1,6 +1,6 @@
 //! What a program is told before it starts, and with each request.
 //!
-//! Serialized, the members have the names of the registry's first drafts, as in [`distribution`](super::distribution).
+//! Serialized, the members have the names of the registry's first drafts, as in [`distribution`](super::package).
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::protocol::description::Text;
 /// A value that is given to a program before it starts, or sent with each request: an environment variable, or a header.
 ///
 /// ```
-/// use edge_mcp::server::Input;
+/// use edge_mcp::registry::Input;
 ///
 /// let key = Input::new("WEATHER_KEY", "The key of the weather service").required().secret();
 /// ```
@@ -57,7 +57,7 @@ impl Input {
 /// An argument on a command line.
 ///
 /// ```
-/// use edge_mcp::server::Argument;
+/// use edge_mcp::registry::Argument;
 ///
 /// let port = Argument::new("port", "Where to listen").long_flag("--port").default_value("8080");
 /// ```
@@ -158,7 +158,7 @@ impl Argument {
 /// What runs a package: a program such as `npx` or `docker`, and the arguments that the package then gets.
 ///
 /// ```
-/// use edge_mcp::server::{Argument, Command};
+/// use edge_mcp::registry::{Argument, Command};
 ///
 /// let command = Command::new("npx")
 ///     .argument(Argument::new("folder", "Where the documents are").required())

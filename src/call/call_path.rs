@@ -5,6 +5,9 @@
 //! outermost first, each by a digest of its name and its input. Equal ones under the same parent are counted. Different inputs
 //! share no counter, so the order in which `join!` polls its futures does not matter.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use sha2::{Digest, Sha256};
 
 use super::exchange::Exchange;
@@ -12,6 +15,24 @@ use crate::json::canonical;
 
 /// Digits of a digest that a question's key shows.
 const SHOWN: usize = 8;
+
+/// The path of the innermost running step of a call, or of the call itself. All contexts of the call share it.
+pub(crate) struct Place(RefCell<Rc<CallPath>>);
+
+impl Place {
+    pub(crate) fn new(call: CallPath) -> Self {
+        Self(RefCell::new(Rc::new(call)))
+    }
+
+    pub(crate) fn path(&self) -> Rc<CallPath> {
+        self.0.borrow().clone()
+    }
+
+    /// Enters a step, and returns the path around it.
+    pub(crate) fn enter(&self, path: Rc<CallPath>) -> Rc<CallPath> {
+        self.0.replace(path)
+    }
+}
 
 /// Where a piece of work stands. The default is the outermost call.
 #[derive(Default)]
@@ -47,6 +68,11 @@ impl CallPath {
     /// The key under which the client sees the question `key` of this call; `None` for one that could be taken for a nested call's.
     pub(crate) fn question_key(&self, key: &str) -> Option<String> {
         (!looks_nested(key)).then(|| format!("{}{key}", self.prefix))
+    }
+
+    /// The idempotency key of the work at this place, in the call with this id.
+    pub(crate) fn idempotency_key(&self, call_id: &str) -> String {
+        digest(&self.place, "idempotency", call_id, "null")
     }
 
     /// What an answer is bound to: the call that asks, and the question's method and parameters.

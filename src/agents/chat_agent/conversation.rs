@@ -1,0 +1,133 @@
+//! The conversation with a model: it calls tools until it has an answer.
+//!
+//! Each answer of the model and each tool call is a step. If a tool asks the client, the next round of the call takes the steps before it
+//! from its memory.
+
+use std::cell::{Cell, RefCell};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::attempt::{Deadline, ask};
+use super::failure::Failure;
+use super::model::ChatModel;
+use super::offered::Offered;
+use super::wire::{self, Said, ToolCall};
+use crate::agents::agent::{AgentCall, AgentReply, Usage};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
+use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
+use crate::protocol::error::shortened;
+
+/// A conversation with a model.
+pub(super) struct Conversation<'a> {
+    pub model: &'a ChatModel,
+    pub cx: &'a Context,
+    pub tools: &'a [Offered],
+    pub deadline: Deadline,
+    pub messages: Vec<Value>,
+    /// The tool calls of this round of the call.
+    pub calls: RefCell<Vec<AgentCall>>,
+    /// The progress that the client was told.
+    pub progress: Cell<u32>,
+}
+
+impl Conversation<'_> {
+    /// Continues to the answer of the model.
+    pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
+        let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
+        let mut used: Option<Usage> = None;
+        for round in 1..=AGENT_ROUNDS {
+            let is_last = round == AGENT_ROUNDS;
+            self.answer_calls(is_last).await?;
+            let said = self.ask(&offers, is_last).await?;
+            if let Some(usage) = said.usage {
+                used.get_or_insert_default().add(usage);
+            }
+            if !is_last && !wire::calls(&said.message).is_empty() {
+                self.messages.push(said.message);
+                continue;
+            }
+            let mut text = said.text;
+            if text.is_empty() {
+                break;
+            }
+            if said.is_cut_short {
+                text.push_str("\n\n(The answer ends here: the model has used all of its tokens.)");
+            }
+            return Ok(AgentReply { text, usage: used, calls: self.calls.into_inner() });
+        }
+        Err(Failure::NoAnswer(AGENT_ROUNDS).after(1))
+    }
+
+    async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Said, HandlerError> {
+        let work = async || {
+            self.tell("asking the model".into());
+            let body = wire::request(self.model, &self.messages, offers, is_last);
+            ask(self.model, &body, self.deadline, self.cx).await
+        };
+        self.cx.step("ask the model", &self.messages.len(), work).await
+    }
+
+    /// Makes the calls in the last message of the model, one after the other.
+    async fn answer_calls(&mut self, is_last: bool) -> Result<(), HandlerError> {
+        let calls = self.messages.last().map(wire::calls).unwrap_or_default();
+        let count = calls.len();
+        for (nth, call) in calls.iter().enumerate() {
+            // The number of messages tells equal calls apart.
+            let input = (self.messages.len(), &call.name, &call.arguments);
+            let step = self.cx.step("call a tool", &input, async || match nth {
+                0..AGENT_CALLS => self.call(call).await,
+                _ => Ok("It was not called: too many calls at once.".to_owned()),
+            });
+            let mut content = step.await?;
+            if is_last && nth.saturating_add(1) == count {
+                content.push_str("\n\n(No tool can be called any more. Answer now.)");
+            }
+            self.messages.push(wire::result(call, &content));
+        }
+        Ok(())
+    }
+
+    /// Calls a tool. Returns its result as text for the model.
+    async fn call(&self, call: &ToolCall) -> Result<String, HandlerError> {
+        let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
+            return Ok(format!("There is no tool `{}`.", shortened(&call.name)));
+        };
+        let name = tool.name();
+        let Some(arguments) = &call.arguments else {
+            return Ok(format!("The arguments of `{name}` are no JSON object. Write them as its schema says."));
+        };
+        self.tell(format!("calling {name}"));
+        let result = match self.cx.call_tool(name, arguments.clone()).await {
+            Ok(result) => result,
+            // The client learns which capability is missing. If its revision has none, the model continues without the tool.
+            Err(error) if error.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
+                return Err(error);
+            }
+            Err(error) => ToolResult::failure(error.message),
+        };
+        let text = text_for_model(&result);
+        self.calls.borrow_mut().push(AgentCall { name: name.clone(), arguments: arguments.clone(), result });
+        Ok(text)
+    }
+
+    fn tell(&self, doing: String) {
+        self.progress.set(self.progress.get().saturating_add(1));
+        self.cx.progress(f64::from(self.progress.get()), None, doing);
+    }
+}
+
+/// Returns a result as text, shortened to what a model gets.
+fn text_for_model(result: &ToolResult) -> String {
+    let text = result.text();
+    let structured = || result.structured_content().map_or("(nothing that is text)", RawValue::get).to_owned();
+    let text = if text.is_empty() { structured() } else { text };
+    let shown = text.get(..text.floor_char_boundary(AGENT_RESULT)).unwrap_or_default();
+    let failed = if result.is_error() { "The tool failed: " } else { "" };
+    match text.len().saturating_sub(shown.len()) {
+        0 => format!("{failed}{shown}"),
+        left => format!("{failed}{shown}\n(Cut off here, {left} bytes before its end.)"),
+    }
+}

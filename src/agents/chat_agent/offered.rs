@@ -1,0 +1,47 @@
+//! The tools that a model may call: those of the agent that the caller can call.
+
+use serde_json::{Value, json};
+
+use crate::call::context::{CallableTool, Context};
+use crate::limits::AGENT_DESCRIPTION;
+use crate::protocol::description::Text;
+
+/// Returns the name of a tool in chat completions, which do not allow dots in names.
+pub(super) fn wire_name(name: &str) -> String {
+    name.replace('.', "_")
+}
+
+/// A tool that the model may call.
+pub(super) struct Offered {
+    tool: CallableTool,
+    wire_name: String,
+}
+
+impl Offered {
+    pub(super) fn name(&self) -> &Text {
+        &self.tool.name
+    }
+
+    /// Returns whether `name` names this tool. Some models write the name as they read it elsewhere.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.wire_name == name || self.tool.name == name
+    }
+
+    pub(super) fn wire_name(&self) -> &str {
+        &self.wire_name
+    }
+
+    /// Describes the tool for the model.
+    pub(super) fn offer(&self) -> Value {
+        let CallableTool { description, input, .. } = &self.tool;
+        let description = description.get(..description.floor_char_boundary(AGENT_DESCRIPTION)).unwrap_or_default();
+        let function = json!({ "name": self.wire_name, "description": description, "parameters": input.value() });
+        json!({ "type": "function", "function": function })
+    }
+}
+
+/// Returns the tools of these names that exist for the caller and that it has the scopes for.
+pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
+    let tools = names.iter().filter_map(|name| cx.callable_tool(name));
+    tools.map(|tool| Offered { wire_name: wire_name(&tool.name), tool }).collect()
+}

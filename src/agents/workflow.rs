@@ -1,0 +1,133 @@
+//! Workflows: handlers that run in steps, served as the tool `run_<key>`.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use schemars::JsonSchema;
+use serde_json::json;
+
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::handler::Handler;
+use crate::call::result::{IntoToolResult, ToolResult};
+use crate::call::step_memory::Status;
+use crate::json::Value;
+use crate::protocol::description::{Text, is_blank};
+use crate::schema::{Schema, SchemaError};
+use crate::server::builder::McpServerBuilder;
+use crate::server::tool::{Origin, Tool};
+use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
+
+/// The `_meta` key of a run: `true` in a request asks for it, and the result carries it.
+const RUN: &str = "edge-mcp/run";
+
+/// A named handler that runs in steps ([`Context::step`]), served as the tool `run_<key>`.
+///
+/// A sequence is `.await`, steps at the same time are `try_join!`, a branch is `if`, another attempt is a loop. A step that asks the
+/// client ends the round. The next round continues there, with the results of the finished steps.
+///
+/// A request with `"edge-mcp/run": true` in its `_meta` gets the status and times of the steps in the `_meta` of the result.
+///
+/// ```
+/// use edge_mcp::{Context, HandlerError, Json, McpServer, Workflow};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Text {
+///     text: String,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Count {
+///     words: usize,
+/// }
+///
+/// async fn count_words(Text { text }: Text, cx: Context) -> Result<Json<Count>, HandlerError> {
+///     let trimmed: String = cx.step("trim", &text, async || Ok(text.trim().to_owned())).await?;
+///     let words = cx.step("count", &trimmed, async || Ok(trimmed.split_whitespace().count())).await?;
+///     Ok(Json(Count { words }))
+/// }
+///
+/// let words = Workflow::new("words", "Counts the words of a text.", count_words);
+/// let server = McpServer::builder("texts", "1.0.0").workflow(words).build()?;
+/// # Ok::<_, edge_mcp::BuildError>(())
+/// ```
+pub struct Workflow {
+    tool: Tool,
+}
+
+impl Workflow {
+    /// Creates a workflow. The description is for the model that decides whether to run it, and must not be empty.
+    pub fn new<Shape, H>(key: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
+    where
+        Shape: 'static,
+        H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+    {
+        let (key, description) = (key.into(), description.into());
+        let is_blank = is_blank(&description);
+        let about = format!("Run workflow '{key}'. Workflow description: {description}");
+        let mut tool = Tool::new(format!("run_{key}"), handler).title(key.clone()).description(about);
+        tool.handler = Box::new(WithRun(tool.handler));
+        tool.annotations.read_only_hint = Some(false);
+        tool.origin = Origin::Workflow { key: key.into_owned(), is_blank };
+        Self { tool }
+    }
+
+    /// Sets the name for people. Without it, it is the key.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Text>) -> Self {
+        self.tool = self.tool.title(title);
+        self
+    }
+
+    /// Declares that it changes nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.tool = self.tool.read_only();
+        self
+    }
+}
+
+impl Tool {
+    /// Makes the tool `run_<key>` of a workflow, to set its scopes, deadline or hooks.
+    pub fn of_workflow(workflow: Workflow) -> Self {
+        workflow.tool
+    }
+}
+
+impl McpServerBuilder {
+    /// Adds a workflow as the tool `run_<key>`. A tool that is added under that name replaces it.
+    pub fn workflow(self, workflow: Workflow) -> Self {
+        self.tool(Tool::of_workflow(workflow))
+    }
+}
+
+/// A handler whose results carry their run, if the caller asked for it.
+struct WithRun(Box<dyn AnyToolHandler>);
+
+impl AnyToolHandler for WithRun {
+    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        self.0.input_schema()
+    }
+
+    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
+        self.0.output_schema()
+    }
+
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
+        let work = self.0.call(arguments, cx.clone())?;
+        if cx.meta(RUN) != Some(true.into()) {
+            return Ok(work);
+        }
+        let with_run = move |ended: Result<ToolResult, HandlerError>| {
+            let status = if ended.is_ok() { Status::Success } else { Status::Failed };
+            let run = json!({ "status": status, "steps": cx.exchange().step_runs() });
+            match ended {
+                Ok(result) => Ok(result.meta(RUN, run)),
+                Err(error) => Err(error.meta(RUN, run)),
+            }
+        };
+        Ok(work.map(with_run).boxed_local())
+    }
+}

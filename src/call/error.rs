@@ -1,0 +1,177 @@
+//! The error of a handler: one sentence for the caller, the cause for the log.
+
+use std::error::Error;
+
+use serde_json::{Map, Value};
+
+use super::input_error::InputError;
+use crate::protocol::description::Text;
+use crate::protocol::error::INTERNAL;
+
+/// Why a handler failed.
+///
+/// The caller gets the message. The cause goes to the log only. `?` converts every [`std::error::Error`]: its text becomes the cause, and
+/// the message is a fixed sentence, since the text of a foreign error may contain internal details.
+///
+/// | constructor | tool | resource | prompt, completion |
+/// |---|---|---|---|
+/// | [`new`](Self::new) | `isError` | −32603 | −32603 |
+/// | [`invalid`](Self::invalid) | `isError` | −32602 | −32602 |
+/// | [`not_found`](Self::not_found) | `isError` | −32002, since 2026-07-28 −32602 | −32602 |
+///
+/// ```
+/// use edge_mcp::{HandlerError, ResultExt};
+///
+/// fn celsius(text: &str) -> Result<f64, HandlerError> {
+///     text.parse().message("Give the temperature as a number, such as 21.5.")
+/// }
+/// assert_eq!(celsius("warm").expect_err("no number").message(), "Give the temperature as a number, such as 21.5.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct HandlerError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: Text,
+    pub(crate) cause: Option<String>,
+    /// The client could not be asked for input. The dispatcher chooses the answer.
+    pub(crate) input: Option<Box<InputError>>,
+    /// Members for the `_meta` of a tool's result.
+    pub(crate) meta: Option<Box<Map<String, Value>>>,
+}
+
+/// Whose fault a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    Failed,
+    Invalid,
+    NotFound,
+}
+
+impl HandlerError {
+    /// Creates an error that tells the caller what happened, why, and what to do instead.
+    pub fn new(message: impl Into<Text>) -> Self {
+        Self { kind: ErrorKind::Failed, message: message.into(), cause: None, input: None, meta: None }
+    }
+
+    /// Creates an error about the caller's arguments: what is wrong, and what to send instead.
+    pub fn invalid(message: impl Into<Text>) -> Self {
+        Self { kind: ErrorKind::Invalid, ..Self::new(message) }
+    }
+
+    /// Creates an error for something that does not exist.
+    pub fn not_found(message: impl Into<Text>) -> Self {
+        Self { kind: ErrorKind::NotFound, ..Self::new(message) }
+    }
+
+    /// Returns the sentence for the caller.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Sets a member of the `_meta` of a tool's result.
+    pub(crate) fn meta(mut self, name: &str, value: Value) -> Self {
+        self.meta.get_or_insert_default().insert(name.to_owned(), value);
+        self
+    }
+
+    /// Adds the cause, for the log. It never reaches the caller. It should contain no argument's value and no secret.
+    #[must_use]
+    pub fn because(mut self, cause: impl ToString) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+}
+
+// `HandlerError` does not implement `Error`, since this conversion would then overlap with `From<T> for T`.
+impl<E: Error + 'static> From<E> for HandlerError {
+    fn from(error: E) -> Self {
+        Self { input: InputError::find(&error).map(Box::new), ..Self::new(INTERNAL).because(causes(&error)) }
+    }
+}
+
+/// An error that a handler can return: [`HandlerError`], or a type of your own that chooses its sentence.
+///
+/// ```
+/// use edge_mcp::{HandlerError, IntoHandlerError, Tool};
+///
+/// enum Refused {
+///     OutOfStock,
+/// }
+///
+/// impl IntoHandlerError for Refused {
+///     fn into_handler_error(self) -> HandlerError {
+///         match self {
+///             Self::OutOfStock => HandlerError::new("That article is out of stock. Call list-articles for the others."),
+///         }
+///     }
+/// }
+///
+/// async fn order() -> Result<String, Refused> {
+///     Err(Refused::OutOfStock)
+/// }
+///
+/// let tool = Tool::new("order", order).description("Orders an article.");
+/// ```
+pub trait IntoHandlerError {
+    /// Converts the error.
+    fn into_handler_error(self) -> HandlerError;
+}
+
+impl IntoHandlerError for HandlerError {
+    fn into_handler_error(self) -> HandlerError {
+        self
+    }
+}
+
+impl IntoHandlerError for InputError {
+    fn into_handler_error(self) -> HandlerError {
+        self.into()
+    }
+}
+
+/// Conversions of a `Result` into one with a [`HandlerError`].
+pub trait ResultExt<T, E>: Sized {
+    /// Replaces the error by `sentence` for the caller. The text of the error goes to the log.
+    ///
+    /// # Errors
+    /// The error, converted.
+    fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
+    where
+        E: Error + 'static;
+
+    /// Converts an error that chooses its own sentence. `?` alone would hide the sentence of a type that also implements
+    /// [`std::error::Error`].
+    ///
+    /// # Errors
+    /// The error, converted.
+    fn explained(self) -> Result<T, HandlerError>
+    where
+        E: IntoHandlerError;
+}
+
+impl<T, E> ResultExt<T, E> for Result<T, E> {
+    fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
+    where
+        E: Error + 'static,
+    {
+        self.map_err(|error| HandlerError { message: sentence.into(), ..error.into() })
+    }
+
+    fn explained(self) -> Result<T, HandlerError>
+    where
+        E: IntoHandlerError,
+    {
+        self.map_err(E::into_handler_error)
+    }
+}
+
+/// Returns the text of an error and of all its sources.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    text
+}

@@ -1,0 +1,37 @@
+//! Log lines about failures of the server itself. The caller gets a fixed text.
+
+use std::fmt::Display;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::host::{Host, Level};
+use crate::json::write;
+use crate::protocol::error::{RpcError, shortened};
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    event: &'static str,
+    subject: &'a str,
+    cause: &'a str,
+}
+
+/// Logs why `subject` (a tool, a URI scheme, a method, the server) failed.
+pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
+    let failure = Failure { event: "failure", subject: &shortened(subject), cause };
+    // Three strings always serialize.
+    let line = write::to_string(&failure).unwrap_or_default();
+    host.log(Level::Error, &line);
+}
+
+/// Logs what the developer should know about the rounds of a call.
+pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
+    let line = serde_json::json!({ "event": "rounds", "problem": problem }).to_string();
+    host.log(Level::Warning, &line);
+}
+
+/// Logs why `subject` failed, and returns the error for the caller, which does not contain the cause.
+pub(crate) fn internal(host: &Rc<dyn Host>, subject: &str, cause: &impl Display) -> RpcError {
+    log(host, subject, &cause.to_string());
+    RpcError::internal()
+}

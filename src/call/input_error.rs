@@ -1,0 +1,53 @@
+//! The error of a question that cannot be asked, or of an answer that does not fit.
+
+use std::error::Error;
+use std::fmt;
+
+use super::session_required::SessionRequired;
+
+/// The client could not be asked, or its answer does not fit the question.
+///
+/// A handler passes it on by `?`: the caller then gets an answer that says what to do. A handler that can do without the answer may
+/// also continue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputError(pub(crate) InputProblem);
+
+/// Why a question cannot be asked, or its answer cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum InputProblem {
+    /// The client speaks a revision in which the question would need a session.
+    SessionRequired(SessionRequired),
+    /// The request does not declare the capability that the question needs. This is the declaration that is missing.
+    MissingCapability(serde_json::Value),
+    /// The answer does not fit the question. The text is for the caller.
+    Malformed(String),
+    /// The question is not allowed. The text is for the log.
+    Forbidden(String),
+}
+
+impl InputError {
+    /// Returns `error` itself, if it is one.
+    pub(crate) fn find(error: &(dyn Error + 'static)) -> Option<Self> {
+        error.downcast_ref::<Self>().cloned()
+    }
+
+    /// Returns the feature that needs a session, if that is the reason.
+    pub fn session_required(&self) -> Option<SessionRequired> {
+        match self.0 {
+            InputProblem::SessionRequired(feature) => Some(feature),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            InputProblem::SessionRequired(feature) => feature.fmt(f),
+            InputProblem::MissingCapability(needed) => write!(f, "the request does not declare {needed}"),
+            InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl Error for InputError {}

@@ -1,0 +1,109 @@
+//! The HTTP request that a server is built for.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::auth::Principal;
+use crate::host::{Request, path_of};
+
+/// Data that differs between callers. An answer that was made after a look at it must not be cached for other callers.
+#[derive(Clone)]
+pub(crate) struct PerCaller<T> {
+    data: T,
+    was_read: Rc<Cell<bool>>,
+}
+
+impl<T> PerCaller<T> {
+    /// Returns the data, and makes the answer private to the caller.
+    pub(crate) fn read(&self) -> &T {
+        self.was_read.set(true);
+        &self.data
+    }
+
+    /// Returns the data for a check whose outcome no cached answer shows.
+    pub(crate) fn check(&self) -> &T {
+        &self.data
+    }
+}
+
+/// The HTTP request that a server is built for.
+#[derive(Clone)]
+pub struct RequestInfo {
+    head: PerCaller<Rc<dyn Request>>,
+    principal: PerCaller<Option<Rc<Principal>>>,
+    was_read: Rc<Cell<bool>>,
+    extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
+}
+
+impl RequestInfo {
+    /// Creates the request that `principal` sent, for a [`Context::native`](crate::Context::native).
+    pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
+        let was_read = Rc::<Cell<bool>>::default();
+        Self {
+            head: PerCaller { data: head, was_read: was_read.clone() },
+            principal: PerCaller { data: principal.map(Rc::new), was_read: was_read.clone() },
+            was_read,
+            extensions: Rc::default(),
+        }
+    }
+
+    /// Marks `data` of the request as different between callers.
+    pub(crate) fn per_caller<T>(&self, data: T) -> PerCaller<T> {
+        PerCaller { data, was_read: self.was_read.clone() }
+    }
+
+    /// Returns the caller, for a check whose outcome no cached answer shows.
+    pub(crate) fn caller(&self) -> Option<&Principal> {
+        self.principal.check().as_deref()
+    }
+
+    /// Returns whether data that differs between callers was read.
+    pub(crate) fn depends_on_caller(&self) -> bool {
+        self.was_read.get()
+    }
+
+    /// Returns the header `name`. Case does not matter.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.head.read().header(name)
+    }
+
+    /// Keeps `value` for the handlers of this request, which get it by its type. It replaces another value of that type.
+    ///
+    /// ```
+    /// use edge_mcp::{BuildError, Context, McpServer, RequestInfo, Tool};
+    ///
+    /// struct Tenant(String);
+    ///
+    /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+    ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
+    ///     let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
+    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", tenant).description("Who this is for.")).build()
+    /// }
+    /// ```
+    pub fn extend<T: 'static>(&self, value: T) {
+        self.extensions.borrow_mut().insert(TypeId::of::<T>(), Rc::new(value));
+    }
+
+    /// Returns the kept value of type `T`.
+    pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
+        self.extensions.borrow().get(&TypeId::of::<T>())?.clone().downcast().ok()
+    }
+
+    /// Returns the path of the URL, without the query.
+    pub fn path(&self) -> String {
+        // Every request to an endpoint has the same path.
+        path_of(&self.head.check().url()).to_owned()
+    }
+
+    /// Returns the URL of the request. Its host is the client's choice.
+    pub(crate) fn url(&self) -> String {
+        self.head.read().url()
+    }
+
+    /// Returns the caller, or `None` on an endpoint without authentication.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.principal.read().as_deref()
+    }
+}

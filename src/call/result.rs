@@ -1,0 +1,193 @@
+//! Results of tools.
+
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::error::{HandlerError, IntoHandlerError};
+use crate::protocol::content::Content;
+use crate::schema::{Schema, SchemaError};
+
+/// The result of a tool.
+///
+/// Most handlers return one of the types in the table of [`IntoToolResult`]. This type can express every result:
+///
+/// ```
+/// use edge_mcp::{Content, HandlerError, ToolResult};
+/// use serde_json::json;
+///
+/// async fn report() -> Result<ToolResult, HandlerError> {
+///     let summary = ToolResult::structured(&json!({ "rows": 3 }))?;
+///     Ok(summary.content([Content::text("3 rows")]).meta("example.com/cost", json!(0.02)))
+/// }
+///
+/// let refused = ToolResult::failure("The report is not ready. Try again tomorrow.");
+/// assert!(refused.is_error());
+/// ```
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    pub(crate) content: Vec<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structured_content: Option<Box<RawValue>>,
+    pub(crate) is_error: bool,
+    /// The envelope writes it, together with the other members of `_meta`.
+    #[serde(skip)]
+    pub(crate) meta: Map<String, Value>,
+}
+
+impl ToolResult {
+    /// Creates a result with these content blocks.
+    pub fn new(content: impl IntoIterator<Item = Content>) -> Self {
+        Self { content: content.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Creates a result with `value` as structured content, and as text for clients that read only text.
+    ///
+    /// # Errors
+    /// `value` cannot be written as JSON.
+    pub fn structured(value: &impl Serialize) -> Result<Self, HandlerError> {
+        let structured = serde_json::value::to_raw_value(value)?;
+        let content = vec![Content::text(structured.get())];
+        Ok(Self { content, structured_content: Some(structured), ..Self::default() })
+    }
+
+    /// Creates a result with `isError` and one text block: a failure that the model reads and may correct.
+    pub fn failure(message: impl Into<String>) -> Self {
+        Self::new([Content::text(message)]).error()
+    }
+
+    /// Replaces the content blocks.
+    #[must_use]
+    pub fn content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
+        self.content = content.into_iter().collect();
+        self
+    }
+
+    /// Sets `isError`. Structured content of such a result is not checked against the output schema.
+    #[must_use]
+    pub fn error(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
+    /// Sets a member of `_meta`. Its name should have a prefix, such as `example.com/cost`.
+    #[must_use]
+    pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.meta.insert(name.into(), value);
+        self
+    }
+
+    /// Returns the text blocks, joined by line breaks.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(Content::as_text);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the structured content, as JSON.
+    pub fn structured_content(&self) -> Option<&RawValue> {
+        self.structured_content.as_deref()
+    }
+
+    /// Returns `isError`: whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+}
+
+/// Structured content: the tool's output schema is that of `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+/// The types that a tool's handler may return.
+///
+/// | returned | the caller gets |
+/// |---|---|
+/// | `String`, `&'static str` | a block of text |
+/// | [`Content`], `Vec<Content>` | these blocks |
+/// | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
+/// | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
+/// | `()` | no content |
+/// | `Result<one of them, E>` | an error is a result with `isError` |
+pub trait IntoToolResult {
+    /// Makes the result.
+    ///
+    /// # Errors
+    /// The function's own error, or that of serializing what it returned.
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError>;
+
+    /// The schema of the structured content, if there is any.
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        None
+    }
+}
+
+impl IntoToolResult for ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        Ok(ToolResult::default())
+    }
+}
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        Content::text(self).into_tool_result()
+    }
+}
+
+impl IntoToolResult for &'static str {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        Content::text(self).into_tool_result()
+    }
+}
+
+impl IntoToolResult for Content {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        vec![self].into_tool_result()
+    }
+}
+
+impl IntoToolResult for Vec<Content> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        Ok(ToolResult::new(self))
+    }
+}
+
+impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        ToolResult::structured(&self.0)
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        Some(Schema::of::<T>())
+    }
+}
+
+impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        let (json, content) = self;
+        Ok(json.into_tool_result()?.content(content))
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        Json::<T>::output_schema()
+    }
+}
+
+impl<R: IntoToolResult, E: IntoHandlerError> IntoToolResult for Result<R, E> {
+    fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
+        self.map_err(E::into_handler_error)?.into_tool_result()
+    }
+
+    fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
+        R::output_schema()
+    }
+}

@@ -1,0 +1,118 @@
+//! Features that need a session, and the errors for them.
+//!
+//! A server that answers each request alone cannot route a later reply to a waiting call, remember a subscription, or push a message.
+//! A request that depends on one of these gets an error that names the feature, the reason, and the alternative. Such a feature is never
+//! declared as a capability.
+//!
+//! A method answers −32601 with [`SessionRequired::data`]. A tool answers with `isError`. A prompt or a resource answers −32603 with the
+//! same data.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::protocol::error::{ErrorCode, RpcError};
+
+/// A feature that needs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionRequired {
+    /// `elicitation/create` from the server, up to 2025-11-25.
+    Elicitation,
+    /// `sampling/createMessage` from the server, up to 2025-11-25.
+    Sampling,
+    /// `roots/list` from the server, up to 2025-11-25.
+    Roots,
+    /// `resources/subscribe` and `resources/unsubscribe`.
+    ResourceSubscription,
+    /// `logging/setLevel`, which sets the level for later requests.
+    SetLogLevel,
+    /// A GET on the endpoint, for messages from the server.
+    ServerStream,
+    /// A DELETE on the endpoint, which ends a session.
+    EndSession,
+    /// The tasks of 2025-11-25.
+    Tasks,
+    /// The setting `serverless = false`.
+    Stateful,
+}
+
+/// The methods that need a session.
+const METHODS: [(&str, SessionRequired); 7] = [
+    ("resources/subscribe", SessionRequired::ResourceSubscription),
+    ("resources/unsubscribe", SessionRequired::ResourceSubscription),
+    ("logging/setLevel", SessionRequired::SetLogLevel),
+    ("tasks/get", SessionRequired::Tasks),
+    ("tasks/result", SessionRequired::Tasks),
+    ("tasks/list", SessionRequired::Tasks),
+    ("tasks/cancel", SessionRequired::Tasks),
+];
+
+/// The texts of an error.
+struct Texts {
+    feature: &'static str,
+    reason: &'static str,
+    alternative: &'static str,
+}
+
+const fn texts(feature: &'static str, reason: &'static str, alternative: &'static str) -> Texts {
+    Texts { feature, reason, alternative }
+}
+
+const NO_REPLY: &str = "the client's reply is another request, which cannot be routed to the waiting call";
+const NOT_REMEMBERED: &str = "nothing is remembered between requests";
+const USE_NEWEST: &str =
+    "use a client that speaks 2026-07-28, in which the question and its answer travel with the call";
+
+impl SessionRequired {
+    const fn texts(self) -> Texts {
+        match self {
+            Self::Elicitation => texts("elicitation", NO_REPLY, USE_NEWEST),
+            Self::Sampling => texts("sampling", NO_REPLY, USE_NEWEST),
+            Self::Roots => texts("roots", NO_REPLY, USE_NEWEST),
+            Self::ResourceSubscription => texts(
+                "resources/subscribe",
+                NOT_REMEMBERED,
+                "list or read again when the `ttlMs` of the last answer is over",
+            ),
+            Self::SetLogLevel => texts(
+                "logging/setLevel",
+                NOT_REMEMBERED,
+                "use a client that speaks 2026-07-28, in which each request names its log level in `_meta`",
+            ),
+            Self::ServerStream => texts(
+                "GET",
+                "the server has no connection to a client after it has answered",
+                "send each request by POST; its answer contains everything",
+            ),
+            Self::EndSession => texts("DELETE", "there is no session to end", "stop sending requests"),
+            Self::Tasks => texts("tasks", NOT_REMEMBERED, "call the tool and wait for its result"),
+            Self::Stateful => texts("serverless = false", "each request is answered alone", "remove the setting"),
+        }
+    }
+
+    /// Returns the feature that `method` belongs to, if it needs a session.
+    pub(crate) fn of_method(method: &str) -> Option<Self> {
+        METHODS.iter().find(|(known, _)| *known == method).map(|(_, feature)| *feature)
+    }
+
+    /// Makes the JSON-RPC error with this code.
+    pub(crate) fn error(self, code: ErrorCode) -> RpcError {
+        RpcError::new(code, self.to_string()).with_data(self.data())
+    }
+
+    /// Returns the `data` of the JSON-RPC error: the strings `feature`, `mode`, `reason` and `alternative`.
+    pub fn data(self) -> Value {
+        let Texts { feature, reason, alternative } = self.texts();
+        json!({ "feature": feature, "mode": "serverless", "reason": reason, "alternative": alternative })
+    }
+}
+
+impl fmt::Display for SessionRequired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Texts { feature, reason, alternative } = self.texts();
+        write!(f, "{feature} needs a session, and this server is serverless: {reason}. Instead, {alternative}.")
+    }
+}
+
+impl std::error::Error for SessionRequired {}

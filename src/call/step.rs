@@ -1,0 +1,140 @@
+//! Steps: work that runs once over all rounds of a call.
+//!
+//! A handler that asks its client runs again from its beginning in the next round. A finished step is not run again then: its result
+//! travels with the call, encrypted. Its effects happen at least once, since a round can be sent again and an answer can be lost.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context as Task, Poll};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::to_raw_value;
+
+use super::call_path::{CallPath, Place};
+use super::context::Context;
+use super::error::HandlerError;
+use super::exchange::Running;
+use crate::json::deserialize::read_text;
+
+/// A step of a call, made by [`Context::step`]. It runs when it is awaited.
+#[must_use = "a step runs when it is awaited"]
+pub struct Step<'a, T> {
+    future: LocalBoxFuture<'a, Result<T, HandlerError>>,
+}
+
+impl<T> Future for Step<'_, T> {
+    type Output = Result<T, HandlerError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
+        self.future.poll_unpin(task)
+    }
+}
+
+impl Context {
+    /// Runs `work` as the step `name`, or returns the result that an earlier round of this call remembered.
+    ///
+    /// The step is found again by where it is (the call, the steps around it), its name and `input`, and by its position among equal
+    /// ones. Only the order of equal steps matters, so steps can run at the same time, such as in `futures::try_join!`. A step with
+    /// another `input` than in an earlier round runs again, and the log gets a warning.
+    ///
+    /// Only `Ok` is remembered. After a question to the client no new step starts. The round ends when the running steps have finished,
+    /// or at the deadline.
+    ///
+    /// Effects happen at least once: use [`idempotency_key`](Self::idempotency_key) for what must not happen twice.
+    ///
+    /// # Errors
+    /// The error of `work`, or `input` or the result cannot be written as JSON.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, Tool};
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Deserialize, Serialize, JsonSchema)]
+    /// struct Order {
+    ///     article: String,
+    /// }
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Address {
+    ///     city: String,
+    /// }
+    ///
+    /// async fn charge(order: &Order, idempotency_key: &str) -> Result<String, HandlerError> {
+    ///     Ok(format!("receipt for {} ({idempotency_key})", order.article))
+    /// }
+    ///
+    /// async fn buy(order: Order, cx: Context) -> Result<String, HandlerError> {
+    ///     let receipt = cx.step("charge", &order, async || charge(&order, &cx.idempotency_key()?).await).await?;
+    ///     // The next round runs `buy` again, and takes the receipt from its memory.
+    ///     let Some(Address { city }) = cx.elicit("address", "Where to?").await?.accepted() else {
+    ///         return Err(HandlerError::new("Nothing was sent: there is no address."));
+    ///     };
+    ///     Ok(format!("{receipt}, sent to {city}"))
+    /// }
+    ///
+    /// let tool = Tool::new("buy", buy).description("Buys an article.");
+    /// ```
+    pub fn step<'a, T, W>(&self, name: impl Display, input: &impl Serialize, work: W) -> Step<'a, T>
+    where
+        T: Serialize + DeserializeOwned + 'a,
+        W: AsyncFnOnce() -> Result<T, HandlerError> + 'a,
+    {
+        let (cx, name) = (self.clone(), name.to_string());
+        let input = serde_json::to_string(input);
+        let path = input.map(|input| Rc::new(self.path().of_step(&name, &input, self.exchange())));
+        let future = async move {
+            let path = path?;
+            if let Some(result) = cx.exchange().result(path.place())
+                && let Some(result) = read_text(result.get().as_bytes())
+            {
+                return Ok(result);
+            }
+            // The round waits for this step until its result is remembered.
+            let running = Running::begin(cx.shared_exchange(), path.place(), &name, cx.host()).await;
+            let at = Within { place: cx.place().clone(), path: path.clone(), work: Box::pin(work()) };
+            let result = at.await?;
+            if cx.has_rounds() {
+                cx.exchange().remember(path.place(), &name, to_raw_value(&result)?);
+            }
+            running.succeed();
+            Ok(result)
+        };
+        Step { future: future.boxed_local() }
+    }
+
+    /// Returns a key for the current step (outside of steps: for the call) that is the same each time the step runs. A service that takes
+    /// idempotency keys performs requests with the same key once.
+    ///
+    /// It is derived from a random id of the call. A client that repeats its first request begins another call.
+    ///
+    /// # Errors
+    /// The host has no randomness.
+    pub fn idempotency_key(&self) -> Result<String, HandlerError> {
+        let call = self.exchange().call_id(self.host())?;
+        Ok(self.path().idempotency_key(&call))
+    }
+}
+
+/// Work within a step. Nested calls, steps and questions that the work begins while it is polled belong to the step.
+struct Within<F> {
+    place: Rc<Place>,
+    path: Rc<CallPath>,
+    work: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Within<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
+        let around = self.place.enter(self.path.clone());
+        let polled = self.work.as_mut().poll(task);
+        self.place.enter(around);
+        polled
+    }
+}

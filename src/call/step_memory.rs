@@ -1,0 +1,149 @@
+//! The steps of a call: the results to remember, and what became of each step in this round.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::limits::{FINISHED_STEPS, STATE_BYTES};
+
+/// The result of a step, which travels with the call.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    place: String,
+    /// The name, for the log.
+    step: String,
+    result: Box<RawValue>,
+    /// An earlier round finished it, and this round has not looked it up yet.
+    #[serde(skip)]
+    is_unused: bool,
+    /// There was no room for the result.
+    #[serde(skip)]
+    is_lost: bool,
+}
+
+impl Finished {
+    fn bytes(&self) -> usize {
+        [self.place.len(), self.step.len(), self.result.get().len()].into_iter().fold(0, usize::saturating_add)
+    }
+}
+
+/// What became of a step in this round.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StepRun {
+    #[serde(skip)]
+    place: String,
+    step: String,
+    status: Status,
+    /// Milliseconds since 1970-01-01T00:00:00Z. `None` if an earlier round finished the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<u64>,
+    /// It waits for an answer, or contains a step that may not start any more.
+    #[serde(skip)]
+    waits: bool,
+}
+
+/// The state of a step, or of the run of a workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Running,
+    Success,
+    Failed,
+}
+
+/// The steps of a call.
+#[derive(Default)]
+pub(crate) struct StepMemory {
+    finished: Vec<Finished>,
+    runs: Vec<StepRun>,
+    has_too_many: bool,
+}
+
+impl StepMemory {
+    /// Takes over the results of earlier rounds.
+    pub(crate) fn resume(&mut self, mut finished: Vec<Finished>) {
+        for step in &mut finished {
+            step.is_unused = true;
+        }
+        self.finished = finished;
+    }
+
+    /// Returns the result that an earlier round remembered of the step at `place`.
+    pub(crate) fn result(&mut self, place: &str) -> Option<Box<RawValue>> {
+        let finished = self.finished.iter_mut().find(|step| step.place == place && !step.is_lost)?;
+        finished.is_unused = false;
+        let (place, step, status) = (place.to_owned(), finished.step.clone(), Status::Success);
+        self.runs.push(StepRun { place, step, status, started_at: None, ended_at: None, waits: false });
+        Some(finished.result.clone())
+    }
+
+    /// Remembers the result of the step at `place`. It replaces the results of the steps within it, which are not needed any more.
+    pub(crate) fn remember(&mut self, place: &str, step: &str, result: Box<RawValue>) {
+        self.finished.retain(|within| !within.place.starts_with(place));
+        if self.finished.len() >= FINISHED_STEPS {
+            self.has_too_many = true;
+            return;
+        }
+        let mut step =
+            Finished { place: place.to_owned(), step: step.to_owned(), result, is_unused: false, is_lost: false };
+        let bytes = self.finished.iter().map(Finished::bytes).fold(step.bytes(), usize::saturating_add);
+        if bytes > STATE_BYTES {
+            step.result = RawValue::NULL.to_owned();
+            step.is_lost = true;
+        }
+        self.finished.push(step);
+    }
+
+    pub(crate) fn finished(&self) -> &[Finished] {
+        &self.finished
+    }
+
+    /// Says why a state cannot hold all results, if it cannot.
+    pub(crate) fn excess(&self) -> Option<String> {
+        if self.has_too_many {
+            return Some(format!("it has finished more than {FINISHED_STEPS} steps"));
+        }
+        let lost = self.finished.iter().find(|step| step.is_lost)?;
+        Some(format!("the result of step `{}` does not fit into the {STATE_BYTES} bytes of a request state", lost.step))
+    }
+
+    /// Begins a step. Returns the index of its run.
+    pub(crate) fn begin(&mut self, place: &str, step: &str, now_ms: u64) -> usize {
+        let (place, step, status) = (place.to_owned(), step.to_owned(), Status::Running);
+        self.runs.push(StepRun { place, step, status, started_at: Some(now_ms), ended_at: None, waits: false });
+        self.runs.len().saturating_sub(1)
+    }
+
+    pub(crate) fn end(&mut self, run: usize, status: Status, now_ms: u64) {
+        if let Some(run) = self.runs.get_mut(run) {
+            run.status = status;
+            run.ended_at = Some(now_ms);
+        }
+    }
+
+    /// The steps of this round, in the order in which they began.
+    pub(crate) fn runs(&self) -> &[StepRun] {
+        &self.runs
+    }
+
+    /// Notes that work at `place` waits for the next round, and so do the steps around it.
+    pub(crate) fn wait_at(&mut self, place: &str) {
+        let around = |run: &&mut StepRun| run.status == Status::Running && place.starts_with(&run.place);
+        for run in self.runs.iter_mut().filter(around) {
+            run.waits = true;
+        }
+    }
+
+    /// The names of the steps that are running and can still finish in this round.
+    pub(crate) fn at_work(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().filter(|run| run.status == Status::Running && !run.waits).map(|run| &*run.step)
+    }
+
+    /// The names of the steps that ran again in this round although an earlier round finished them: their input has changed.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &str> {
+        let ran = |name: &str| self.runs.iter().any(|run| run.started_at.is_some() && run.step == name);
+        self.finished.iter().filter(|step| step.is_unused).map(|step| &*step.step).filter(move |name| ran(name))
+    }
+}

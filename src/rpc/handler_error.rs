@@ -1,0 +1,31 @@
+//! The JSON-RPC error of a handler that failed, for methods whose results cannot carry an error.
+
+use super::{Call, input_required};
+use crate::call::error::{ErrorKind, HandlerError};
+use crate::call::failure;
+use crate::protocol::error::{ErrorCode, RpcError};
+
+/// Converts the error of the handler `name`. The cause goes to the log. `not_found` makes the error for something that does not exist.
+pub(super) fn convert(
+    call: &Call,
+    name: &str,
+    error: HandlerError,
+    not_found: impl FnOnce(HandlerError) -> RpcError,
+) -> RpcError {
+    if let Some(input) = error.input {
+        return input_required::refused_by_error(call, name, *input);
+    }
+    if let Some(cause) = &error.cause {
+        failure::log(call.cx.host(), name, cause);
+    }
+    match error.kind {
+        ErrorKind::Failed => RpcError::new(ErrorCode::Internal, error.message),
+        ErrorKind::Invalid => RpcError::invalid_params(error.message),
+        ErrorKind::NotFound => not_found(error),
+    }
+}
+
+/// Converts the error of a handler that lists or completes, or of a prompt.
+pub(super) fn of_prompt_or_list(call: &Call, name: &str, error: HandlerError) -> RpcError {
+    convert(call, name, error, |error| RpcError::invalid_params(error.message))
+}

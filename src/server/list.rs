@@ -1,0 +1,25 @@
+//! What functions that list or complete may return.
+
+use crate::call::error::{HandlerError, IntoHandlerError};
+
+/// A list, or a `Result` of one: what the functions of [`Completion::with`](crate::Completion::with) and
+/// [`ResourceTemplate::list`](crate::ResourceTemplate::list) may return.
+pub trait IntoList<T> {
+    /// Makes the list.
+    ///
+    /// # Errors
+    /// The function's own error.
+    fn into_list(self) -> Result<Vec<T>, HandlerError>;
+}
+
+impl<T> IntoList<T> for Vec<T> {
+    fn into_list(self) -> Result<Vec<T>, HandlerError> {
+        Ok(self)
+    }
+}
+
+impl<T, E: IntoHandlerError> IntoList<T> for Result<Vec<T>, E> {
+    fn into_list(self) -> Result<Vec<T>, HandlerError> {
+        self.map_err(E::into_handler_error)
+    }
+}
