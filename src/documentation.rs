@@ -41,5 +41,8 @@ struct Hooks;
 #[doc = include_str!("../docs/page.md")]
 struct Page;
 
+#[doc = include_str!("../docs/from-mastra.md")]
+struct FromMastra;
+
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;

@@ -91,6 +91,7 @@
 
 mod agents;
 pub mod auth;
+mod bounded_cache;
 mod call;
 pub mod host;
 pub mod http;

@@ -183,7 +183,7 @@ limits! {
         ISSUER_BYTES: usize = 64 << 10, Bytes, "":
             "the same in bytes" => "503 with `Retry-After`";
         TOKEN_ANSWERS: usize = 1000, Count, "":
-            "answers about tokens that are cached" => "the oldest are removed";
+            "answers about tokens that are cached" => "those that expire soonest are evicted";
         INTROSPECTION_SECONDS: u64 = 60, Seconds, "`Introspection::kept_for`":
             "the time for which an answer about a valid token is cached" => "the server asks again";
         REFUSAL_SECONDS: u64 = 5, Seconds, "":
@@ -191,7 +191,7 @@ limits! {
         KEYS: usize = 32, Count, "":
             "keys of an issuer" => "the rest is not used";
         ISSUER_COUNT: usize = 16, Count, "":
-            "issuers whose keys are cached" => "all are fetched again";
+            "issuers whose keys are cached" => "those that expire soonest are evicted";
         KEYS_SECONDS: u64 = 600, Seconds, "":
             "the time for which keys are cached" => "they are fetched again";
         KEYS_AGAIN_SECONDS: u64 = 60, Seconds, "":

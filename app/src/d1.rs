@@ -1,4 +1,4 @@
-//! Documents in D1, with a full-text index (SQLite's FTS5) that triggers keep.
+//! The store in D1, with a full-text index (SQLite's FTS5) that triggers keep up to date.
 
 use worker::js_sys::Array;
 use worker::wasm_bindgen::JsCast;
@@ -9,15 +9,15 @@ use crate::store::{Hit, Outage, Store, StoreError};
 
 pub(crate) struct D1Store(D1Database);
 
-/// A title that fits counts for more than a text that does; equal ranks are in a fixed order.
+/// A match in the title counts five times as much as one in the text. Equal ranks are sorted by slug.
 const SEARCH: &str = "SELECT d.slug AS slug, d.title AS title, snippet(documents_index, 1, '', '', ' … ', 32) AS snippet \
      FROM documents_index JOIN documents d ON d.id = documents_index.rowid \
      WHERE documents_index MATCH ?1 ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
 
 const READ: &str = "SELECT slug, title, text FROM documents WHERE slug = ?1";
 
-/// One statement for each document, and the triggers that index it run within it. Several are a batch, which D1 does wholly or not at
-/// all.
+/// One statement per document; the triggers that index it run within the statement. Several statements form a batch, and D1
+/// executes all of a batch or nothing.
 const SAVE: &str = "INSERT INTO documents (slug, title, text) VALUES (?1, ?2, ?3) \
      ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at";
 
@@ -28,7 +28,7 @@ impl D1Store {
         Self(database)
     }
 
-    /// The rows, each as the texts of its `N` columns: these tables hold nothing else.
+    /// Runs a query and returns its rows. Each row has `N` columns, and each column is a text.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
         let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
         let texts = |row: &Array| {
@@ -36,15 +36,16 @@ impl D1Store {
             texts?.try_into().ok()
         };
         let rows: Option<Vec<_>> = rows.iter().map(|row| row.dyn_ref().and_then(texts)).collect();
-        let unlike = || StoreError { outage: Outage::Unavailable, cause: format!("not {N} texts a row: {sql}") };
-        rows.ok_or_else(unlike)
+        let malformed =
+            || StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
+        rows.ok_or_else(malformed)
     }
 }
 
-/// The slug of a document that is in the table.
+/// Reads a slug from the table.
 fn slug(text: String) -> Result<Slug, StoreError> {
-    let is_none = |error: NotASlug| StoreError { outage: Outage::Unavailable, cause: error.to_string() };
-    text.try_into().map_err(is_none)
+    let malformed = |error: NotASlug| StoreError { outage: Outage::Unavailable, cause: error.to_string() };
+    text.try_into().map_err(malformed)
 }
 
 fn failed(error: worker::Error) -> StoreError {
@@ -53,11 +54,11 @@ fn failed(error: worker::Error) -> StoreError {
     StoreError { outage, cause }
 }
 
-/// Each word as a string of FTS5's query language: between quotes nothing has a meaning, and signs, the quote among them,
-/// only separate words. One of the words is enough; the ranking puts the documents with most of them first.
+/// Quotes each word as a string of FTS5's query language and joins them by `OR`. Punctuation, quotes included, only separates
+/// words, so no part of `query` is an operator. The ranking puts documents with most of the words first.
 fn match_any(query: &str) -> String {
-    let between_words = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
-    let words = query.split(between_words).filter(|word| !word.is_empty());
+    let separates = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
+    let words = query.split(separates).filter(|word| !word.is_empty());
     words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ")
 }
 

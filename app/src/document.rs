@@ -1,20 +1,22 @@
-//! Documents, and what they are named by.
+//! Documents and their names.
 
 use std::fmt;
 
-use edge_mcp::HandlerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the documents are, as resources.
+/// The URI of a document as a resource is this prefix and its slug.
 pub(crate) const URI_PREFIX: &str = "kb://documents/";
 
-/// The name of a document: `a-z`, `0-9` and `-`.
+/// The media type of every document.
+pub(crate) const MARKDOWN: &str = "text/markdown";
+
+/// The name of a document: one or more of `a-z`, `0-9` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Slug(String);
 
-/// A text that is no slug.
+/// The error for a text that is not a slug.
 #[derive(Debug)]
 pub(crate) struct NotASlug;
 
@@ -40,17 +42,9 @@ impl Slug {
         &self.0
     }
 
-    /// The document as a resource.
+    /// Returns the URI of the document as a resource.
     pub(crate) fn uri(&self) -> String {
         format!("{URI_PREFIX}{}", self.0)
-    }
-
-    /// What is said of a document that is not there.
-    pub(crate) fn not_found(&self) -> HandlerError {
-        HandlerError::new(format!(
-            "There is no document `{}`. search-documents finds documents by what they say.",
-            self.0
-        ))
     }
 }
 
@@ -64,7 +58,7 @@ pub(crate) struct Document {
     #[schemars(length(min = 1, max = 300))]
     pub(crate) title: String,
     /// The whole document in Markdown; it replaces what was there
-    // D1 stores rows of up to two million bytes, and a character has up to four.
+    // D1 stores rows of at most 2,000,000 bytes, and a character has at most 4 bytes.
     #[schemars(length(min = 1, max = 400_000))]
     pub(crate) text: String,
 }

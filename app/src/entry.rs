@@ -1,4 +1,4 @@
-//! Where a request comes in.
+//! The entry point of the Worker: reads the environment and makes the endpoint.
 
 use std::rc::Rc;
 

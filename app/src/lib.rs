@@ -1,5 +1,8 @@
-//! A knowledge base of Markdown documents: tools to search, read and save them, and each document as a resource,
-//! and prompts that answer from them.
+//! A knowledge base of Markdown documents: tools to search, read and save documents, each document as a resource,
+//! and prompts that answer from the documents.
+//!
+//! Each module imports only from those before it: `document`, `store`, `d1`, `scopes`, `tools`, `ingest`, `resources`, `prompts`,
+//! `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod d1;
@@ -8,8 +11,10 @@ mod entry;
 mod ingest;
 mod librarian;
 mod prompts;
+mod resources;
+mod scopes;
 mod server;
 mod store;
-
 #[cfg(test)]
 mod tests;
+mod tools;

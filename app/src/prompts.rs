@@ -7,12 +7,12 @@ use edge_mcp::{HandlerError, Prompt, PromptResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::document::{Document, Slug};
-use crate::server::{MARKDOWN, READ, with};
-use crate::store::{Hit, Store};
+use crate::document::{Document, MARKDOWN, Slug};
+use crate::scopes;
+use crate::store::{Hit, Store, with_store};
 
-/// More documents would leave a model less room to think than they give it to think about.
-const MOST_DOCUMENTS: u32 = 3;
+/// The most documents in one prompt. More would fill the context of a model without helping it.
+const MAX_DOCUMENTS: u32 = 3;
 
 #[derive(Deserialize, JsonSchema)]
 struct Question {
@@ -27,15 +27,15 @@ struct Code {
     code: String,
 }
 
-/// `answer-from-documents`: the question, with the documents that fit it best.
+/// `answer-from-documents`: a question with the documents that match it best.
 pub(crate) fn answer_from_documents<S: Store>(store: &Rc<S>) -> Prompt {
-    Prompt::new("answer-from-documents", with(store, answer))
+    Prompt::new("answer-from-documents", with_store(store, answer))
         .title("Answer from documents")
         .description("Answers a question from the documents that fit it best, and names them.")
-        .scopes(READ)
+        .scopes([scopes::READ])
 }
 
-/// `analyze-code`, in its two versions.
+/// Both versions of `analyze-code`.
 pub(crate) fn analyze_code() -> [Prompt; 2] {
     let first = |Code { code }: Code| async move { format!("Analyze this code: {code}") };
     let second = |Code { code }: Code| async move { format!("Analyze this code with the new logic: {code}") };
@@ -47,7 +47,7 @@ pub(crate) fn analyze_code() -> [Prompt; 2] {
 
 async fn answer<S: Store>(store: Rc<S>, Question { question }: Question) -> Result<PromptResult, HandlerError> {
     let mut messages = Vec::new();
-    for Hit { slug, .. } in store.search(&question, MOST_DOCUMENTS).await? {
+    for Hit { slug, .. } in store.search(&question, MAX_DOCUMENTS).await? {
         if let Some(document) = store.read(&Slug::try_from(slug)?).await? {
             messages.push(PromptMessage::user(embedded(document)));
         }

@@ -1,12 +1,16 @@
-//! Where documents are kept: D1 in the Worker, memory in tests.
+//! The storage of documents, as a trait: D1 implements it in the Worker, memory in tests.
 
 use std::future::Future;
+use std::rc::Rc;
 
 use edge_mcp::HandlerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
+
+/// The most characters of a search query.
+pub(crate) const MAX_QUERY_CHARACTERS: usize = 500;
 
 /// A document that was found, with the passage that made it so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,10 +23,10 @@ pub(crate) struct Hit {
     pub(crate) snippet: String,
 }
 
-/// Why the store did not do what it was asked.
+/// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
-    /// The tables are missing.
+    /// The tables are missing: the migrations have not been applied.
     NotMigrated,
     /// The database does not answer.
     Unavailable,
@@ -39,37 +43,43 @@ impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
         let message = match error.outage {
             Outage::NotMigrated => {
-                "The knowledge base has no tables yet. Whoever runs it has to apply the migrations: \
+                "The knowledge base has no tables yet. Its operator must apply the migrations: \
                  `npx wrangler d1 migrations apply DB --remote` for a deployed Worker, `scripts/dev` for a local one."
             }
             Outage::Unavailable => {
-                "The knowledge base's database does not answer. Try again later; if it stays so, whoever runs it finds \
-                 the reason with `npx wrangler tail`."
+                "The knowledge base's database does not answer. Try again later. If it still does not answer, its \
+                 operator can find the reason with `npx wrangler tail`."
             }
         };
         Self::new(message).because(error.cause)
     }
 }
 
-/// Keeps documents.
+/// Stores documents.
 pub(crate) trait Store: 'static {
-    /// The documents in which a word of `query` occurs, those that fit best first. Whatever is in `query` is searched for:
-    /// nothing in it is an operator.
+    /// Returns at most `limit` documents that contain a word of `query`, best match first. No character or word of `query` is
+    /// an operator.
     fn search(&self, query: &str, limit: u32) -> impl Future<Output = Result<Vec<Hit>, StoreError>>;
 
-    /// The document `slug`, if it is there.
+    /// Returns the document named `slug`, or `None`.
     fn read(&self, slug: &Slug) -> impl Future<Output = Result<Option<Document>, StoreError>>;
 
-    /// Creates or replaces documents: all of them whole, index included, or none.
+    /// Creates or replaces documents and their index entries: all of them, or none.
     fn save(&self, documents: &[Document]) -> impl Future<Output = Result<(), StoreError>>;
 
-    /// Slug and title of every document, in the order of the slugs.
+    /// Returns slug and title of every document, sorted by slug.
     fn list(&self) -> impl Future<Output = Result<Vec<(Slug, String)>, StoreError>>;
+}
+
+/// Turns a function of a store and arguments into a handler of arguments.
+pub(crate) fn with_store<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl Fn(A) -> F + use<S, A, F> {
+    let store = store.clone();
+    move |arguments| handler(store.clone(), arguments)
 }
 
 #[cfg(test)]
 pub(crate) mod memory {
-    //! Documents in memory, and switches that make the store fail.
+    //! A store in memory, which tests can make fail.
 
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
@@ -80,8 +90,8 @@ pub(crate) mod memory {
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
         pub(crate) outage: Cell<Option<Outage>>,
-        /// How often it is asked before it fails, and goes on to.
-        pub(crate) lasts: Cell<Option<usize>>,
+        /// The number of requests that succeed; all later ones fail. `None` for no limit.
+        pub(crate) remaining: Cell<Option<usize>>,
     }
 
     impl MemoryStore {
@@ -90,8 +100,8 @@ pub(crate) mod memory {
         }
 
         fn check(&self) -> Result<(), StoreError> {
-            let outage = self.outage.get().or((self.lasts.get() == Some(0)).then_some(Outage::Unavailable));
-            self.lasts.set(self.lasts.get().map(|times| times.saturating_sub(1)));
+            let outage = self.outage.get().or((self.remaining.get() == Some(0)).then_some(Outage::Unavailable));
+            self.remaining.set(self.remaining.get().map(|times| times.saturating_sub(1)));
             match outage {
                 Some(outage) => Err(StoreError { outage, cause: "the test says so".into() }),
                 None => Ok(()),

@@ -1,4 +1,4 @@
-//! The knowledge base over documents in memory.
+//! Tests of the knowledge base over a store in memory.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ mod librarian;
 #[path = "../../tests/spec/network.rs"]
 mod network;
 
-/// What is published changes only on purpose.
+/// tools/list changes only together with its golden file.
 #[test]
 fn tools_are_published_as_before() {
     let store = Rc::new(MemoryStore::default());
@@ -33,7 +33,7 @@ struct KnowledgeBase {
 }
 
 impl KnowledgeBase {
-    /// With two documents in it.
+    /// Returns a knowledge base of two documents.
     fn new() -> Self {
         let base = Self { store: Rc::default() };
         for (slug, title, text) in [
@@ -76,16 +76,16 @@ fn documents_are_found_read_and_replaced() {
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
 }
 
-/// Many documents are stored, or none: not when two have one slug, one is malformed, or the store fails.
+/// All documents are stored, or none if two have the same slug, one is malformed, or the store fails.
 #[test]
-fn documents_are_ingested_wholly_or_not_at_all() {
+fn ingest_stores_all_documents_or_none() {
     let base = KnowledgeBase::new();
     let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "New." });
     let count = || base.store.count();
     for (documents, says) in [
         (json!([document("a"), document("b"), document("a")]), "Two documents have the slug `a`"),
         (json!([document("a"), document("B b")]), "a slug is made of"),
-        (json!([document("a"), { "slug": "b" }]), "documents[1].title: is required"),
+        (json!([document("a"), { "slug": "b" }]), "`documents[1].title` is required"),
         (json!([]), "at least 1"),
     ] {
         let (text, is_error) = base.text("run_ingest", json!({ "documents": documents }));
@@ -94,7 +94,7 @@ fn documents_are_ingested_wholly_or_not_at_all() {
     }
     base.store.outage.set(Some(Outage::NotMigrated));
     let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
-    assert!(is_error && text.contains("Step `store` failed") && text.contains("migrations"), "{text}");
+    assert!(is_error && text.contains("migrations"), "{text}");
     base.store.outage.set(None);
     let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
     assert_eq!(
@@ -107,7 +107,7 @@ fn documents_are_ingested_wholly_or_not_at_all() {
 }
 
 #[test]
-fn a_document_is_a_resource() {
+fn documents_are_resources() {
     let base = KnowledgeBase::new();
     let listed = base.request("resources/list", json!({}));
     assert_eq!(
@@ -129,7 +129,7 @@ fn arguments_are_checked() {
     let base = KnowledgeBase::new();
     let document = |slug: &str, title: &str, text: &str| json!({ "slug": slug, "title": title, "text": text });
     for (tool, arguments, says) in [
-        ("search-documents", json!({}), "query: is required"),
+        ("search-documents", json!({}), "`query` is required"),
         ("search-documents", json!({ "query": "" }), "query: has 0 characters"),
         ("search-documents", json!({ "query": "x".repeat(501) }), "query: has 501 characters"),
         ("search-documents", json!({ "query": "x", "limit": 0 }), "limit: 0 is below"),
@@ -168,7 +168,7 @@ fn slugs_are_completed() {
 }
 
 #[test]
-fn prompts_bring_what_they_need() {
+fn prompts_embed_the_matching_documents() {
     let base = KnowledgeBase::new();
     let get =
         |name: &str, arguments: Value| base.request("prompts/get", json!({ "name": name, "arguments": arguments }));
@@ -191,14 +191,14 @@ fn prompts_bring_what_they_need() {
     assert_eq!(get("answer-from-documents", json!({ "question": "x" }))["error"]["code"], -32603);
 }
 
-/// Wherever in a call the store fails, the caller is told so and nothing of its cause, nothing is half written, and the next call is
-/// whole.
+/// At whatever request the store fails, the caller gets an error without its cause, nothing is half written, and the next call
+/// succeeds.
 #[test]
-fn a_store_may_fail_at_any_point() {
+fn a_failing_store_leaves_no_partial_state() {
     let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "Run it." });
     let call = |name: &str, arguments: Value| ("tools/call", json!({ "name": name, "arguments": arguments }));
     let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
-    for ((method, params), asks) in [
+    for ((method, params), requests) in [
         (call("search-documents", json!({ "query": "run" })), 1),
         (call("read-document", json!({ "slug": "testing" })), 1),
         (call("save-document", document("testing")), 1),
@@ -206,17 +206,17 @@ fn a_store_may_fail_at_any_point() {
         (("resources/list", json!({})), 1),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
         (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
-        // It searches, and reads the two documents that it finds.
+        // It searches once and reads the two documents that it finds.
         (("prompts/get", json!({ "name": "answer-from-documents", "arguments": { "question": "run" } })), 3),
     ] {
-        for lasts in 0..=asks {
+        for remaining in 0..=requests {
             let base = KnowledgeBase::new();
-            base.store.lasts.set(Some(lasts));
+            base.store.remaining.set(Some(remaining));
             let answer = base.request(method, params.clone());
             let has_failed = answer["error"]["code"] == -32603 || answer["result"]["isError"] == true;
-            assert_eq!(has_failed, lasts < asks, "{method} after {lasts}: {answer}");
+            assert_eq!(has_failed, remaining < requests, "{method} after {remaining}: {answer}");
             assert!(!answer.to_string().contains("the test says so"), "{answer}");
-            base.store.lasts.set(None);
+            base.store.remaining.set(None);
             if has_failed {
                 let testing = base.text("read-document", json!({ "slug": "testing" })).0;
                 assert_eq!((base.store.count(), &*testing), (2, "Run scripts/test, then deploy."), "{method}");
@@ -227,9 +227,9 @@ fn a_store_may_fail_at_any_point() {
     }
 }
 
-/// An outage says what to do, and nothing of its cause.
+/// The error of an outage says what to do and does not contain its cause.
 #[test]
-fn an_outage_is_told() {
+fn an_outage_says_what_to_do() {
     let base = KnowledgeBase::new();
     for (outage, says) in [(Outage::NotMigrated, "migrations apply"), (Outage::Unavailable, "Try again later")] {
         base.store.outage.set(Some(outage));

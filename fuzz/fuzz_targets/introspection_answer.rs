@@ -18,7 +18,7 @@ const RESOURCE: &str = "https://kb.example.com/mcp";
 thread_local! {
     static ENDPOINT: Rc<Endpoint> = Rc::new(
         Endpoint::new(server)
-            .auth(Introspection::new("https://auth.example.com/introspect").map(Introspection::without_cache))
+            .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL").without_cache())
             .resource(ProtectedResource::at(RESOURCE).expect("a URL"))
             .without_rate_limit(),
     );

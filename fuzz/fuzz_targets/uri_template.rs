@@ -1,4 +1,4 @@
-//! Any template and any URI: nothing panics, the steps are bounded, and matching and expanding undo each other.
+//! Any template and any URI: nothing panics, matching is linear, and matching and expanding are inverse.
 //!
 //! `cargo +nightly fuzz run uri_template`. The input is lines: a template after its `x:`, a URI after its `x:`, and then a
 //! value for each variable in turn; an empty line leaves a variable out.
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use edge_mcp::uri_template::UriTemplate;
 use libfuzzer_sys::fuzz_target;
 
-/// As in tests/uri_template.
-const STEPS_PER_BYTE: usize = 8;
+/// The same number as in src/uri_template/linear.rs.
+const VISITS_PER_BYTE: usize = 8;
 
 fuzz_target!(|input: &str| {
     let _ = UriTemplate::parse(input);
@@ -20,11 +20,11 @@ fuzz_target!(|input: &str| {
     let Ok(template) = UriTemplate::parse(&text) else { return };
 
     let matches = |uri: &str| {
-        assert!(template.steps(uri) <= STEPS_PER_BYTE * (text.len() + uri.len()), "{text} {uri}");
+        assert!(template.visits(uri) <= VISITS_PER_BYTE * (text.len() + uri.len()), "{text} {uri}");
         template.matches(uri)
     };
     if let Some(variables) = matches(&uri) {
-        let again = template.expand(&variables).expect("what was read can be written");
+        let again = template.expand(&variables).expect("matched variables can be expanded");
         assert_eq!(matches(&again), Some(variables), "{text} {uri} {again}");
     }
     let given = template.variables().zip(lines).filter(|(_, value)| !value.is_empty());

@@ -1,41 +1,38 @@
 //! Several validators, any of which may accept a token.
 
-use super::config::ConfigError;
 use super::principal::Principal;
-use super::validator::{BoxValidator, IntoValidator, Presented, TokenRefusal, TokenValidator};
+use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 
-/// Accepts what one of its validators accepts. They are asked one after the other: the cheapest should come first.
+/// Accepts a token if one of its validators does. It asks them in order, so add the cheapest first.
 ///
 /// ```
 /// use edge_mcp::auth::{AnyOf, Introspection, StaticTokens};
 ///
 /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
 /// let validator = AnyOf::new()
-///     .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)))?
-///     .or(Introspection::new("https://auth.example.com/introspect"))?;
+///     .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))?)
+///     .or(Introspection::new("https://auth.example.com/introspect")?);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Default)]
-pub struct AnyOf(Vec<BoxValidator>);
+pub struct AnyOf(Vec<Box<dyn DynValidator>>);
 
 impl AnyOf {
-    /// Accepts nothing yet.
+    /// Creates a validator that accepts no token.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Also accepts what `validator` accepts.
-    ///
-    /// # Errors
-    /// The mistake in the configuration that left no validator.
-    pub fn or<Kind>(mut self, validator: impl IntoValidator<Kind>) -> Result<Self, ConfigError> {
-        self.0.push(validator.into_validator()?);
-        Ok(self)
+    /// Adds a validator.
+    #[must_use]
+    pub fn or(mut self, validator: impl TokenValidator + 'static) -> Self {
+        self.0.push(Box::new(validator));
+        self
     }
 }
 
-/// Of several refusals, the one that tells the caller most. Where one validator cannot say, the token may be a good one: that
-/// outranks all that the others say.
+/// Returns how much a refusal tells the caller: of several refusals, the one with the highest rank is reported. A validator that
+/// cannot check the token outranks those that reject it, because the token may be valid.
 fn rank(refusal: &TokenRefusal) -> u8 {
     match refusal {
         TokenRefusal::Invalid(_) => 0,
@@ -48,18 +45,18 @@ fn rank(refusal: &TokenRefusal) -> u8 {
 
 impl TokenValidator for AnyOf {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        let mut refused = TokenRefusal::Invalid("no validator knows it".into());
+        let mut reported = TokenRefusal::Invalid("no validator knows it".into());
         for validator in &self.0 {
-            match validator.validate(presented).await {
+            match validator.validate_boxed(presented).await {
                 Ok(principal) => return Ok(principal),
-                Err(refusal) if rank(&refusal) >= rank(&refused) => refused = refusal,
+                Err(refusal) if rank(&refusal) >= rank(&reported) => reported = refusal,
                 Err(_) => {}
             }
         }
-        Err(refused)
+        Err(reported)
     }
 
     fn needs_resource(&self) -> bool {
-        self.0.iter().any(TokenValidator::needs_resource)
+        self.0.iter().any(|validator| validator.needs_resource())
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! Source: RFC 6750 §2.1, RFC 9110 §11.4.
 
-/// The header is there, but names no single token.
+/// An `Authorization` header with the scheme `Bearer` that does not have exactly one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The bearer token that `header` carries.
+/// Returns the bearer token of an `Authorization` header.
 ///
-/// No header and another scheme are `Ok(None)`: the caller has sent no token. The scheme's case does not matter.
+/// Without a header, and with another scheme, it returns `Ok(None)`: the caller has not sent a token. The case of the scheme does not
+/// matter.
 ///
 /// # Errors
-/// [`Malformed`] for `Bearer` without a token, with two (also as two headers, which arrive joined by a comma), or with
-/// characters that a token cannot have.
+/// [`Malformed`] if `Bearer` is followed by no token, by several tokens, or by characters that a token cannot have. Two headers arrive
+/// joined by a comma, so they are malformed too.
 ///
 /// ```
 /// use edge_mcp::auth::bearer::{Malformed, token};
@@ -32,14 +33,14 @@ pub fn token(header: Option<&str>) -> Result<Option<&str>, Malformed> {
     if is_token(token) { Ok(Some(token)) } else { Err(Malformed) }
 }
 
-/// What a token may look like: `b64token` of RFC 6750 §2.1, and with colons, by which some issuers divide theirs.
+/// Returns whether `text` has the form of a token: `b64token` of RFC 6750 §2.1. Colons are allowed too, because some issuers use them.
 pub fn is_token(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/:".contains(&byte))
 }
 
-/// Whether the query of a URL has an `access_token`: what is in a URL is in logs and histories, so that it is no place for one
-/// (2026-07-28, basic/authorization, "Token Requirements").
+/// Returns whether the query of a URL has the parameter `access_token`. Such tokens are rejected because URLs end up in logs and
+/// histories (2026-07-28, basic/authorization, "Token Requirements").
 ///
 /// ```
 /// use edge_mcp::auth::bearer::is_in_query;
@@ -56,7 +57,7 @@ pub fn is_in_query(url: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Rule 106: what is no well-formed authorization is told apart from none at all.
+    /// Rule 106: a malformed header is not the same as no header.
     #[test]
     fn a_header_has_one_token_or_none() {
         for (header, expected) in [

@@ -1,11 +1,11 @@
-//! What a caller who did not pass is told in `WWW-Authenticate`.
+//! The `WWW-Authenticate` header of a response to a caller without sufficient authorization.
 //!
 //! Source: RFC 6750 §3; RFC 9728 §5.1; 2026-07-28, basic/authorization, "Protected Resource Metadata Discovery Requirements" and
 //! "Runtime Insufficient Scope".
 
 use http::header::HeaderValue;
 
-/// A `Bearer` challenge: parameters in quotes, in which nothing ends a quote or a line.
+/// A `Bearer` challenge. Each parameter is a quoted string, and its value is escaped so that it cannot end the string or the header.
 #[derive(Debug, Default)]
 pub(crate) struct Challenge(String);
 
@@ -14,7 +14,7 @@ impl Challenge {
         Self::default()
     }
 
-    /// With this parameter. A character that no header can hold becomes a `?`.
+    /// Adds a parameter. A character that headers cannot contain becomes `?`.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.0.push_str(if self.0.is_empty() { " " } else { ", " });
@@ -31,7 +31,7 @@ impl Challenge {
         self
     }
 
-    /// The same, if there is a value.
+    /// Adds a parameter if it has a value.
     #[must_use]
     pub(crate) fn with_some(self, name: &'static str, value: Option<&str>) -> Self {
         match value {
@@ -40,9 +40,9 @@ impl Challenge {
         }
     }
 
-    /// The value of the header.
+    /// Returns the value of the header.
     pub(crate) fn into_value(self) -> HeaderValue {
-        // It has no character but printable ASCII.
+        // The text is printable ASCII, so the fallback is never used.
         HeaderValue::from_str(&format!("Bearer{}", self.0)).unwrap_or(HeaderValue::from_static("Bearer"))
     }
 }
@@ -51,7 +51,7 @@ impl Challenge {
 mod tests {
     use super::*;
 
-    /// Nothing that a value holds can end the quote, the parameter or the header.
+    /// No value can end its quoted string, its parameter or the header.
     #[test]
     fn a_value_stays_in_its_quotes() {
         assert_eq!(Challenge::new().into_value(), "Bearer");

@@ -1,32 +1,32 @@
-//! What a token says, or an authorization server says of it, and whether that is good here.
+//! The checks of a token's claims. The claims come from the token itself, or from an introspection answer.
 //!
-//! Each claim is checked by its type too: one of the wrong type says nothing, and a token that says nothing of its end would
-//! never end.
+//! A claim of the wrong type is an error. If it were ignored, a token with a malformed `exp` would never expire.
 //!
 //! Source: RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §4; 2026-07-28, basic/authorization, "Token Handling".
 
 use serde_json::{Map, Value};
 
-use super::principal::{CLIENT, Principal};
+use super::principal::{CLIENT_PREFIX, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
+use crate::host::is_same_url;
 use crate::json::{Document, JsonLimits, Kind};
 use crate::limits::CLOCK_SKEW_SECONDS;
 
-/// The values of `token_use` that mean an access token: Amazon Cognito says `access`, Ory Hydra `access_token`. Cognito calls other
-/// tokens `id`, Hydra `refresh_token`.
+/// The values of `token_use` that mean an access token: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id`
+/// (Cognito) or `refresh_token` (Hydra).
 const ACCESS_TOKEN_USES: [&str; 2] = ["access", "access_token"];
-/// The values of the claim `typ` that mean another token at Keycloak, whose access tokens have `Bearer` or `DPoP` there. Other issuers
-/// write other things into `typ`, so the rest passes.
+/// The values of the claim `typ` by which Keycloak marks tokens that are not access tokens. Other issuers use `typ` for other purposes,
+/// so every other value passes.
 const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 
-/// What is expected of claims.
+/// The expected values of claims.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
-    /// `iss`, where it is known.
+    /// The value of `iss`, if it is known.
     pub issuer: Option<String>,
     pub audience: Audience,
-    /// Whether `exp` and, where it is known, `iss` must be there.
+    /// Whether `exp`, and `iss` if its value is known, must be present.
     pub all: bool,
 }
 
@@ -36,14 +36,14 @@ pub(super) enum Audience {
     /// The URL of this server.
     #[default]
     Resource,
-    /// Another name of it.
+    /// Another name of this server.
     Named(String),
-    /// Any, and none.
+    /// Any audience, or none.
     Any,
 }
 
-/// Reads an object, in which no key is twice.
-pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
+/// Parses a JSON object without duplicate keys.
+pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
     let document = Document::parse(json, JsonLimits::default()).ok()?;
     if document.root().kind() != Kind::Object {
         return None;
@@ -51,15 +51,18 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     document.root().to_map()
 }
 
-/// Whom `claims` speak for, if they are good at `now` for the server at `resource`.
-pub(super) fn judge(
+/// Checks `claims` at the time `now` for the server at `resource`, and returns for whom they speak.
+///
+/// # Errors
+/// The first check that fails.
+pub(super) fn check(
     claims: Map<String, Value>,
     expected: &Expected,
     resource: Option<&SecureUrl>,
     now: u64,
 ) -> Result<Principal, TokenRefusal> {
     let expires = time(&claims, "exp")?;
-    let (not_before, since) = (time(&claims, "nbf")?, time(&claims, "iat")?);
+    let (not_before, issued_at) = (time(&claims, "nbf")?, time(&claims, "iat")?);
     let issuer = string(&claims, "iss")?;
     let audience = strings(&claims, "aud")?;
     if !is_access_token(&claims)? {
@@ -69,29 +72,29 @@ pub(super) fn judge(
         return Err(invalid("its `token_type` is not Bearer"));
     }
     if claims.contains_key("cnf") {
-        return Err(invalid("it is bound to a key of its holder, which a bearer does not prove to have"));
+        return Err(invalid("it is bound to a key (`cnf`), and this server cannot check that the caller has the key"));
     }
     match (issuer, &expected.issuer) {
-        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its issuer is another")),
+        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("it has another issuer")),
         (None, Some(_)) if expected.all => return Err(invalid("it names no issuer")),
         _ => {}
     }
     match expires {
-        Some(expires) if has_ended(expires, now) => return Err(TokenRefusal::Expired),
-        None if expected.all => return Err(invalid("it does not say when it ends")),
+        Some(expires) if has_expired(expires, now) => return Err(TokenRefusal::Expired),
+        None if expected.all => return Err(invalid("it has no `exp`")),
         _ => {}
     }
     let latest = now.saturating_add(CLOCK_SKEW_SECONDS);
     if not_before.is_some_and(|time| time > latest) {
-        return Err(invalid("it is not good yet"));
+        return Err(invalid("it is not valid yet (`nbf`)"));
     }
-    if since.is_some_and(|time| time > latest) {
-        return Err(invalid("it was issued in the future"));
+    if issued_at.is_some_and(|time| time > latest) {
+        return Err(invalid("it was issued in the future (`iat`)"));
     }
     let is_for_us = match &expected.audience {
         Audience::Any => true,
         Audience::Named(name) => audience.contains(&name.as_str()),
-        Audience::Resource => resource.is_some_and(|url| audience.iter().any(|one| url.is_same_as(one))),
+        Audience::Resource => resource.is_some_and(|url| audience.iter().any(|one| is_same_url(url.as_str(), one))),
     };
     if !is_for_us {
         return Err(TokenRefusal::WrongAudience);
@@ -106,7 +109,7 @@ pub(super) fn judge(
         client_id: client_id.map(str::to_owned),
         scopes: scopes(&claims)?,
         expires,
-        // Another name of this server, or none that matters, is settled here.
+        // Any other audience has just been checked. The endpoint compares this one with the URL of this server again.
         audience: match expected.audience {
             Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
             Audience::Named(_) | Audience::Any => Vec::new(),
@@ -115,8 +118,8 @@ pub(super) fn judge(
     })
 }
 
-/// Returns whether the claims are not marked as those of a refresh token or an ID token: an authorization server says `active` of
-/// these too (RFC 7662 §2.1).
+/// Returns `false` if the claims are marked as those of a refresh token or an ID token. An authorization server may report such a token
+/// as active (RFC 7662 §2.1).
 fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     let is_one_of = |known: &[&str], name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
     let is_used_as_such = string(claims, "token_use")?.is_none_or(|name| is_one_of(&ACCESS_TOKEN_USES, name));
@@ -124,21 +127,23 @@ fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
 }
 
-/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that no user can have:
-/// clients may be able to choose their ids (RFC 9068 §5).
+/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that no user can have,
+/// because clients may be able to choose their ids (RFC 9068 §5).
 fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
     let client_id = client_id.filter(|id| !id.is_empty());
     match (sub, client_id) {
         (Some(""), _) | (None, None) => Err(invalid("it names neither a subject nor a client")),
-        (None, Some(id)) => Ok(format!("{CLIENT}{id}")),
-        (Some(sub), Some(id)) if sub == id => Ok(format!("{CLIENT}{id}")),
-        (Some(sub), _) if sub.starts_with(CLIENT) => Err(invalid("its `sub` begins like that of a client")),
+        (None, Some(id)) => Ok(format!("{CLIENT_PREFIX}{id}")),
+        (Some(sub), Some(id)) if sub == id => Ok(format!("{CLIENT_PREFIX}{id}")),
+        (Some(sub), _) if sub.starts_with(CLIENT_PREFIX) => {
+            Err(invalid("its `sub` begins with the prefix for clients"))
+        }
         (Some(sub), _) => Ok(sub.to_owned()),
     }
 }
 
-/// Whether what ends at `expires` has ended, by a clock that may be fast.
-pub(crate) fn has_ended(expires: u64, now: u64) -> bool {
+/// Returns whether `expires` has passed, with a tolerance for clocks that differ.
+pub(crate) fn has_expired(expires: u64, now: u64) -> bool {
     expires.saturating_add(CLOCK_SKEW_SECONDS) <= now
 }
 
@@ -146,38 +151,38 @@ pub(super) fn invalid(detail: &'static str) -> TokenRefusal {
     TokenRefusal::Invalid(detail.into())
 }
 
-/// A claim of the wrong type.
-fn wrong(claim: &str) -> TokenRefusal {
-    TokenRefusal::Invalid(format!("its `{claim}` is of the wrong type").into())
+/// Refuses a claim of the wrong type.
+fn wrong_type(claim: &str) -> TokenRefusal {
+    TokenRefusal::Invalid(format!("its `{claim}` has the wrong type").into())
 }
 
-/// `NumericDate` of RFC 7519 §2, to the second.
+/// Reads a `NumericDate` (RFC 7519 §2) in whole seconds.
 fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenRefusal> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let whole = || value.as_u64();
-    // The cast holds on to the ends of the range.
+    // The cast saturates.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let fraction = || value.as_f64().map(|seconds| seconds as u64);
-    whole().or_else(fraction).map(Some).ok_or_else(|| wrong(name))
+    whole().or_else(fraction).map(Some).ok_or_else(|| wrong_type(name))
 }
 
 fn string<'c>(claims: &'c Map<String, Value>, name: &str) -> Result<Option<&'c str>, TokenRefusal> {
-    claims.get(name).map(|value| value.as_str().ok_or_else(|| wrong(name))).transpose()
+    claims.get(name).map(|value| value.as_str().ok_or_else(|| wrong_type(name))).transpose()
 }
 
-/// One string, or an array of them.
+/// Reads a string or an array of strings.
 fn strings<'c>(claims: &'c Map<String, Value>, name: &str) -> Result<Vec<&'c str>, TokenRefusal> {
     match claims.get(name) {
         None => Ok(Vec::new()),
         Some(Value::String(one)) => Ok(vec![one]),
         Some(Value::Array(several)) => {
-            several.iter().map(|one| one.as_str().ok_or_else(|| wrong(name))).collect::<Result<Vec<_>, _>>()
+            several.iter().map(|one| one.as_str().ok_or_else(|| wrong_type(name))).collect::<Result<Vec<_>, _>>()
         }
-        Some(_) => Err(wrong(name)),
+        Some(_) => Err(wrong_type(name)),
     }
 }
 
-/// `scope`, with spaces between (RFC 8693 §4.2); else `scp`, as two of the large providers call it.
+/// Reads `scope`, a list separated by spaces (RFC 8693 §4.2), or else `scp`, which some large providers use.
 fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, TokenRefusal> {
     let listed = match string(claims, "scope")? {
         Some(scope) => vec![scope],
@@ -194,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_have_spaces_between() {
+    fn scopes_are_separated_by_spaces() {
         for (claims, expected) in [
             (json!({ "scope": "a b" }), vec!["a", "b"]),
             (json!({ "scope": "  a   b " }), vec!["a", "b"]),

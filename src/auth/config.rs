@@ -1,18 +1,18 @@
-//! A configuration that cannot be served.
+//! The error of a wrong configuration.
 
 use std::fmt;
 
-/// A setting is missing or wrong. The endpoint then answers every request with 503 and names it; it never serves without.
+/// A setting that is missing or wrong. The endpoint then answers every request with 503 and names the setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The variable or secret, such as `MCP_STATIC_TOKENS`.
     pub variable: &'static str,
-    /// What is wrong with it and what it should be. Never its value.
+    /// What is wrong with the setting and what it should be. It must not contain the value.
     pub problem: String,
 }
 
 impl ConfigError {
-    /// `variable` has a `problem`.
+    /// Creates the error that `variable` has this `problem`. The text continues a sentence that begins with the variable.
     pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
         Self { variable, problem: problem.into() }
     }

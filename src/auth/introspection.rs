@@ -1,4 +1,4 @@
-//! Tokens that the authorization server is asked about.
+//! A validator that asks the authorization server about each token.
 //!
 //! Source: RFC 7662; RFC 6749 §2.3.1.
 
@@ -19,15 +19,15 @@ use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::host::{FetchLimits, Fetched};
 use crate::limits::{INTROSPECTION_SECONDS, ISSUER_BYTES, ISSUER_SECONDS, REFUSAL_SECONDS};
 
-/// What an answer may take.
+/// The limits of an answer.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
 
 /// Asks an authorization server about each token.
 ///
-/// The answer is good only if it says `"active": true`, names no end that has passed, and has the URL of this server among its
-/// audiences. It is kept for a minute, and never past the token's end, so that a token that is revoked may pass for that long;
-/// refusals are kept for five seconds. An authorization server that is down, slow, or gives no sound answer is a 503 for the
-/// caller: never a 401, which would throw a good token away, and never a way in.
+/// A token is valid if the answer has `"active": true`, an `exp` that has not passed, if any, and the URL of this server among its
+/// audiences. The answer is cached for a minute, but not after the token has expired: a revoked token may pass for that long. A refusal is
+/// cached for five seconds. If the authorization server is down, slow or gives a malformed answer, the caller gets a 503. It does not get
+/// a 401, because a client would then discard a valid token.
 ///
 /// ```
 /// use edge_mcp::auth::Introspection;
@@ -40,20 +40,21 @@ pub struct Introspection {
     endpoint: SecureUrl,
     client: ClientAuthentication,
     expected: Expected,
-    kept: Option<Duration>,
+    /// How long an answer is cached. `None`: answers are not cached.
+    cache_time: Option<Duration>,
 }
 
-/// How this server shows the authorization server who asks.
+/// How this server authenticates to the authorization server.
 enum ClientAuthentication {
     None,
     /// An `Authorization` header.
     Header(String),
-    /// Further fields of the form.
+    /// Two more form fields: the client id and the secret.
     Form(String, String),
 }
 
 impl ClientAuthentication {
-    /// The parts by which one client differs from another.
+    /// Returns the parts in which two clients may differ.
     fn parts(&self) -> [&str; 3] {
         match self {
             Self::None => ["none", "", ""],
@@ -64,25 +65,25 @@ impl ClientAuthentication {
 }
 
 impl Introspection {
-    /// Asks at `endpoint`, without saying who asks.
+    /// Creates a validator that sends its requests to `endpoint`, without client authentication.
     ///
     /// # Errors
-    /// `endpoint` is no HTTPS URL, nor one on localhost.
+    /// `endpoint` is not an HTTPS URL and not on localhost.
     pub fn new(endpoint: &str) -> Result<Self, ConfigError> {
         Self::at("MCP_INTROSPECTION_ENDPOINT", endpoint)
     }
 
-    /// The same, with the name of the variable that the endpoint is in; errors name it.
+    /// As [`new`](Self::new), but errors name `variable` as the source of the URL.
     pub(crate) fn at(variable: &'static str, endpoint: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
             client: ClientAuthentication::None,
             expected: Expected::default(),
-            kept: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
+            cache_time: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
         })
     }
 
-    /// Shows who asks by HTTP Basic (`client_secret_basic`). Both are form-encoded first, as OAuth asks for.
+    /// Authenticates by HTTP Basic (`client_secret_basic`). Id and secret are form-encoded first, as OAuth requires.
     #[must_use]
     pub fn basic(mut self, client_id: &str, client_secret: &str) -> Self {
         let pair = format!("{}:{}", form_encoded(client_id), form_encoded(client_secret));
@@ -90,66 +91,68 @@ impl Introspection {
         self
     }
 
-    /// Shows who asks in the form (`client_secret_post`).
+    /// Authenticates by form fields (`client_secret_post`).
     #[must_use]
     pub fn post(mut self, client_id: impl Into<String>, client_secret: impl Into<String>) -> Self {
         self.client = ClientAuthentication::Form(client_id.into(), client_secret.into());
         self
     }
 
-    /// Shows who asks by a token of this server's own.
+    /// Authenticates by a bearer token of this server.
     #[must_use]
     pub fn bearer(mut self, token: &str) -> Self {
         self.client = ClientAuthentication::Header(format!("Bearer {token}"));
         self
     }
 
-    /// Takes no token of another issuer than this, where an answer names one.
+    /// Requires this issuer (`iss`) if the answer names one.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.expected.issuer = Some(issuer.into());
         self
     }
 
-    /// Takes tokens for `audience`, in place of those for this server's URL.
+    /// Requires the audience `audience` instead of the URL of this server.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.expected.audience = Audience::Named(audience.into());
         self
     }
 
-    /// Takes tokens for any server, and those that do not say for which: for an authorization server that has no other to
-    /// issue tokens for.
+    /// Accepts tokens for any audience, and tokens without one. Use it only if the authorization server issues tokens for this server
+    /// alone.
     #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.expected.audience = Audience::Any;
         self
     }
 
-    /// Keeps an answer for at most `time`, and never past the end of the token.
+    /// Caches an answer for at most `time`, but not after the token has expired.
     #[must_use]
     pub fn kept_for(mut self, time: Duration) -> Self {
-        self.kept = Some(time);
+        self.cache_time = Some(time);
         self
     }
 
-    /// Asks again for every request.
+    /// Asks the authorization server at every request.
     #[must_use]
     pub fn without_cache(mut self) -> Self {
-        self.kept = None;
+        self.cache_time = None;
         self
     }
 
     async fn ask(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        presented.may_ask_elsewhere().await?;
-        let request = self.request(presented.token()).ok_or_else(|| unavailable("it cannot be asked"))?;
+        presented.check_rate_limit().await?;
+        let request = self
+            .request(presented.token())
+            .ok_or_else(|| unavailable("the client secret has characters that a header cannot contain"))?;
         let answer = presented.host().fetch(request, LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
-        let claims = read(&answer)?;
-        claims::judge(claims, &self.expected, presented.resource(), presented.now())
+        let claims = parse_response(&answer)?;
+        claims::check(claims, &self.expected, presented.resource(), presented.now())
     }
 
-    /// `None` if the program has set what no header can hold.
+    /// Returns the request about a token, or `None` if the credentials have characters that a header cannot contain.
     fn request(&self, token: &str) -> Option<Request<String>> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("token", token).append_pair("token_type_hint", "access_token");
@@ -177,59 +180,63 @@ fn unavailable(detail: &'static str) -> TokenRefusal {
     TokenRefusal::Unavailable(detail.into())
 }
 
-/// What an authorization server says of a token, if it says that it is active.
-fn read(answer: &Fetched) -> Result<Map<String, Value>, TokenRefusal> {
+/// Returns the claims of a token if the authorization server reports it as active.
+fn parse_response(answer: &Fetched) -> Result<Map<String, Value>, TokenRefusal> {
     match answer.status {
         200 => parse_answer(&answer.body),
-        400 if is_of_no_known_kind(&answer.body) => Err(claims::invalid("it is of a kind that cannot be asked about")),
-        status => Err(TokenRefusal::Unavailable(format!("its status is {status}").into())),
+        400 if is_unsupported_token_type(&answer.body) => {
+            Err(claims::invalid("the authorization server does not introspect tokens of its type"))
+        }
+        status => {
+            Err(TokenRefusal::Unavailable(format!("the authorization server answered with status {status}").into()))
+        }
     }
 }
 
-/// Some authorization servers cannot tell anything of the tokens that carry their own claims, and say so by an error
-/// (RFC 7009 §2.2.1).
-fn is_of_no_known_kind(body: &[u8]) -> bool {
-    claims::object(body)
+/// Some authorization servers cannot introspect signed tokens and answer with this error (RFC 7009 §2.2.1).
+fn is_unsupported_token_type(body: &[u8]) -> bool {
+    claims::parse_object(body)
         .is_some_and(|answer| answer.get("error").is_some_and(|error| error == "unsupported_token_type"))
 }
 
-/// The claims of an introspection answer: `body`, which came with a 200 (RFC 7662 §2.2).
+/// Returns the claims of an introspection answer: the `body` of a response with status 200 (RFC 7662 §2.2).
 ///
 /// # Errors
-/// [`TokenRefusal::Invalid`], unless `active` is `true`, the JSON value and nothing like it;
-/// [`TokenRefusal::Unavailable`], if this is no answer at all.
+/// [`TokenRefusal::Invalid`] if `active` is not the JSON value `true`; [`TokenRefusal::Unavailable`] if `body` is not an introspection
+/// answer.
 pub fn parse_answer(body: &[u8]) -> Result<Map<String, Value>, TokenRefusal> {
-    let claims = claims::object(body).ok_or_else(|| unavailable("its answer is no JSON object"))?;
+    let claims = claims::parse_object(body)
+        .ok_or_else(|| unavailable("the answer of the authorization server is not a JSON object"))?;
     match claims.get("active") {
         Some(Value::Bool(true)) => Ok(claims),
         Some(_) => Err(claims::invalid("it is not active")),
-        None => Err(unavailable("its answer does not say whether the token is active")),
+        None => Err(unavailable("the answer of the authorization server has no `active`")),
     }
 }
 
 impl TokenValidator for Introspection {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        let Some(kept) = self.kept else { return self.ask(presented).await };
+        let Some(cache_time) = self.cache_time else { return self.ask(presented).await };
         let resource = presented.resource().map_or("", SecureUrl::as_str);
-        // The answer may depend on the client that asks (RFC 7662 §2.2). The secrets go into the digest only.
+        // The answer may depend on the client that asks (RFC 7662 §2.2). Only the digest contains the secrets.
         let [kind, client, secret] = self.client.parts();
         let expected = format!("{:?}", self.expected);
         let key = Key::of(&[self.endpoint.as_str(), kind, client, secret, resource, &expected, presented.token()]);
-        if let Some(answer) = token_cache::recall(&key, presented.now()) {
+        if let Some(answer) = token_cache::get(&key, presented.now()) {
             return answer;
         }
         let answer = self.ask(presented).await;
         let now = presented.now();
-        let until = match &answer {
+        let expires = match &answer {
             Ok(principal) => {
-                let latest = now.saturating_add(kept.as_secs());
+                let latest = now.saturating_add(cache_time.as_secs());
                 Some(principal.expires.map_or(latest, |expires| expires.min(latest)))
             }
             Err(TokenRefusal::Unavailable(_) | TokenRefusal::TooManyRequests) => None,
-            Err(_) => Some(now.saturating_add(REFUSAL_SECONDS.min(kept.as_secs()))),
+            Err(_) => Some(now.saturating_add(REFUSAL_SECONDS.min(cache_time.as_secs()))),
         };
-        if let Some(until) = until {
-            token_cache::keep(key, &answer, until, now);
+        if let Some(expires) = expires {
+            token_cache::insert(key, &answer, expires, now);
         }
         answer
     }

@@ -1,4 +1,4 @@
-//! Access tokens that carry their own claims, signed by the authorization server.
+//! A validator of access tokens that the authorization server has signed.
 //!
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
@@ -13,19 +13,17 @@ use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::host::PublicKey;
 
-/// The media type of access tokens (RFC 9068 §2.1), by which they are told from other tokens of the same issuer.
+/// The media type of access tokens (RFC 9068 §2.1). It distinguishes them from other tokens of the same issuer.
 const ACCESS_TOKEN: &str = "at+jwt";
 
-/// Checks signed access tokens by the published keys of the one who issued them.
+/// Checks signed access tokens with the published keys of their issuer.
 ///
-/// A token is good only if a key of the issuer has signed it by an algorithm that is allowed here, if it is an access token
-/// (`"typ": "at+jwt"`), names the issuer and the URL of this server, and has an end that has not passed. The keys are fetched once
-/// and kept for ten minutes. They are fetched again, at most once a minute, when a token names a key that is not among them, and when
-/// none of them has signed a token that names no key. Where they cannot be fetched, the caller gets a 503, and they are fetched again
-/// after five seconds at the earliest.
+/// A token is valid if a key of the issuer has signed it by an allowed algorithm, if it is an access token (`"typ": "at+jwt"`), if it
+/// names the issuer and the URL of this server, and if its `exp` has not passed. The keys are fetched once and cached for ten minutes.
+/// They are fetched again, at most once a minute, if a token names an unknown key, or if none of them has signed a token that names no
+/// key. If they cannot be fetched, the caller gets a 503, and the next attempt follows after five seconds at the earliest.
 ///
-/// A signed token cannot be taken back before its end: where that matters, [`Introspection`](super::Introspection) is the validator
-/// to choose.
+/// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///
 /// ```
 /// use edge_mcp::auth::{Algorithm, Jwt};
@@ -41,13 +39,13 @@ pub struct Jwt {
 }
 
 impl Jwt {
-    /// Takes tokens of `issuer`, whose keys are at `jwks`, signed by any [`Algorithm`].
+    /// Creates a validator for tokens of `issuer`, whose keys are at the URL `jwks`. It allows every [`Algorithm`].
     ///
     /// # Errors
-    /// `jwks` is no HTTPS URL, nor one on localhost; `issuer` is empty.
+    /// `jwks` is not an HTTPS URL and not on localhost, or `issuer` is empty.
     pub fn new(jwks: &str, issuer: &str) -> Result<Self, ConfigError> {
         if issuer.is_empty() {
-            return Err(ConfigError::new("MCP_ISSUER", "is not set: it is the `iss` of the tokens that are taken"));
+            return Err(ConfigError::new("MCP_ISSUER", "is not set: set it to the `iss` of the access tokens"));
         }
         Ok(Self {
             jwks: SecureUrl::parse(jwks).map_err(|problem| ConfigError::new("MCP_JWKS_URL", problem))?,
@@ -57,30 +55,29 @@ impl Jwt {
         })
     }
 
-    /// Takes tokens that are signed by one of these algorithms alone.
+    /// Allows these algorithms only.
     #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Takes tokens of these types (`typ`), in place of `at+jwt`: for issuers that call their access tokens `JWT`, as they call
-    /// all others.
+    /// Accepts tokens of these types (`typ`) instead of `at+jwt`. Some issuers use `JWT` for all their tokens.
     #[must_use]
     pub fn types(mut self, types: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.types = types.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Takes tokens for `audience`, in place of those for this server's URL.
+    /// Requires the audience `audience` instead of the URL of this server.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.expected.audience = Audience::Named(audience.into());
         self
     }
 
-    /// Whether `typ` is a type that is taken; `application/` before it goes without saying (RFC 7515 §4.1.9).
-    fn takes(&self, kind: &str) -> bool {
+    /// Returns whether tokens of this `typ` are accepted. The prefix `application/` is optional (RFC 7515 §4.1.9).
+    fn accepts_type(&self, kind: &str) -> bool {
         let kind = match kind.get(..12) {
             Some(prefix) if prefix.eq_ignore_ascii_case("application/") => kind.get(12..).unwrap_or_default(),
             _ => kind,
@@ -89,10 +86,10 @@ impl Jwt {
     }
 }
 
-/// A signed token, taken apart (RFC 7515 §7.1).
-struct Signed<'t> {
+/// The parts of a signed token (RFC 7515 §7.1).
+struct SignedToken<'t> {
     header: Header,
-    /// What is signed.
+    /// The signed part of the token: header and claims.
     message: &'t str,
     claims: &'t str,
     signature: Vec<u8>,
@@ -104,7 +101,7 @@ struct Header {
     kind: String,
 }
 
-/// A signature that is to be checked.
+/// A signature, and what it signs.
 struct Signature<'t> {
     algorithm: Algorithm,
     message: &'t str,
@@ -112,7 +109,7 @@ struct Signature<'t> {
 }
 
 impl Signature<'_> {
-    /// Whether one of `keys` that is for the algorithm has made the signature.
+    /// Returns whether one of `keys` has made the signature. Keys for other algorithms are ignored.
     async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
             let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
@@ -125,50 +122,50 @@ impl Signature<'_> {
     }
 }
 
-fn take_apart(token: &str) -> Option<Signed<'_>> {
+fn parse(token: &str) -> Option<SignedToken<'_>> {
     let (message, signature) = token.rsplit_once('.')?;
     let (header, claims) = message.split_once('.').filter(|(_, claims)| !claims.contains('.'))?;
-    let header = claims::object(&decoded(header)?)?;
+    let header = claims::parse_object(&decode(header)?)?;
     let string = |name: &str| header.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
-    // What is critical has to be understood, and nothing is (RFC 7515 §4.1.11).
+    // A token with critical extensions must be rejected unless they are understood, and none is (RFC 7515 §4.1.11).
     if header.contains_key("crit") || header.get("kid").is_some_and(|id| !id.is_string()) {
         return None;
     }
     let header = Header { algorithm: string("alg")?, key_id: string("kid"), kind: string("typ").unwrap_or_default() };
-    Some(Signed { header, message, claims, signature: decoded(signature)? })
+    Some(SignedToken { header, message, claims, signature: decode(signature)? })
 }
 
-fn decoded(text: &str) -> Option<Vec<u8>> {
+fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 impl TokenValidator for Jwt {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        let Signed { header, message, claims, signature } =
-            take_apart(presented.token()).ok_or_else(|| invalid("it is no signed token"))?;
-        if !self.takes(&header.kind) {
-            return Err(invalid("its `typ` is not that of an access token"));
+        let SignedToken { header, message, claims, signature } =
+            parse(presented.token()).ok_or_else(|| invalid("it is not a signed token"))?;
+        if !self.accepts_type(&header.kind) {
+            return Err(invalid("its `typ` is not the type of an access token"));
         }
-        // The token only says which of the algorithms that are allowed here it means, and the key has to be for that one.
+        // `alg` only selects one of the allowed algorithms. Each key is for one algorithm, so a token cannot choose how a key is used.
         let algorithm = Algorithm::named(&header.algorithm).filter(|algorithm| self.algorithms.contains(algorithm));
-        let algorithm = algorithm.ok_or_else(|| invalid("its `alg` is not allowed here"))?;
+        let algorithm = algorithm.ok_or_else(|| invalid("its `alg` is not allowed"))?;
         let key_id = header.key_id.as_deref();
         let signed = Signature { algorithm, message, bytes: &signature };
         let keys = jwks::keys(&self.jwks, key_id, presented).await?;
         let mut is_signed = signed.is_by_one_of(keys, presented).await?;
-        // A token that names no key may be signed by a key that is newer than those that are kept.
+        // A token that names no key may be signed by a key that is newer than the cached keys.
         if !is_signed
             && key_id.is_none()
-            && let Some(newer) = jwks::refetched(&self.jwks, key_id, presented).await?
+            && let Some(newer) = jwks::refetch(&self.jwks, key_id, presented).await?
         {
             is_signed = signed.is_by_one_of(newer, presented).await?;
         }
         if !is_signed {
             return Err(invalid("no key of its issuer has signed it"));
         }
-        let claims = decoded(claims).and_then(|json| claims::object(&json));
-        let claims = claims.ok_or_else(|| invalid("its claims are no JSON object"))?;
-        claims::judge(claims, &self.expected, presented.resource(), presented.now())
+        let claims = decode(claims).and_then(|json| claims::parse_object(&json));
+        let claims = claims.ok_or_else(|| invalid("its claims are not a JSON object"))?;
+        claims::check(claims, &self.expected, presented.resource(), presented.now())
     }
 
     fn needs_resource(&self) -> bool {

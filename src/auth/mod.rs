@@ -1,22 +1,24 @@
-//! Who may call: the server as an OAuth resource server.
+//! Authorization: this server as an OAuth resource server.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`principal`] | who calls |
-//! | [`validator`] | what decides whether a token is good: an interface, for validators of your own |
-//! | [`static_tokens`] | tokens that the configuration lists |
-//! | [`introspection`] | tokens that the authorization server is asked about |
-//! | [`jwt`] | tokens that carry their own claims, signed |
-//! | [`any_of`] | several validators |
-//! | `claims` | what a token says, and whether that is good here |
-//! | `answers`, [`jwks`] | what was said of tokens, and the keys of issuers, for as long as they may be believed |
-//! | `scopes` | what a token permits |
-//! | `challenge` | what a caller who did not pass is told |
-//! | [`protected_resource`] | what a client must know to get a token |
-//! | [`secure_url`] | URLs that tokens may be sent to |
-//! | [`state_keys`] | keys that sign what a client carries between the rounds of a call |
+//! | [`principal`] | the caller for whom a token speaks |
+//! | [`validator`] | the interface of validators, also for your own |
+//! | [`static_tokens`] | a validator with a list of tokens from the configuration |
+//! | [`introspection`] | a validator that asks the authorization server about each token |
+//! | [`jwt`] | a validator of signed tokens |
+//! | [`any_of`] | several validators as one |
+//! | `claims` | the checks of a token's claims |
+//! | `token_cache` | the cache of answers about tokens |
+//! | [`jwks`] | the published keys of an issuer, and their cache |
+//! | `scopes` | the scopes that a token grants |
+//! | `rate_limit` | the count of requests per caller or per address |
+//! | `challenge` | the `WWW-Authenticate` header |
+//! | [`protected_resource`] | the metadata from which a client learns how to get a token |
+//! | [`secure_url`] | URLs to which tokens may be sent |
+//! | [`state_keys`] | the keys that sign request states |
 //! | [`bearer`] | the `Authorization` header |
-//! | [`config`] | a configuration that cannot be served |
+//! | [`config`] | the error of a wrong configuration |
 
 pub mod any_of;
 pub mod bearer;
@@ -46,4 +48,4 @@ pub use protected_resource::ProtectedResource;
 pub use secure_url::SecureUrl;
 pub use state_keys::StateKeys;
 pub use static_tokens::StaticTokens;
-pub use validator::{BoxValidator, IntoValidator, Presented, TokenRefusal, TokenValidator};
+pub use validator::{Presented, TokenRefusal, TokenValidator};

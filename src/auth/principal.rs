@@ -1,33 +1,33 @@
-//! Who calls.
+//! The caller for whom a token speaks.
 
 use serde_json::{Map, Value};
 
-/// The prefix of the subject of a client that calls for itself. No `sub` claim may begin with it.
-pub(super) const CLIENT: &str = "edge-mcp:client:";
+/// The prefix of the subject of a client that calls for itself. A `sub` claim must not begin with it.
+pub(super) const CLIENT_PREFIX: &str = "edge-mcp:client:";
 
-/// Who a valid token speaks for. The token itself is not in it.
+/// The caller for whom a valid token speaks. It does not contain the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// The user (`sub`). For a client that calls for itself it is `edge-mcp:client:` and the client's id, so that a client named `ada`
+    /// The user (`sub`). For a client that calls for itself, it is `edge-mcp:client:` and the client's id, so that a client named `ada`
     /// is not the user `ada`.
     pub subject: String,
-    /// Who says so (`iss`): subjects of two issuers are two, also where they have one name.
+    /// The issuer of the token (`iss`). Equal subjects of two issuers are two users.
     pub issuer: Option<String>,
     /// The program that calls for the subject (`client_id`), if it is known.
     pub client_id: Option<String>,
-    /// What the token permits, with what that [includes](crate::http::Endpoint::scope_includes).
+    /// The scopes of the token, and the scopes that they [include](crate::http::Endpoint::scope_includes).
     pub scopes: Vec<String>,
-    /// When the token ends, in seconds since 1970-01-01T00:00:00Z, if it does.
+    /// The time at which the token expires, in seconds since 1970-01-01T00:00:00Z.
     pub expires: Option<u64>,
-    /// The servers that the token is for (`aud`); empty, if it does not say.
+    /// The servers for which the token was issued (`aud`). It is empty if the token does not name any.
     pub audience: Vec<String>,
-    /// All that the token, or the answer about it, says.
+    /// All claims of the token or of the introspection answer.
     pub claims: Map<String, Value>,
 }
 
 impl Principal {
-    /// A principal without scopes.
+    /// Creates a principal without scopes.
     pub fn new(subject: impl Into<String>) -> Self {
         Self {
             subject: subject.into(),
@@ -40,14 +40,14 @@ impl Principal {
         }
     }
 
-    /// The same principal with these scopes.
+    /// Sets the scopes.
     #[must_use]
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Whether the token permits `scope`.
+    /// Returns whether the token grants `scope`.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
     }

@@ -1,20 +1,24 @@
-//! What a client must know to get a token for this server.
+//! This server as a protected resource: the metadata from which a client learns how to get a token.
 //!
 //! Source: RFC 9728; 2025-06-18 to 2026-07-28, basic/authorization.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use serde::Serialize;
 
 use super::config::ConfigError;
 use super::scopes;
 use super::secure_url::SecureUrl;
+use crate::host::{is_on_localhost, origin_of};
 
-/// The name of the document that says it all (RFC 9728 §3).
+/// The name of the metadata document (RFC 9728 §3).
 pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 
-/// This server as a protected resource: its URL, and who issues tokens for it.
+/// This server as a protected resource: its URL, and the authorization servers that issue tokens for it.
 ///
-/// Where it names an authorization server, it is published at `/.well-known/oauth-protected-resource`, with and without the path of the
-/// URL after it, and every challenge says so.
+/// With an authorization server, the metadata is published at `/.well-known/oauth-protected-resource`, with and without the path of the
+/// server after it, and every challenge has its URL.
 ///
 /// ```
 /// use edge_mcp::auth::ProtectedResource;
@@ -36,54 +40,60 @@ pub struct ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// A server on localhost, whose URL is that of each request. Elsewhere it has none.
+    /// Creates a resource without a configured URL. On localhost, it has the URL of each request; elsewhere, it has none.
     pub fn local() -> Self {
         Self::default()
     }
 
-    /// The server at `url`, to the letter as clients use it: they compare it with what they were given.
+    /// Creates the resource at `url`. The URL must be spelled as clients spell it, because they compare it with theirs.
     ///
     /// # Errors
-    /// It is no HTTPS URL, nor one on localhost, or has a query.
+    /// `url` is not an HTTPS URL and not on localhost, or it has a query.
     pub fn at(url: &str) -> Result<Self, ConfigError> {
         Ok(Self { url: Some(without_query("MCP_RESOURCE", url)?), ..Self::default() })
     }
 
-    /// Tokens are issued by the authorization server `issuer`; the first that is added is the one that older clients are sent to.
+    /// Adds the authorization server with this issuer URL. Clients of 2025-03-26 are redirected to the first one.
     ///
     /// # Errors
-    /// It is no HTTPS URL, nor one on localhost, or has a query.
+    /// `issuer` is not an HTTPS URL and not on localhost, or it has a query.
     pub fn authorization_server(mut self, issuer: &str) -> Result<Self, ConfigError> {
         self.authorization_servers.push(without_query("MCP_AUTHORIZATION_SERVERS", issuer)?);
         Ok(self)
     }
 
-    /// The scopes that a client should ask for.
+    /// Adds scopes that a client should request.
     ///
     /// # Errors
-    /// One is no scope, or is `offline_access`.
+    /// A scope has a character that scopes cannot have, or is `offline_access`.
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, ConfigError> {
         for scope in scopes {
-            self.scopes.append(&mut scopes::list("MCP_SCOPES", &scope.into())?);
+            self.scopes.append(&mut scopes::parse_list("MCP_SCOPES", &scope.into())?);
         }
         Ok(self)
     }
 
-    /// The server's name for people.
+    /// Sets the name of the server that people see.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Where people read about the server.
+    /// Sets the URL of the server's documentation for people.
     #[must_use]
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.documentation = Some(url.into());
         self
     }
 
-    /// The document, for the server at `url`.
+    /// Returns the URL of this server for a request to `request_url`: the configured URL or, on localhost, the origin of the request
+    /// and `path`. It is `None` elsewhere, because a client can send any host.
+    pub(crate) fn url_for(&self, request_url: &str, path: &str) -> Option<Cow<'_, SecureUrl>> {
+        self.url.as_ref().map(Cow::Borrowed).or_else(|| local_url(request_url, path).map(Cow::Owned))
+    }
+
+    /// Returns the metadata document for the server at `url`.
     pub(crate) fn metadata<'a>(&'a self, url: &'a SecureUrl) -> Metadata<'a> {
         Metadata {
             resource: url.as_str(),
@@ -101,7 +111,35 @@ fn without_query(variable: &'static str, url: &str) -> Result<SecureUrl, ConfigE
     if url.has_query() { Err(ConfigError::new(variable, "must be a URL without a query")) } else { Ok(url) }
 }
 
-/// The document of RFC 9728 §2.
+/// Returns the URL of `path` at the origin of a request to localhost.
+fn local_url(request_url: &str, path: &str) -> Option<SecureUrl> {
+    let origin = origin_of(request_url).filter(|origin| is_on_localhost(origin))?;
+    SecureUrl::parse(&format!("{origin}{path}")).ok()
+}
+
+/// The URL of this server for one request, computed when it is first needed.
+pub(crate) struct ServerUrl<'a> {
+    resource: &'a ProtectedResource,
+    request_url: &'a str,
+    path: &'a str,
+    local: OnceCell<Option<SecureUrl>>,
+}
+
+impl<'a> ServerUrl<'a> {
+    pub(crate) const fn new(resource: &'a ProtectedResource, request_url: &'a str, path: &'a str) -> Self {
+        Self { resource, request_url, path, local: OnceCell::new() }
+    }
+
+    /// Returns the URL, as [`ProtectedResource::url_for`] does.
+    pub(crate) fn get(&self) -> Option<&SecureUrl> {
+        match &self.resource.url {
+            Some(url) => Some(url),
+            None => self.local.get_or_init(|| local_url(self.request_url, self.path)).as_ref(),
+        }
+    }
+}
+
+/// The metadata document of RFC 9728 §2.
 #[derive(Serialize)]
 pub(crate) struct Metadata<'a> {
     resource: &'a str,

@@ -1,7 +1,8 @@
-//! How often a caller may call: by who it is, and, as long as that is not known, by its address.
+//! Rate limits: requests are counted per caller, or per address while the caller is unknown.
 //!
-//! Callers who are known do not count against their address: many share one. Source of 429: RFC 6585 §4.
+//! An authenticated request does not count against its address, because many callers may share one. Source of 429: RFC 6585 §4.
 
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,63 +11,86 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::auth::Principal;
-use crate::host::warning;
-use crate::host::{Host, RateLimit, Request};
+use super::principal::Principal;
+use crate::host::{Host, RateLimit, Request, warning};
 
-/// The log's word for callers that are not counted.
+/// The `event` of warnings about requests that are not limited.
 const EVENT: &str = "unlimited";
 
-/// How requests are counted.
+/// How an endpoint limits requests.
 pub(crate) enum RateLimiting {
-    /// They are not, and nobody has said that this is meant.
-    Unbound,
-    /// They are not.
+    /// Requests are not limited, and the configuration does not say that this is intended.
+    Unset,
+    /// Requests are not limited.
     Off,
-    /// By this.
-    By(RateLimit),
+    /// Requests are limited.
+    On(RateLimit),
 }
 
 impl RateLimiting {
-    /// Counts a request: whether it is within the limit. A counter that fails lets it pass.
-    pub(crate) async fn admits(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
-        match self {
-            Self::Off => true,
-            Self::Unbound => {
-                warning::once(
-                    host,
-                    EVENT,
-                    "no rate limit is bound as MCP_RATE_LIMIT: callers may call as often as they like",
-                );
-                true
-            }
-            Self::By(limit) => limit.admits(key()).await.unwrap_or_else(|error| {
-                warning::once(host, EVENT, &format!("the rate limit fails, and callers pass uncounted: {error}"));
-                true
-            }),
-        }
+    /// Counts a request of `principal` and returns whether it is within the limit.
+    pub(crate) async fn allows(&self, principal: &Principal, host: &Rc<dyn Host>) -> bool {
+        self.counts(|| key_of_principal(principal), host).await
     }
 
-    /// The time after which a caller that was refused may try again.
+    /// Counts a request and returns whether it is within the limit. If it cannot be counted, it passes.
+    async fn counts(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
+        let problem = match self {
+            Self::Off => return true,
+            Self::Unset => "no rate limit is bound as MCP_RATE_LIMIT: requests are not limited".to_owned(),
+            Self::On(limit) => match limit.admits(key()).await {
+                Ok(is_within) => return is_within,
+                Err(error) => format!("the rate limit fails, and requests are not limited: {error}"),
+            },
+        };
+        warning::once(host, EVENT, &problem);
+        true
+    }
+
+    /// Returns the time after which a caller that exceeded the limit may try again.
     pub(crate) fn period(&self) -> Duration {
         match self {
-            Self::By(limit) => limit.period(),
-            // A validator has limits of its own.
-            Self::Unbound | Self::Off => Duration::from_mins(1),
+            Self::On(limit) => limit.period(),
+            // A validator may have a limit of its own.
+            Self::Unset | Self::Off => Duration::from_mins(1),
         }
     }
 }
 
-/// Whoever counts is not told who calls: a key is a digest.
-pub(crate) fn key_of_principal(principal: &Principal) -> String {
+/// The rate limit of the address from which a request came. It counts the request when it is first asked, and only then.
+pub(crate) struct AddressLimit<'a> {
+    limiting: &'a RateLimiting,
+    head: &'a dyn Request,
+    host: &'a Rc<dyn Host>,
+    result: Cell<Option<bool>>,
+}
+
+impl<'a> AddressLimit<'a> {
+    pub(crate) const fn new(limiting: &'a RateLimiting, head: &'a dyn Request, host: &'a Rc<dyn Host>) -> Self {
+        Self { limiting, head, host, result: Cell::new(None) }
+    }
+
+    /// Returns whether the request is within the limit.
+    pub(crate) async fn allows(&self) -> bool {
+        if let Some(is_within) = self.result.get() {
+            return is_within;
+        }
+        let is_within = self.limiting.counts(|| key_of_address(self.head.client_address()), self.host).await;
+        self.result.set(Some(is_within));
+        is_within
+    }
+}
+
+/// Returns the key of a caller. It is a digest, so that the service that counts does not learn who calls.
+fn key_of_principal(principal: &Principal) -> String {
     let Principal { issuer, subject, client_id, .. } = principal;
     digest(&format!("{:?}", (issuer, subject, client_id)))
 }
 
-/// The key of the address that a request came from: an IPv4 address, or the first 64 bits of an IPv6 address, since one caller
-/// usually has a whole /64. All requests whose address the host does not know share one key.
-pub(crate) fn key_of_address(head: &dyn Request) -> String {
-    let network = head.client_address().map(|address| match address.to_canonical() {
+/// Returns the key of an IPv4 address, or of the first 64 bits of an IPv6 address, because one caller usually has a whole /64. All
+/// requests whose address the host does not know share one key.
+fn key_of_address(address: Option<IpAddr>) -> String {
+    let network = address.map(|address| match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),
     });

@@ -1,26 +1,26 @@
-//! Scopes: what a token permits.
+//! The scopes that a token grants.
 //!
 //! Source: RFC 6749 §3.3; 2026-07-28, basic/authorization, "Scope Selection Strategy" and "Runtime Insufficient Scope".
 
 use super::config::ConfigError;
 
-/// What is wrong with a scope, if anything is.
+/// Returns what is wrong with a scope, or `None` if it is valid.
 ///
-/// `offline_access` asks for a refresh token, which is between a client and its authorization server: a resource server should
-/// not ask for it (2026-07-28, basic/authorization).
+/// `offline_access` requests a refresh token from the authorization server. A resource server should not ask for it (2026-07-28,
+/// basic/authorization).
 pub(crate) fn problem(scope: &str) -> Option<&'static str> {
     let is_scope = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     if scope == "offline_access" {
-        Some("names `offline_access`, which is no scope of a resource server")
+        Some("names `offline_access`, which is not a scope of a resource server; remove it")
     } else if scope.is_empty() || !scope.bytes().all(is_scope) {
-        Some("has a scope with a space, a quote, a backslash, or what is not ASCII")
+        Some("has a scope that is empty or has a character other than printable ASCII without space, `\"` and `\\`")
     } else {
         None
     }
 }
 
-/// Reads scopes with spaces or commas between them.
-pub(crate) fn list(variable: &'static str, text: &str) -> Result<Vec<String>, ConfigError> {
+/// Parses a list of scopes separated by spaces, commas or line breaks.
+pub(crate) fn parse_list(variable: &'static str, text: &str) -> Result<Vec<String>, ConfigError> {
     let scopes = text.split([' ', ',', '\n']).filter(|scope| !scope.is_empty());
     let checked = scopes.map(|scope| match problem(scope) {
         None => Ok(scope.to_owned()),
@@ -29,17 +29,17 @@ pub(crate) fn list(variable: &'static str, text: &str) -> Result<Vec<String>, Co
     checked.collect()
 }
 
-/// Scopes that include others.
+/// The scopes that include others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScopeHierarchy(Vec<(String, Vec<String>)>);
 
 impl ScopeHierarchy {
-    /// From now on, `scope` includes `others`.
+    /// Adds that `scope` includes `others`.
     pub(crate) fn add(&mut self, scope: String, others: Vec<String>) {
         self.0.push((scope, others));
     }
 
-    /// Adds to `scopes` what they include, and what that includes.
+    /// Adds the scopes that `scopes` include, directly or indirectly.
     pub(crate) fn expand(&self, scopes: &mut Vec<String>) {
         let mut next = 0;
         while let Some(scope) = scopes.get(next).cloned() {
@@ -58,8 +58,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_have_few_characters() {
-        for (scope, fits) in [
+    fn a_scope_has_allowed_characters_only() {
+        for (scope, is_valid) in [
             ("kb:write", true),
             ("https://example.com/scope", true),
             ("!#[]~", true),
@@ -71,11 +71,11 @@ mod tests {
             ("\u{e9}", false),
             ("offline_access", false),
         ] {
-            assert_eq!(problem(scope).is_none(), fits, "{scope:?}");
+            assert_eq!(problem(scope).is_none(), is_valid, "{scope:?}");
         }
     }
 
-    /// Rule 104: scopes include others, those include others again, and a circle ends.
+    /// Rule 104: a scope includes others directly and indirectly, and a cycle ends.
     #[test]
     fn scopes_include_others() {
         let mut hierarchy = ScopeHierarchy::default();

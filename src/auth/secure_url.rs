@@ -1,13 +1,14 @@
-//! URLs that tokens and keys may be sent to: HTTPS, or the user's own machine.
+//! URLs to which tokens and keys may be sent: HTTPS, or localhost.
 
 use std::fmt;
 
 use crate::host::{is_local, origin_of};
 
-/// An `https:` URL, or an `http:` one of the user's own machine. It has no user name and no fragment.
+/// An `https:` URL, or an `http:` URL on localhost. It has no user name and no fragment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecureUrl {
     text: String,
+    /// The length of the origin, with which the text begins.
     origin: usize,
 }
 
@@ -18,10 +19,10 @@ impl fmt::Debug for SecureUrl {
 }
 
 impl SecureUrl {
-    /// Reads a URL, which is kept as it is written.
+    /// Parses a URL and keeps its spelling.
     ///
     /// # Errors
-    /// What is wrong with it, to follow the name of the setting that it is in.
+    /// What is wrong with it. The text continues a sentence that begins with the name of the setting.
     ///
     /// ```
     /// use edge_mcp::auth::SecureUrl;
@@ -52,46 +53,30 @@ impl SecureUrl {
         Ok(Self { text: text.to_owned(), origin })
     }
 
-    /// The URL as it was written.
+    /// Returns the URL in its original spelling.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Scheme, host and port, as they were written.
+    /// Returns scheme, host and port in their original spelling.
     pub fn origin(&self) -> &str {
         self.text.get(..self.origin).unwrap_or_default()
     }
 
-    /// What follows the origin: the path and the query.
+    /// Returns the path and the query.
     pub fn path(&self) -> &str {
         self.text.get(self.origin..).unwrap_or_default()
     }
 
-    /// Whether the URL has a query.
+    /// Returns whether the URL has a query.
     pub(crate) fn has_query(&self) -> bool {
         self.text.contains('?')
     }
 
-    /// The URL of a document about this one: `/.well-known/NAME` between the origin and the path (RFC 8414 §3, RFC 9728
-    /// §3.1).
+    /// Returns the URL of a document about this URL: `/.well-known/NAME` between the origin and the path (RFC 8414 §3, RFC 9728 §3.1).
     pub(crate) fn well_known(&self, name: &str) -> String {
         format!("{}/.well-known/{name}{}", self.origin(), self.path().trim_end_matches('/'))
     }
-
-    /// Whether `other` names the same thing: the case of scheme and host, a port that goes without saying, one slash at the end
-    /// and a fragment make no difference.
-    pub(crate) fn is_same_as(&self, other: &str) -> bool {
-        canonical(&self.text) == canonical(other)
-    }
-}
-
-fn canonical(url: &str) -> String {
-    let url = url.split('#').next().unwrap_or_default();
-    let origin = origin_of(url).unwrap_or_default();
-    let rest = url.get(origin.len()..).unwrap_or_default();
-    let origin = origin.to_ascii_lowercase();
-    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
-    format!("{}{}", origin.strip_suffix(port).unwrap_or(&origin), rest.strip_suffix('/').unwrap_or(rest))
 }
 
 #[cfg(test)]
@@ -99,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_https_and_the_own_machine() {
+    fn a_url_is_https_or_on_localhost() {
         for (text, passes) in [
             ("https://example.com", true),
             ("https://example.com:8443/a/b?c=d", true),
@@ -127,32 +112,8 @@ mod tests {
         }
     }
 
-    /// Rule 103: an audience is this server, however it is spelled, and nothing else.
     #[test]
-    fn one_thing_has_many_spellings() {
-        let url = SecureUrl::parse("https://kb.example.com/mcp").expect("a URL");
-        for (other, same) in [
-            ("https://kb.example.com/mcp", true),
-            ("https://kb.example.com/mcp/", true),
-            ("HTTPS://KB.Example.com/mcp", true),
-            ("https://kb.example.com:443/mcp#x", true),
-            ("https://kb.example.com/MCP", false),
-            ("https://kb.example.com/mcp//", false),
-            ("https://kb.example.com/mcp/x", false),
-            ("https://kb.example.com", false),
-            ("https://kb.example.com:8443/mcp", false),
-            ("http://kb.example.com/mcp", false),
-            ("https://kb.example.com.evil.example/mcp", false),
-            ("https://evil.example/?https://kb.example.com/mcp", false),
-            ("kb.example.com/mcp", false),
-            ("", false),
-        ] {
-            assert_eq!(url.is_same_as(other), same, "{other:?}");
-        }
-    }
-
-    #[test]
-    fn documents_about_a_url_are_beside_its_origin() {
+    fn a_well_known_document_is_between_origin_and_path() {
         for (text, expected) in [
             ("https://a.example/public/mcp", "https://a.example/.well-known/x/public/mcp"),
             ("https://a.example/", "https://a.example/.well-known/x"),

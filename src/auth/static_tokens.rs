@@ -1,6 +1,6 @@
-//! Tokens that the configuration lists.
+//! A list of tokens from the configuration, for a server with a few known callers.
 //!
-//! For a server whose callers can be counted. Each token has a subject and scopes of its own; only digests are kept.
+//! Each token has its own subject and scopes. Only digests of the tokens stay in memory.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -11,17 +11,17 @@ use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::json::type_error::Step;
+use crate::json::type_error::PathSegment;
 use crate::json::{Document, JsonError, JsonLimits, deserialize};
 
 type Sha256Digest = [u8; 32];
 
-/// Accepts the tokens of a list, and no other.
+/// Accepts the tokens of a list.
 pub struct StaticTokens {
     entries: Vec<(Sha256Digest, Principal)>,
 }
 
-/// One entry of the list, as it is written.
+/// One entry of the JSON list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -34,13 +34,13 @@ struct Entry {
 }
 
 impl StaticTokens {
-    /// Reads a JSON array of `{"token" or "sha256", "subject", "client_id"?, "scopes", "expires"?}`: `token` is the token
-    /// itself, `sha256` its digest in 64 hexadecimal digits; `expires` is in seconds since 1970-01-01T00:00:00Z.
+    /// Parses a JSON array of `{"token" or "sha256", "subject", "client_id"?, "scopes", "expires"?}`. `token` is the token itself,
+    /// `sha256` is its digest in 64 hexadecimal digits, and `expires` is in seconds since 1970-01-01T00:00:00Z.
     ///
-    /// `variable` is where the text came from; errors name it.
+    /// Errors name `variable` as the source of the text.
     ///
     /// # Errors
-    /// No text, no array, an empty array, an entry that lacks a member, has one too many, or holds no usable token.
+    /// The text is missing, is not such an array, or lists no tokens; or an entry has a wrong, a missing or an unknown member.
     ///
     /// ```
     /// use edge_mcp::auth::StaticTokens;
@@ -52,9 +52,9 @@ impl StaticTokens {
     pub fn from_json(variable: &'static str, text: Option<&str>) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError::new(variable, problem);
         let text = text.map(str::trim).filter(|text| !text.is_empty());
-        let text = text.ok_or_else(|| wrong("is not set: it lists the access tokens as a JSON array".into()))?;
-        // What serde says of the text may quote it, and the text holds secrets: only the place is told.
-        let misfit = |place: String| {
+        let text = text.ok_or_else(|| wrong("is not set: set it to the access tokens as a JSON array".into()))?;
+        // The text contains secrets, and an error of the JSON reader may quote it. So the message has only the place of the error.
+        let malformed = |place: String| {
             wrong(format!(
                 "must be a JSON array of {{\"token\" or \"sha256\", \"subject\", \"client_id\"?, \"scopes\", \"expires\"?}}{place}"
             ))
@@ -62,55 +62,55 @@ impl StaticTokens {
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| match error {
             JsonError::Syntax { at } => {
                 let line = text.get(..at).unwrap_or_default().matches('\n').count();
-                misfit(format!("; see line {}", line.saturating_add(1)))
+                malformed(format!("; see line {}", line.saturating_add(1)))
             }
-            _ => misfit(String::new()),
+            _ => malformed(String::new()),
         })?;
-        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.way().next() {
-            Some(Step::Item(at)) => misfit(format!("; see entry {}", at.saturating_add(1))),
-            _ => misfit(String::new()),
+        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.path().next() {
+            Some(PathSegment::Item(at)) => malformed(format!("; see entry {}", at.saturating_add(1))),
+            _ => malformed(String::new()),
         })?;
         if entries.is_empty() {
-            return Err(wrong("lists no token".into()));
+            return Err(wrong("lists no tokens".into()));
         }
         let entries = entries.into_iter().enumerate().map(|(index, entry)| {
             let nth = index.saturating_add(1);
-            let digest = entry.digest().map_err(|problem| wrong(format!("has a mistake in entry {nth}: {problem}")))?;
+            let digest = entry.digest().map_err(|problem| wrong(format!("has an error in entry {nth}: {problem}")))?;
             let Entry { subject, client_id, scopes, expires, .. } = entry;
             if subject.is_empty() {
-                return Err(wrong(format!("has a mistake in entry {nth}: its `subject` is empty")));
+                return Err(wrong(format!("has an error in entry {nth}: `subject` must not be empty")));
             }
             if let Some(problem) = scopes.iter().find_map(|scope| scopes::problem(scope)) {
-                return Err(wrong(format!("has a mistake in entry {nth}: it {problem}")));
+                return Err(wrong(format!("has an error in entry {nth}: it {problem}")));
             }
             Ok((digest, Principal { client_id, expires, ..Principal::new(subject).with_scopes(scopes) }))
         });
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }
 
-    fn judge(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
+    fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
         match self.find(token) {
-            // To the second: only one clock is involved.
+            // There is no tolerance as for other tokens: only one clock is involved.
             Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),
             Some(principal) => Ok(principal.clone()),
             None => Err(TokenRefusal::Invalid("it is not on the list".into())),
         }
     }
 
-    /// Compares with every entry, in a time that depends on their number alone.
+    /// Finds the entry of a token. The time depends only on the number of entries, because all of them are compared.
     fn find(&self, token: &str) -> Option<&Principal> {
         let digest = digest_of(token);
         let mut found = 0_u64;
         for (nth, (known, _)) in (1_u64..).zip(&self.entries) {
-            found.conditional_assign(&nth, same(known, &digest));
+            found.conditional_assign(&nth, is_same(known, &digest));
         }
         let index = usize::try_from(found.checked_sub(1)?).ok()?;
         self.entries.get(index).map(|(_, principal)| principal)
     }
 }
 
-/// Takes digests by their type, so that no token can be compared in another way.
-fn same(one: &Sha256Digest, other: &Sha256Digest) -> Choice {
+/// Compares two digests in constant time.
+fn is_same(one: &Sha256Digest, other: &Sha256Digest) -> Choice {
     one.ct_eq(other)
 }
 
@@ -122,10 +122,10 @@ impl Entry {
     fn digest(&self) -> Result<Sha256Digest, &'static str> {
         match (&self.token, &self.sha256) {
             (Some(token), None) if bearer::is_token(token) => Ok(digest_of(token)),
-            (Some(_), None) => Err("`token` is empty or has characters that an Authorization header cannot carry"),
+            (Some(_), None) => Err("`token` is empty or has characters that an Authorization header cannot contain"),
             (None, Some(hex)) => from_hex(hex).ok_or("`sha256` must be 64 hexadecimal digits"),
-            (Some(_), Some(_)) => Err("it has both `token` and `sha256`"),
-            (None, None) => Err("it has neither `token` nor `sha256`"),
+            (Some(_), Some(_)) => Err("it must not have both `token` and `sha256`"),
+            (None, None) => Err("it must have `token` or `sha256`"),
         }
     }
 }
@@ -144,7 +144,7 @@ fn from_hex(hex: &str) -> Option<Sha256Digest> {
 
 impl TokenValidator for StaticTokens {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        self.judge(presented.token(), presented.now())
+        self.check(presented.token(), presented.now())
     }
 }
 
@@ -160,12 +160,12 @@ mod tests {
 
     fn validate(token: &str, now: u64) -> Result<Principal, TokenRefusal> {
         let tokens = StaticTokens::from_json("T", Some(TOKENS)).expect("well-formed");
-        tokens.judge(token, now)
+        tokens.check(token, now)
     }
 
-    /// Rule 101: a token that is unknown or has expired is refused; each token has its own subject and scopes.
+    /// Rule 101: an unknown or expired token is refused. Each token has its own subject and scopes.
     #[test]
-    fn each_token_speaks_for_its_own_principal() {
+    fn each_token_has_its_own_principal() {
         let ada = validate("plain", 0).expect("known");
         assert_eq!((ada.subject.as_str(), ada.has_scope("kb:write"), ada.has_scope("kb:admin")), ("ada", true, false));
         let bob = validate("secret", 0).expect("known by its digest");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_list_is_refused_and_not_quoted() {
+    fn a_wrong_list_is_an_error_that_does_not_quote_it() {
         for text in [
             None,
             Some(" "),

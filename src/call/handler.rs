@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::Context;
 use crate::json::{Value, deserialize};
-use crate::schema::told;
+use crate::schema::describe_type_error;
 
 // The arguments of a handler that takes none. A doc comment would be published in the schema.
 #[allow(missing_docs)]
@@ -72,5 +72,5 @@ handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
 /// Reads arguments that fit their schema into their type, or says which of them the type does not take: it may refuse what no
 /// schema can say, such as a string with a form of its own.
 pub(crate) fn read<A: DeserializeOwned>(arguments: Value<'_>) -> Result<A, String> {
-    deserialize::read(arguments).map_err(|error| told(&error))
+    deserialize::read(arguments).map_err(|error| describe_type_error(&error))
 }

@@ -9,6 +9,7 @@ mod fetch;
 mod rate_limit;
 mod request;
 mod signature;
+mod url;
 pub(crate) mod warning;
 
 use std::fmt;
@@ -21,9 +22,10 @@ use http::HeaderMap;
 pub use environment::Environment;
 pub use fetch::{FetchError, FetchLimits, Fetched};
 pub use rate_limit::RateLimit;
-pub use request::{BodyError, LOCAL_HOSTS, Request, path_of};
-pub(crate) use request::{host_of, is_local, origin_of};
+pub use request::{BodyError, Request};
 pub use signature::{CannotCheck, PublicKey};
+pub use url::{LOCAL_HOSTS, path_of};
+pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of};
 
 /// The machine that the core runs on.
 ///

@@ -61,52 +61,6 @@ pub trait Request {
     }
 }
 
-/// The path of a URL: what is between its authority and its query. `/` if there is none.
-///
-/// ```
-/// use edge_mcp::host::path_of;
-///
-/// assert_eq!(path_of("https://example.com/mcp?x=1#y"), "/mcp");
-/// assert_eq!(path_of("https://example.com?x=/mcp"), "/");
-/// assert_eq!(path_of("/mcp"), "/mcp");
-/// ```
-pub fn path_of(url: &str) -> &str {
-    let before_query = url.split(['?', '#']).next().unwrap_or_default();
-    let after_scheme = before_query.split_once("://").map_or(before_query, |(_, rest)| rest);
-    after_scheme.find('/').and_then(|start| after_scheme.get(start..)).unwrap_or("/")
-}
-
-/// The hosts of the user's own machine.
-pub const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
-/// Whether a host is the user's own machine.
-pub(crate) fn is_local(host: &str) -> bool {
-    LOCAL_HOSTS.iter().any(|local| local.eq_ignore_ascii_case(host))
-}
-
-/// The scheme and the authority of a URL, where it has them.
-pub(crate) fn origin_of(url: &str) -> Option<&str> {
-    let scheme = url.find("://")?;
-    let authority = url.get(scheme..)?.get(3..)?;
-    let length = authority.find(['/', '?', '#']).unwrap_or(authority.len());
-    url.get(..scheme.checked_add(3)?.checked_add(length)?)
-}
-
-/// The host of `scheme://host[:port]`, with the brackets of an IPv6 address; `None` if `origin` has another form.
-pub(crate) fn host_of(origin: &str) -> Option<&str> {
-    let (scheme, authority) = origin.split_once("://")?;
-    let foreign = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
-    if scheme.is_empty() || authority.bytes().any(foreign) {
-        return None;
-    }
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (authority, "0"),
-    };
-    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    (is_port && !host.is_empty()).then_some(host)
-}
-
 impl Request for http::request::Parts {
     fn method(&self) -> String {
         self.method.as_str().to_owned()

@@ -1,4 +1,4 @@
-//! What a caller is told who does not pass: a status, a challenge, and one sentence.
+//! Authentication and authorization failures, and their HTTP responses: a status, a challenge, and one sentence.
 //!
 //! Source: RFC 6750 §3; RFC 9728 §5.1; RFC 6585 §4; 2026-07-28, basic/authorization, "Error Handling".
 
@@ -16,30 +16,34 @@ use crate::auth::{ProtectedResource, SecureUrl, TokenRefusal};
 use crate::host::{Host, Level};
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Seconds after which a token that nobody could check may be tried again.
+/// The time after which a client may retry if its token could not be checked.
 const OUTAGE: Duration = Duration::from_secs(5);
 
-/// Why a caller does not pass.
+/// Why a caller is not served.
 #[derive(Clone, Debug)]
 pub(super) enum AuthFailure {
+    /// The request has no bearer token.
     NoToken,
+    /// The `Authorization` header is malformed.
     Malformed,
+    /// The query of the URL has a token.
     TokenInQuery,
+    /// The token is refused.
     Refused(TokenRefusal),
-    /// These scopes are needed.
+    /// The token lacks some of these scopes.
     InsufficientScope(String),
 }
 
 impl AuthFailure {
-    /// What the log is told, where it is not what the status says.
+    /// Returns the cause for the log, if the status does not say it.
     pub(super) fn for_log(&self) -> Option<String> {
         match self {
-            Self::Refused(refusal) => Some(refusal.for_log()),
+            Self::Refused(refusal) => Some(refusal.to_string()),
             _ => None,
         }
     }
 
-    /// Status, error code of the challenge (RFC 6750 §3.1: who sent no token is told of none), and message.
+    /// Returns the status, the error code of the challenge, and the message. Without a token there is no error code (RFC 6750 §3.1).
     fn describe(&self) -> (StatusCode, Option<&'static str>, Cow<'static, str>) {
         use StatusCode as Status;
         const INVALID_REQUEST: Option<&str> = Some("invalid_request");
@@ -53,12 +57,12 @@ impl AuthFailure {
             Self::Malformed => (
                 Status::BAD_REQUEST,
                 INVALID_REQUEST,
-                "The Authorization header must carry one token: `Authorization: Bearer <token>`.",
+                "The Authorization header must have exactly one token: `Authorization: Bearer <token>`.",
             ),
             Self::TokenInQuery => (
                 Status::BAD_REQUEST,
                 INVALID_REQUEST,
-                "An access token in the URL ends up in logs, and is not taken. Send it as `Authorization: Bearer <token>`.",
+                "Access tokens in the URL are rejected, because URLs end up in logs. Send the token as `Authorization: Bearer <token>`.",
             ),
             Self::InsufficientScope(scopes) => {
                 let message = format!("The access token lacks scope for this. It needs: {scopes}.");
@@ -76,46 +80,47 @@ impl AuthFailure {
         (status, error, message.into())
     }
 
-    /// The refusal, by the server that is `resource` and whose URL is `url`; `period` is that of its rate limit.
-    pub(super) fn refusal(
-        &self,
+    /// Returns the response of the server with this metadata and this URL. `period` is the period of its rate limit.
+    pub(super) fn into_http_error(
+        self,
         resource: &ProtectedResource,
         url: Option<&SecureUrl>,
         period: Duration,
     ) -> Box<HttpError> {
         let (status, error, message) = self.describe();
-        let mut refusal = HttpError::http(status, message.clone());
-        let wait = match status {
+        let mut response = HttpError::http(status, message.clone());
+        let retry_after = match status {
             StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE),
             StatusCode::TOO_MANY_REQUESTS => Some(period),
             _ => None,
         };
-        if let Some(wait) = wait {
-            refusal.headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
-            return refusal;
+        if let Some(time) = retry_after {
+            response.headers.insert(RETRY_AFTER, HeaderValue::from(time.as_secs()));
+            return response;
         }
-        let has_issuer = !resource.authorization_servers.is_empty();
-        let metadata = url.filter(|_| has_issuer).map(|url| url.well_known(WELL_KNOWN));
+        let has_authorization_server = !resource.authorization_servers.is_empty();
+        let metadata = url.filter(|_| has_authorization_server).map(|url| url.well_known(WELL_KNOWN));
         let supported = resource.scopes.join(" ");
-        let scopes = match self {
+        let scopes = match &self {
             Self::InsufficientScope(needed) => Some(needed.as_str()),
-            // Whom nobody issues tokens for has none to ask.
-            _ => Some(supported.as_str()).filter(|scopes| has_issuer && !scopes.is_empty()),
+            // Without an authorization server there are no scopes to request.
+            _ => Some(supported.as_str()).filter(|scopes| has_authorization_server && !scopes.is_empty()),
         };
         let challenge = Challenge::new()
             .with_some("error", error)
             .with_some("error_description", error.is_some().then_some(&*message))
             .with_some("scope", scopes)
             .with_some("resource_metadata", metadata.as_deref());
-        refusal.headers.insert(WWW_AUTHENTICATE, challenge.into_value());
-        refusal
+        response.headers.insert(WWW_AUTHENTICATE, challenge.into_value());
+        response
     }
 }
 
-/// 503, and a line in the log that says what to mend.
-pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str) -> Box<HttpError> {
+/// Returns a 503, and logs what is wrong with the configuration. The caller gets the problem too if it `is_public`.
+pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
     let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
     host.log(Level::Error, &line);
-    let message = format!("This server is not configured and serves nothing: {problem}.");
+    let problem = if is_public { problem } else { "see its log" };
+    let message = format!("This server is misconfigured and serves no requests: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
 }

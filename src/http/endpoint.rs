@@ -1,13 +1,15 @@
 //! The configuration of an endpoint. `pipeline` answers its requests.
 
+use std::any::Any;
+use std::fmt::Display;
 use std::rc::Rc;
 
-use super::authenticate::{AccessControl, Authentication};
+use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
-use crate::auth::{ConfigError, IntoValidator, ProtectedResource, StateKeys};
+use crate::auth::{ConfigError, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::request_info::RequestInfo;
 use crate::host::{Environment, RateLimit};
 use crate::protocol::description::Text;
@@ -32,7 +34,8 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 /// }
 ///
 /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
-/// let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)));
+/// let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))?);
+/// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 pub struct Endpoint {
     pub(super) path: Text,
@@ -64,12 +67,17 @@ impl Endpoint {
         }
     }
 
-    /// An endpoint that serves nothing until `error` is mended: for a setting that the program itself finds wrong.
+    /// Creates an endpoint that answers every request with 503 and the text of `error`, for a setting in which the program itself finds an
+    /// error.
     pub fn misconfigured(error: ConfigError) -> Self {
-        let problem = error.to_string();
+        Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: true })
+    }
+
+    fn closed_by(error: Misconfiguration) -> Self {
+        let problem = error.problem.clone();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        let access = AccessControl { authentication: Authentication::Misconfigured(error), ..AccessControl::closed() };
-        Self { access, ..Self::new(server) }
+        let authentication = Authentication::Misconfigured(error);
+        Self { access: AccessControl { authentication, ..AccessControl::closed() }, ..Self::new(server) }
     }
 
     /// Another path than `/mcp`.
@@ -102,7 +110,9 @@ impl Endpoint {
 
     fn with(self, settings: Settings) -> Self {
         let Settings { origins, state_keys, resource, has_page, rate_limit, callers } = settings;
-        let mut endpoint = self.allowed_origins(origins).state_keys(state_keys).resource(resource);
+        let mut endpoint = self.allowed_origins(origins).resource(resource);
+        // An error in the keys is reported when a handler asks for input, because most servers need no keys.
+        endpoint.state_keys = Rc::new(state_keys);
         endpoint.has_page = has_page.unwrap_or(endpoint.has_page);
         if let Some(limit) = rate_limit {
             endpoint = endpoint.rate_limit(limit);
@@ -115,13 +125,12 @@ impl Endpoint {
         }
     }
 
-    /// Callers need a bearer token that `validator` accepts.
+    /// Requires a bearer token that `validator` accepts.
+    ///
+    /// An async function or closure is a validator too: see [`TokenValidator`].
     #[must_use]
-    pub fn auth<Kind>(self, validator: impl IntoValidator<Kind>) -> Self {
-        self.authenticated(match validator.into_validator() {
-            Ok(validator) => Authentication::Token(validator),
-            Err(error) => Authentication::Misconfigured(error),
-        })
+    pub fn auth(self, validator: impl TokenValidator + 'static) -> Self {
+        self.authenticated(Authentication::Token(Box::new(validator)))
     }
 
     /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
@@ -137,7 +146,7 @@ impl Endpoint {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// What is wrong with the configuration stays wrong, whatever is said after it.
+    /// Sets the authentication, unless the endpoint is misconfigured: a later setting does not hide the error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
         if !matches!(self.access.authentication, Authentication::Misconfigured(_)) {
             self.access.authentication = authentication;
@@ -166,14 +175,14 @@ impl Endpoint {
     /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
     #[must_use]
     pub fn rate_limit(mut self, limit: RateLimit) -> Self {
-        self.access.limit = RateLimiting::By(limit);
+        self.access.rate_limiting = RateLimiting::On(limit);
         self
     }
 
     /// Callers may call as often as they like. Where nothing is said of it, that is so too, and the log is told.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
-        self.access.limit = RateLimiting::Off;
+        self.access.rate_limiting = RateLimiting::Off;
         self
     }
 
@@ -185,11 +194,10 @@ impl Endpoint {
         self
     }
 
-    /// The keys that sign the state of calls which ask for input. They are needed only once a handler asks: a mistake in them is
-    /// told then, in the log.
+    /// Sets the keys that encrypt the state of calls which ask for input. Without them, such a call fails, and the log says why.
     #[must_use]
-    pub fn state_keys(mut self, keys: Result<StateKeys, ConfigError>) -> Self {
-        self.state_keys = Rc::new(keys);
+    pub fn state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = Rc::new(Ok(keys));
         self
     }
 
@@ -212,5 +220,30 @@ impl Endpoint {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };
         self
+    }
+}
+
+/// Converts the result of a function that configures an endpoint. An error closes the endpoint: it answers every request with 503, and
+/// its log has the error. A [`ConfigError`] is shown to callers too, because it contains no secrets.
+///
+/// ```
+/// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
+///
+/// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+///     McpServer::builder("empty", "1.0.0").build()
+/// }
+///
+/// fn endpoint(tokens: Option<&str>) -> Result<Endpoint, ConfigError> {
+///     Ok(Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens)?))
+/// }
+///
+/// let closed = Endpoint::from(endpoint(None));
+/// ```
+impl<E: Display + 'static> From<Result<Self, E>> for Endpoint {
+    fn from(configured: Result<Self, E>) -> Self {
+        configured.unwrap_or_else(|error| {
+            let is_public = (&error as &dyn Any).is::<ConfigError>();
+            Self::closed_by(Misconfiguration { problem: error.to_string(), is_public })
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! What is refused before a method is reached, and the HTTP status of every error.
+//! Errors that the HTTP layer answers with, and the HTTP status of every JSON-RPC error.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,9 @@ use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Era;
 
-/// A request that is refused before a method is reached. Boxed, since most are not.
+/// An error response to a request that is rejected before its method runs.
+///
+/// Results carry it in a box, because it is large and rare.
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
@@ -18,23 +20,23 @@ pub(super) struct HttpError {
 }
 
 impl HttpError {
-    /// A refusal by HTTP itself. The message is all that tells a client more than the status does.
+    /// Creates an error of HTTP, such as a wrong path or media type. Its JSON-RPC code is `-32600`.
     pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Box<Self> {
         Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))
     }
 
-    /// A message that is refused: 400.
+    /// Creates the error of a message that is rejected: 400.
     pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Self::rpc(StatusCode::BAD_REQUEST, id, error)
     }
 
-    /// The same, of the request that has this id.
+    /// Sets the id of the request.
     pub(super) fn of(mut self: Box<Self>, id: RequestId) -> Box<Self> {
         self.id = Some(id);
         self
     }
 
-    /// A refusal with all its parts.
+    /// Creates an error from its parts.
     pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Box::new(Self { status, headers: HeaderMap::new(), id, error })
     }
@@ -47,10 +49,10 @@ impl From<RpcError> for Box<HttpError> {
     }
 }
 
-/// The status of an error that a method gives.
+/// Returns the HTTP status of an error that a method returns.
 ///
-/// Source: 2026-07-28, basic, "Error Codes", and basic/transports/streamable-http; older revisions answer every request
-/// that they could read with 200.
+/// Older revisions answer every well-formed request with 200. Source: 2026-07-28, basic, "Error Codes", and
+/// basic/transports/streamable-http.
 pub(super) fn status_of(era: Era, code: ErrorCode) -> StatusCode {
     match (era, code) {
         (Era::Modern, ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,

@@ -1,13 +1,12 @@
-//! Which web pages may call this server.
+//! The web pages that may call this server.
 //!
-//! A browser names the calling page in `Origin`. Without this check, a page whose name an attacker points at this server's
-//! address (DNS rebinding) would act from the user's place in the network. Every revision asks for it
-//! (basic/transports, "Security Warning"); since 2025-11-25 the answer is 403. Callers that are no browser send no
-//! `Origin`, and pass.
+//! A browser sends the origin of the calling page in `Origin`. Without this check, an attacker could point the name of a page at the
+//! address of this server (DNS rebinding), and the page would send requests from inside the user's network. Every revision requires the
+//! check (basic/transports, "Security Warning"); since 2025-11-25 the status is 403. Other clients send no `Origin`, and pass.
 
 use crate::host::{LOCAL_HOSTS, host_of};
 
-/// The web pages that may call.
+/// The origins of web pages that may call an endpoint.
 #[derive(Clone, Debug)]
 pub struct AllowedOrigins(Vec<String>);
 
@@ -18,35 +17,35 @@ impl Default for AllowedOrigins {
 }
 
 impl AllowedOrigins {
-    /// No page at all.
+    /// Allows no origin.
     pub fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Pages served from the user's own machine, at any scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
+    /// Allows pages from the user's own machine, at any scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
     pub fn local() -> Self {
         Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
-    /// Also pages of `origin`: a host (`app.example.com`, at any scheme and port; its subdomains are not included) or a
-    /// whole origin (`https://app.example.com:8443`, which then must match to the letter, but for its case).
+    /// Allows `origin` too: a host such as `app.example.com`, at any scheme and port and without its subdomains, or a whole origin such as
+    /// `https://app.example.com:8443`, which must match exactly, except for its case.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
         self.0.push(origin.into());
         self
     }
 
-    /// Whether a page of `origin` may call. `null`, and what is no origin, may not.
+    /// Returns whether pages of `origin` may call. `null` and malformed origins may not.
     pub fn allows(&self, origin: &str) -> bool {
         let Some(host) = host_of(origin) else { return false };
         self.0.iter().any(|allowed| {
-            let asked = if allowed.contains("://") { origin } else { host };
-            allowed.eq_ignore_ascii_case(asked)
+            let requested = if allowed.contains("://") { origin } else { host };
+            allowed.eq_ignore_ascii_case(requested)
         })
     }
 }
 
-/// Whether `text` is something that [`AllowedOrigins::and`] takes: a host, or a whole origin.
+/// Returns whether `text` is a host or a whole origin, as [`AllowedOrigins::and`] expects.
 pub(super) fn is_origin(text: &str) -> bool {
     let is_host = |host: &str| {
         host.split('.')
@@ -59,9 +58,9 @@ pub(super) fn is_origin(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Rule 28: an Origin that is there and not allowed is refused.
+    /// Rule 28: a request with an origin that is not allowed is rejected.
     #[test]
-    fn only_named_pages_pass() {
+    fn only_allowed_origins_pass() {
         let origins = AllowedOrigins::local().and("app.example.com").and("https://one.example:8443");
         for (origin, passes) in [
             ("http://localhost:5173", true),

@@ -114,10 +114,10 @@ impl<E: Environment> Variables<'_, E> {
             validators = match &*name {
                 "static" => {
                     let tokens = self.get("MCP_STATIC_TOKENS");
-                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref()))?
+                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref())?)
                 }
-                "introspection" => validators.or(self.introspection())?,
-                "jwt" => validators.or(self.jwt())?,
+                "introspection" => validators.or(self.introspection()?),
+                "jwt" => validators.or(self.jwt()?),
                 _ => return Err(ConfigError::new("MCP_AUTH", CHOICE)),
             };
         }
@@ -176,7 +176,7 @@ impl<E: Environment> Variables<'_, E> {
         for issuer in self.list("MCP_AUTHORIZATION_SERVERS") {
             resource = resource.authorization_server(&issuer)?;
         }
-        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::list("MCP_SCOPES", &listed)).transpose()?;
+        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
         if let Some(scopes) = scopes {
             resource.scopes = scopes;
         }

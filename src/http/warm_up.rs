@@ -50,10 +50,11 @@ impl Endpoint {
     }
 }
 
-/// The endpoint of the warm-up server. Its token is valid only there.
+/// Returns the endpoint of the warm-up server. Its token is valid only there.
 fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
-    let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("", Some(tokens))).without_rate_limit();
+    let tokens = StaticTokens::from_json("", Some(tokens));
+    let endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
     Endpoint { logs_requests: false, ..endpoint }
 }
 

@@ -1,19 +1,23 @@
-//! The one form that all spellings of a value share: members in order, numbers by what they are, strings by what they say.
+//! The canonical form of a value: equal values have the same form, however they are written.
+//!
+//! Members are sorted by key, numbers are normalized, and strings have no unnecessary escapes.
 
 use std::borrow::Cow;
 
+use super::decimal::{Decimal, is_integer_literal};
+use super::document::{Document, Value};
+use super::error::JsonLimits;
+use super::kind::Kind;
 use super::long::quoted;
-use super::{Document, JsonLimits, Kind, Value, is_whole};
-use crate::json::decimal::Decimal;
 
-/// The canonical form of a value.
+/// Returns the canonical form of a value.
 pub(crate) fn of(value: Value<'_>) -> String {
     let mut text = String::new();
     write(value, &mut text);
     text
 }
 
-/// The canonical form of a value as text; of what is no JSON, the text itself.
+/// Returns the canonical form of a JSON text, or the text itself if it is not JSON.
 pub(crate) fn of_text(json: &str) -> String {
     match Document::parse(json.as_bytes(), JsonLimits::MOST) {
         Ok(document) => of(document.root()),
@@ -21,23 +25,24 @@ pub(crate) fn of_text(json: &str) -> String {
     }
 }
 
-/// The canonical form of a value, if it is a part of its text: that of most which are no arrays and no objects.
+/// Returns the canonical form as a slice of the value's own text, if it is one. This is so for most scalars.
 pub(crate) fn within(value: Value<'_>) -> Option<&str> {
     match value.kind() {
         Kind::Object | Kind::Array => None,
-        // Nothing in it needs an escape, so there is no other way to write it without one.
-        Kind::String => Some(value.text()).filter(|_| !value.is_escaped()),
+        // A string without escapes can be written in only one way without escapes.
+        Kind::String => Some(value.text()).filter(|_| !value.has_escapes()),
         Kind::Number => within_number(value.text()),
         Kind::Boolean | Kind::Null => Some(value.text()),
     }
 }
 
-/// A number of few digits and without an exponent, as [`Decimal::shown`] writes it: without zeros at the end of a fraction.
+/// Returns the canonical form of a short number without an exponent: without trailing zeros in the fraction, as
+/// [`Decimal::to_plain_string`] writes it.
 fn within_number(number: &str) -> Option<&str> {
     if number.len() > 20 {
         return None;
     }
-    if is_whole(number) {
+    if is_integer_literal(number) {
         return if number == "-0" { number.get(1..) } else { Some(number) };
     }
     if number.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
@@ -47,7 +52,7 @@ fn within_number(number: &str) -> Option<&str> {
     if digits == "-0" { digits.get(1..) } else { Some(digits) }
 }
 
-/// Writes the canonical form of a value.
+/// Appends the canonical form of a value to `text`.
 pub(crate) fn write(value: Value<'_>, text: &mut String) {
     match value.kind() {
         Kind::Object => {
@@ -66,21 +71,21 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
         kind => match (within(value), kind) {
             (Some(canonical), _) => text.push_str(canonical),
             (None, Kind::String) => text.push_str(&quoted(&value.as_str().unwrap_or_default())),
-            // 1, 1.0 and 1e0 are one number.
+            // 1, 1.0 and 1e0 are the same number.
             (None, _) => match Decimal::of(value.text()) {
-                Some(number) => text.push_str(&number.shown()),
+                Some(number) => text.push_str(&number.to_plain_string()),
                 None => text.push_str(value.text()),
             },
         },
     }
 }
 
-/// Writes members of an object, in the order of their names: no two have the same.
+/// Appends the members of an object, sorted by key. Keys are unique.
 pub(crate) fn write_members(mut members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut String) {
     members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     for (name, value) in members {
         match name {
-            // It stands in its text without an escape.
+            // A borrowed key has no escapes in the source.
             Cow::Borrowed(name) => text.extend(["\"", name, "\""]),
             Cow::Owned(name) => text.push_str(&quoted(&name)),
         }
@@ -95,7 +100,7 @@ mod tests {
     use super::of_text;
 
     #[test]
-    fn spellings_of_one_value_have_one_form() {
+    fn equal_values_have_one_canonical_form() {
         for (one, other) in [
             ("1", "1.0"),
             ("1", "10e-1"),

@@ -1,22 +1,22 @@
-//! Numbers as they are, of any length: nothing is rounded.
+//! Decimal numbers of any length, without rounding.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::num::NonZeroU128;
 
-/// A number in the one form that all its spellings share: `1`, `1.0` and `10e-1` are one number.
+/// A normalized number: `1`, `1.0` and `10e-1` are equal.
 ///
-/// JSON has one type of number (RFC 8259, §6), and what a client reads it may send back in another spelling.
+/// JSON has one number type (RFC 8259 §6), and a client may send a number back in another spelling.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     is_negative: bool,
-    /// Without zeros at either end; none, if the number is zero.
+    /// The significant digits, without leading and trailing zeros. Empty for zero.
     digits: String,
     exponent: i64,
 }
 
 impl Decimal {
-    /// Of a number of JSON as it is written; `None` if its exponent is beyond all use.
+    /// Parses a JSON number. Returns `None` if its exponent overflows an `i64`.
     pub(crate) fn of(number: &str) -> Option<Self> {
         let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |positive| (true, positive));
         let (mantissa, exponent) = split_at(number, |byte| matches!(byte, b'e' | b'E')).unwrap_or((number, "0"));
@@ -35,11 +35,11 @@ impl Decimal {
 }
 
 impl Decimal {
-    /// None.
+    /// The number 0.
     pub(crate) const ZERO: Self = Self { is_negative: false, digits: String::new(), exponent: 0 };
 
-    /// The number as people write it, as long as that is short.
-    pub(crate) fn shown(&self) -> String {
+    /// Formats the number without an exponent, or with one if that would add more than 20 zeros.
+    pub(crate) fn to_plain_string(&self) -> String {
         let places = usize::try_from(self.exponent.unsigned_abs()).unwrap_or(usize::MAX);
         let sign = if self.is_negative { "-" } else { "" };
         match (self.exponent, self.digits.len()) {
@@ -53,13 +53,13 @@ impl Decimal {
         }
     }
 
-    /// Whether it has no fraction.
+    /// Whether the number is an integer.
     pub(crate) fn is_integer(&self) -> bool {
         self.exponent >= 0
     }
 
-    /// Whether it is `step` so many times. `step` is not zero and has digits that a `u64` holds, as every number has that was one
-    /// or was an `f64`.
+    /// Whether the number is a multiple of `step`. `step` must not be zero, and its digits must fit into a `u64`. The digits of every
+    /// `u64` and `f64` do.
     pub(crate) fn is_multiple_of(&self, step: &Self) -> bool {
         if self.digits.is_empty() {
             return true;
@@ -67,9 +67,9 @@ impl Decimal {
         let Ok(divisor) = step.digits.parse::<u64>() else { return false };
         let Some(divisor) = NonZeroU128::new(divisor.into()) else { return false };
         let Some(shift) = self.exponent.checked_sub(step.exponent) else { return false };
-        // Without zeros at its end, it cannot be ten times something smaller.
+        // The digits have no trailing zeros, so a number with a smaller exponent is not a multiple.
         let Ok(shift) = u64::try_from(shift) else { return false };
-        // 19 digits at a time, which a `u64` holds, so that no product of two overflows.
+        // 19 digits fit into a `u64`, so the product of two such numbers fits into a `u128`.
         let remainder = self.digits.as_bytes().chunks(19).fold(0_u128, |rest, chunk| {
             let (number, scale) = chunk.iter().fold((0_u128, 1_u128), |(number, scale), digit| {
                 let digit = u128::from(digit.saturating_sub(b'0'));
@@ -80,9 +80,9 @@ impl Decimal {
         remainder.wrapping_mul(power_of_ten(shift, divisor)).rem_euclid(divisor.get()) == 0
     }
 
-    /// How it compares with another of its sign, without that sign.
-    fn size(&self, other: &Self) -> Ordering {
-        // The place of the first digit, and then the digits from there on.
+    /// Compares the absolute values.
+    fn cmp_magnitude(&self, other: &Self) -> Ordering {
+        // Compare the position of the first digit, then the digits.
         let place =
             |number: &Self| i64::try_from(number.digits.len()).unwrap_or(i64::MAX).saturating_add(number.exponent);
         match (self.digits.is_empty(), other.digits.is_empty()) {
@@ -94,13 +94,13 @@ impl Decimal {
     }
 }
 
-/// The parts of a text before and after the first byte that is a mark.
+/// Splits a text at the first byte that `is_mark` accepts, and drops that byte.
 fn split_at(text: &str, is_mark: fn(&u8) -> bool) -> Option<(&str, &str)> {
     let (before, rest) = text.split_at_checked(text.as_bytes().iter().position(is_mark)?)?;
     Some((before, rest.get(1..)?))
 }
 
-/// 10 to the power of `exponent`, modulo a number below 2^64, so that no product of two overflows.
+/// Returns 10 to the power of `exponent`, modulo `modulus`. The modulus is below 2^64, so no product overflows.
 fn power_of_ten(mut exponent: u64, modulus: NonZeroU128) -> u128 {
     let (mut base, mut power) = (10_u128.rem_euclid(modulus.get()), 1_u128.rem_euclid(modulus.get()));
     while exponent > 0 {
@@ -113,11 +113,16 @@ fn power_of_ten(mut exponent: u64, modulus: NonZeroU128) -> u128 {
     power
 }
 
+/// Whether a JSON number is written without a fraction and an exponent.
+pub(crate) fn is_integer_literal(number: &str) -> bool {
+    number.bytes().all(|byte| !matches!(byte, b'.' | b'e' | b'E'))
+}
+
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.is_negative, other.is_negative) {
-            (false, false) => self.size(other),
-            (true, true) => other.size(self),
+            (false, false) => self.cmp_magnitude(other),
+            (true, true) => other.cmp_magnitude(self),
             (false, true) => Ordering::Greater,
             (true, false) => Ordering::Less,
         }
@@ -186,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_shown_as_people_write_them() {
-        for (number, shown) in [
+    fn short_numbers_are_formatted_without_exponent() {
+        for (number, expected) in [
             ("0", "0"),
             ("-0.0", "0"),
             ("1.0", "1"),
@@ -197,7 +202,7 @@ mod tests {
             ("1e-3", "0.001"),
             ("1e300", "1e300"),
         ] {
-            assert_eq!(Decimal::of(number).expect("a number").shown(), shown);
+            assert_eq!(Decimal::of(number).expect("a number").to_plain_string(), expected);
         }
     }
 
@@ -234,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_are_not() {
+    fn different_numbers_are_not_equal() {
         for (one, other) in [
             ("1", "-1"),
             ("1", "10"),

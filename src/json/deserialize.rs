@@ -1,7 +1,6 @@
-//! A value into a type, by serde.
+//! Deserialization of a [`Value`] into a type, by serde.
 //!
-//! The text has been read already, so that nothing is parsed again but numbers. What a type does not take is told with its
-//! place; nothing that is said here quotes a value.
+//! The text has been parsed already; only numbers are parsed again. Errors have the path of the rejected value and never quote it.
 
 use std::borrow::Cow;
 use std::iter::once;
@@ -9,22 +8,25 @@ use std::iter::once;
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
-use super::type_error::{Step, TypeError};
-use super::{Children, Document, JsonLimits, Kind, Value};
-use crate::json::decimal::Decimal;
+use super::decimal::Decimal;
+use super::document::{Children, Document, Value};
+use super::error::JsonLimits;
+use super::kind::Kind;
+use super::type_error::{PathSegment, TypeError};
 
-/// What serde_json asks for where a type keeps a value as it was written.
+/// The name by which serde_json's `RawValue` requests the source text of a value.
 const RAW: &str = "$serde_json::private::RawValue";
 
-/// Reads a value into a `T`, as serde_json would.
+/// Deserializes a value into a `T`, in the same way as serde_json.
 ///
-/// JSON Schema takes `7.0` for an integer and serde does not. A type of integers takes it here; where the type is not known
-/// before the value (a tag comes first, members are flattened), what was refused is read once more with such numbers as the
-/// integers that they are.
+/// In JSON Schema `7.0` is an integer; in serde_json it is not. Here an integer type accepts `7.0`. serde buffers the values of tagged
+/// and flattened types before it knows their types. If such a type rejects the value, it is read a second time with every number
+/// like `7.0` as an integer.
 ///
 /// # Errors
-/// What the type does not take.
+/// `T` rejects the value.
 pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, TypeError> {
     let mut numbers = Numbers::AsWritten;
     loop {
@@ -38,18 +40,26 @@ pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, TypeEr
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     AsWritten,
-    /// `7.0` is `7` also where no integer is asked for.
+    /// `7.0` is `7`, even if the type did not request an integer.
     Whole,
-    /// In the names of members.
-    InStrings,
+    /// The value is a key, so numbers are in quotes.
+    InKeys,
 }
 
-/// Reads what the server, or another one, has written; `None`, where it is no JSON or nothing that the type takes.
+/// Deserializes a JSON text with the largest limits: for text from this or another server. Returns `None` if it is not JSON, or if `T`
+/// rejects it.
 pub(crate) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
     read(Document::parse(text, JsonLimits::MOST).ok()?.root()).ok()
 }
 
-/// A number as serde knows them.
+impl Value<'_> {
+    /// Copies the source text. `None` does not occur, because the text was parsed as JSON.
+    pub(crate) fn to_raw(self) -> Option<Box<RawValue>> {
+        read(self).ok()
+    }
+}
+
+/// A number in one of the types that serde visitors accept.
 pub(crate) enum Number {
     Unsigned(u64),
     Signed(i64),
@@ -57,7 +67,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Of a number of JSON; `None`, if it is none or beyond a float.
+    /// Parses a JSON number. Returns `None` if the text is not a number or is out of the range of `f64`.
     #[inline(never)]
     pub(crate) fn of(text: &str) -> Option<Self> {
         let number: serde_json::Number = text.parse().ok()?;
@@ -65,10 +75,10 @@ impl Number {
         integer.or_else(|| number.as_f64().map(Self::Float))
     }
 
-    /// Of a number of JSON that is an integer, in whatever spelling.
+    /// Parses a JSON number that is an integer, also if it is written as `7.0` or `70e-1`.
     fn of_integer(text: &str) -> Option<Self> {
         let decimal = Decimal::of(text).filter(Decimal::is_integer)?;
-        Self::of(&decimal.shown())
+        Self::of(&decimal.to_plain_string())
     }
 
     pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
@@ -80,7 +90,7 @@ impl Number {
     }
 }
 
-/// A value that is being read.
+/// The serde deserializer of a value.
 #[derive(Clone, Copy)]
 struct Reader<'d> {
     value: Value<'d>,
@@ -92,21 +102,21 @@ impl<'d> Reader<'d> {
         Self { value, ..self }
     }
 
-    /// The number; `None`, where there is another value.
+    /// Parses the value as a number. Returns `None` if it is of another kind.
     #[inline(never)]
     fn number(self, is_whole: bool) -> Option<Result<Number, TypeError>> {
         let text = match (self.value.kind(), self.numbers) {
-            (Kind::String, Numbers::InStrings) => self.value.as_str()?,
+            (Kind::String, Numbers::InKeys) => self.value.as_str()?,
             (Kind::Number, _) => Cow::Borrowed(self.value.text()),
             _ => return None,
         };
         match Number::of(&text) {
-            Some(Number::Float(float)) if is_whole && self.numbers != Numbers::InStrings => {
+            Some(Number::Float(float)) if is_whole && self.numbers != Numbers::InKeys => {
                 Some(Ok(Number::of_integer(&text).unwrap_or(Number::Float(float))))
             }
             Some(number) => Some(Ok(number)),
-            None if self.numbers == Numbers::InStrings => None,
-            None => Some(Err(TypeError::of("the number is out of range".to_owned()))),
+            None if self.numbers == Numbers::InKeys => None,
+            None => Some(Err(TypeError::new("the number is out of range"))),
         }
     }
 
@@ -128,21 +138,13 @@ impl<'d> Reader<'d> {
     fn visit_items<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut items = Items { children: self.value.children(Kind::Array), outer: self, next: 0 };
         let read = visitor.visit_seq(&mut items)?;
-        if items.children.next().is_some() {
-            Err(TypeError::of("there are too many items".to_owned()))
-        } else {
-            Ok(read)
-        }
+        if items.children.next().is_some() { Err(TypeError::new("there are too many items")) } else { Ok(read) }
     }
 
     fn visit_members<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut members = Members { children: self.value.children(Kind::Object), outer: self, entered: None };
         let read = visitor.visit_map(&mut members)?;
-        if members.children.next().is_some() {
-            Err(TypeError::of("there are too many members".to_owned()))
-        } else {
-            Ok(read)
-        }
+        if members.children.next().is_some() { Err(TypeError::new("there are too many members")) } else { Ok(read) }
     }
 }
 
@@ -162,7 +164,7 @@ macro_rules! strings {
     )*};
 }
 
-/// What is of one kind, by that kind.
+/// Methods that accept only certain kinds of values.
 macro_rules! kinds {
     ($($method:ident ($($ignored:ty),*) $($kind:ident => $visit:ident),*;)*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $ignored,)* visitor: V) -> Result<V::Value, TypeError> {
@@ -174,11 +176,11 @@ macro_rules! kinds {
     )*};
 }
 
-/// Integers that are longer than any but these types hold.
+/// Methods for 128-bit integers, which [`Number`] cannot hold.
 macro_rules! long_integers {
     ($($method:ident $visit:ident),*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
-            let text = if self.numbers == Numbers::InStrings { self.value.as_str() } else { None };
+            let text = if self.numbers == Numbers::InKeys { self.value.as_str() } else { None };
             match text.as_deref().unwrap_or(self.value.text()).parse() {
                 Ok(number) => visitor.$visit(number),
                 Err(_) => self.visit_number(true, visitor),
@@ -220,8 +222,8 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match (self.value.text(), self.numbers) {
-            ("true", _) | ("\"true\"", Numbers::InStrings) => visitor.visit_bool(true),
-            ("false", _) | ("\"false\"", Numbers::InStrings) => visitor.visit_bool(false),
+            ("true", _) | ("\"true\"", Numbers::InKeys) => visitor.visit_bool(true),
+            ("false", _) | ("\"false\"", Numbers::InKeys) => visitor.visit_bool(false),
             _ => Err(TypeError::expected(&visitor)),
         }
     }
@@ -275,7 +277,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 let name = Self { value: name, numbers: self.numbers };
                 visitor.visit_enum(Variant { name, content })
             }
-            _ => Err(TypeError::of("expected a string, or an object with one member".to_owned())),
+            _ => Err(TypeError::new("expected a string, or an object with one member")),
         }
     }
 
@@ -297,14 +299,14 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         let Some(item) = self.children.next() else { return Ok(None) };
         let at = self.next;
         self.next = at.saturating_add(1);
-        seed.deserialize(self.outer.with(item)).map(Some).map_err(|error| error.at(Step::Item(at)))
+        seed.deserialize(self.outer.with(item)).map(Some).map_err(|error| error.inside(PathSegment::Item(at)))
     }
 }
 
 struct Members<'d> {
     children: Children<'d>,
     outer: Reader<'d>,
-    /// The name of the member whose value is next.
+    /// The key of the member whose value is next.
     entered: Option<Value<'d>>,
 }
 
@@ -314,37 +316,38 @@ impl<'de> MapAccess<'de> for Members<'de> {
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, TypeError> {
         let Some(name) = self.children.next() else { return Ok(None) };
         self.entered = Some(name);
-        let read = seed.deserialize(Reader { value: name, numbers: Numbers::InStrings });
-        read.map(Some).map_err(|error| error.at(member(name)))
+        let read = seed.deserialize(Reader { value: name, numbers: Numbers::InKeys });
+        read.map(Some).map_err(|error| error.inside(member(name)))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
         let (Some(name), Some(value)) = (self.entered.take(), self.children.next()) else {
-            return Err(TypeError::of("a value was asked for before its name".to_owned()));
+            return Err(TypeError::new("a value was requested before its key"));
         };
-        seed.deserialize(self.outer.with(value)).map_err(|error| error.at(member(name)))
+        seed.deserialize(self.outer.with(value)).map_err(|error| error.inside(member(name)))
     }
 }
 
-/// A variant of an enum: a string, or the one member of an object.
+/// A variant of an enum: a string, or an object with one member.
 struct Variant<'d> {
     name: Reader<'d>,
     content: Option<Value<'d>>,
 }
 
 #[inline(never)]
-fn member(name: Value<'_>) -> Step {
-    Step::Member(name.as_str().unwrap_or_default().into_owned())
+fn member(name: Value<'_>) -> PathSegment {
+    PathSegment::Member(name.as_str().unwrap_or_default().into_owned())
 }
 
 impl<'d> Variant<'d> {
-    /// Reads what the variant holds, or refuses one that holds nothing.
+    /// Reads the content of the variant.
+    ///
+    /// # Errors
+    /// The variant has no content, or `read` rejects it.
     fn content<T>(self, read: impl FnOnce(Reader<'d>) -> Result<T, TypeError>) -> Result<T, TypeError> {
         match self.content {
-            Some(content) => read(self.name.with(content)).map_err(|error| error.at(member(self.name.value))),
-            None => {
-                Err(TypeError::of("expected a variant that holds something, as an object with one member".to_owned()))
-            }
+            Some(content) => read(self.name.with(content)).map_err(|error| error.inside(member(self.name.value))),
+            None => Err(TypeError::new("expected a variant with content: an object with one member")),
         }
     }
 }

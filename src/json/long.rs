@@ -1,7 +1,6 @@
-//! Long strings, as JSON.
+//! Serialization of long strings.
 //!
-//! What is small is written by serde_json, a byte at a time. A document may be a megabyte, of which few bytes are written as another
-//! than itself.
+//! serde_json escapes a string byte by byte. That is too slow for a document of a megabyte, of which few bytes need an escape.
 
 use std::sync::LazyLock;
 
@@ -10,10 +9,10 @@ use serde::{Serialize, Serializer};
 
 use super::special::at_next_special;
 
-/// Bytes from which on a string is long.
+/// The length in bytes from which a string is long.
 const LONG: usize = 512;
 
-/// Serializes a string that may be long: for `serde(serialize_with)`.
+/// Serializes a string that may be long, for `serde(serialize_with)`.
 pub(crate) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     if text.len() < LONG || !*IS_KNOWN {
         serializer.serialize_str(text)
@@ -22,11 +21,12 @@ pub(crate) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::O
     }
 }
 
-/// What is JSON already, in the way in which serde_json's own `RawValue` says so. That one cannot be made of a text without being read
-/// once more, which for a megabyte takes a quarter of the time of a whole answer.
+/// A text that is already JSON. It is serialized in the same way as serde_json's `RawValue`.
+///
+/// A `RawValue` can be made from a text only by parsing it again. For a megabyte that takes a quarter of the time of a response.
 struct Written<'a>(&'a str);
 
-/// The name is serde_json's own business: whether it is this one is tried before it is relied upon.
+/// The name by which serde_json recognizes a `RawValue`. It is a private detail of serde_json, so `IS_KNOWN` checks it before use.
 const NAME: &str = "$serde_json::private::RawValue";
 static IS_KNOWN: LazyLock<bool> =
     LazyLock::new(|| serde_json::to_string(&Written("0")).is_ok_and(|written| written == "0"));
@@ -39,7 +39,7 @@ impl Serialize for Written<'_> {
     }
 }
 
-/// `text` as a string of JSON, as serde_json writes it.
+/// Returns `text` as a JSON string literal, with the same escapes as serde_json.
 pub(super) fn quoted(text: &str) -> String {
     let mut json = String::with_capacity(text.len().saturating_add(text.len() / 8));
     json.push('"');
@@ -72,9 +72,9 @@ pub(super) fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// It is what serde_json writes, whatever stands where.
+    /// The result is the same as that of serde_json, for every special character at every offset.
     #[test]
-    fn a_long_string_is_written_as_a_short_one() {
+    fn quoted_equals_serde_json() {
         let characters: Vec<char> =
             (0..0x180).chain([0x7ff, 0x800, 0xffff, 0x1_0000, 0x10_ffff]).filter_map(char::from_u32).collect();
         for &character in &characters {
@@ -89,14 +89,14 @@ mod tests {
         assert_eq!(quoted(&all), serde_json::to_string(&all).expect("a string"));
     }
 
-    /// Otherwise no string would be written the fast way, and nobody would see it.
+    /// If serde_json changes the name, every string takes the slow path without another sign.
     #[test]
-    fn the_name_is_still_that() {
+    fn the_private_name_is_unchanged() {
         assert!(*IS_KNOWN);
     }
 
     #[test]
-    fn either_way_it_is_a_string() {
+    fn strings_of_every_length_are_serialized() {
         for length in [0, 1, LONG - 1, LONG, 10 * LONG] {
             let text = "\"\n".repeat(length).get(..length).expect("ASCII").to_owned();
             let json = serialize(&text, serde_json::value::Serializer).expect("a string");

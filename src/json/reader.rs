@@ -1,20 +1,39 @@
-//! The one pass over the bytes: what is JSON, and where each value stands.
+//! The parser: one pass over the bytes that validates the JSON and records the position of every value.
 
+use super::error::{JsonError, JsonLimits};
+use super::escape::content;
+use super::kind::Kind;
 use super::special::next_special;
-use super::{JsonError, JsonLimits, Kind, Node, content};
 
-/// The places of all values in `text`, each before what is in it.
+/// The position of a value in the text and in the list of nodes. Its children follow it; `after` is the index after them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub start: u32,
+    pub end: u32,
+    pub after: u32,
+    pub kind: Kind,
+    /// Whether the value is a string with escapes, so that its text differs from its content.
+    pub has_escapes: bool,
+}
+
+/// Parses `text` and returns the nodes of all values, parents before their children.
+///
+/// # Errors
+/// The text is not JSON, or exceeds `limits`.
 pub(super) fn read(text: &str, limits: JsonLimits) -> Result<Vec<Node>, JsonError> {
     Reader::new(text, limits, usize::MAX).document()
 }
 
-/// The places of the value that `text` is, and of what is right in it. The limits do not hold here, nor does what makes a text
-/// good for more than this: deeper values are not kept, and take a byte for each level.
+/// Parses `text` and returns the nodes of the root and of its direct children. It applies no limits, and accepts duplicate keys and
+/// lone surrogates. Deeper values take one byte of memory per nesting level.
+///
+/// # Errors
+/// [`JsonError::Syntax`]
 pub(super) fn outline(text: &str) -> Result<Vec<Node>, JsonError> {
     Reader::new(text, JsonLimits { depth: usize::MAX, values: usize::MAX }, 1).document()
 }
 
-/// What the reader expects next.
+/// The next token that the grammar allows.
 enum Expect {
     Value,
     FirstItem,
@@ -23,16 +42,16 @@ enum Expect {
     AfterValue,
 }
 
-/// Reads a text from its beginning to its end.
+/// The state of the parser.
 struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     nodes: Vec<Node>,
     limits: JsonLimits,
-    /// The kinds of the arrays and objects that are open.
+    /// The kinds of the open arrays and objects.
     open: Vec<Kind>,
-    /// Values within more of them are not kept.
+    /// The depth up to which nodes are recorded.
     kept: usize,
 }
 
@@ -50,8 +69,7 @@ impl<'a> Reader<'a> {
         self.open.len() <= self.kept
     }
 
-    /// Reads the whole text. Open arrays and objects are on a list of their own, not on the call stack: no input can
-    /// exhaust it.
+    /// Parses the whole text. Open arrays and objects are in a list instead of on the call stack, so deep nesting cannot overflow it.
     fn document(mut self) -> Result<Vec<Node>, JsonError> {
         let mut open: Vec<usize> = Vec::with_capacity(8);
         let mut expect = Expect::Value;
@@ -114,21 +132,21 @@ impl<'a> Reader<'a> {
             node.end = end;
             node.after = after;
             if node.kind == Kind::Object && !self.is_outline() {
-                self.refuse_duplicates(index)?;
+                self.reject_duplicates(index)?;
             }
         }
         Ok(next)
     }
 
-    fn refuse_duplicates(&self, object: usize) -> Result<(), JsonError> {
+    fn reject_duplicates(&self, object: usize) -> Result<(), JsonError> {
         let count = self.keys(object).count();
         if count < 2 {
             return Ok(());
         }
-        // A body may be one object with hundreds of thousands of keys, so the list is allocated once, at its final size.
+        // An object may have hundreds of thousands of keys, so the list is allocated once, at its final size.
         let mut keys = Vec::with_capacity(count);
         let text = |key: &Node| self.text.get(key.start as usize..key.end as usize).unwrap_or_default();
-        keys.extend(self.keys(object).map(|key| content(text(key), key.escaped)));
+        keys.extend(self.keys(object).map(|key| content(text(key), key.has_escapes)));
         keys.sort_unstable();
         match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
             Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
@@ -136,7 +154,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The keys of the object at `object`, which is the last value so far, in their order.
+    /// Iterates over the keys of the object at index `object`. The object must be the last complete value.
     fn keys(&self, object: usize) -> impl Iterator<Item = &Node> {
         let mut next = object.saturating_add(1);
         std::iter::from_fn(move || {
@@ -158,17 +176,17 @@ impl<'a> Reader<'a> {
         self.push(start, kind, false)
     }
 
-    /// A string, RFC 8259 §7. A `\u` escape must name a character, alone or as a pair of surrogates.
+    /// Parses a string (RFC 8259 §7). A `\u` escape must be a character or a surrogate pair.
     fn string(&mut self) -> Result<(), JsonError> {
         let start = self.at;
-        let mut escaped = false;
+        let mut has_escapes = false;
         self.literal(b"\"")?;
         loop {
             self.skip_plain();
             match self.next() {
-                Some(b'"') => return self.push(start, Kind::String, escaped),
+                Some(b'"') => return self.push(start, Kind::String, has_escapes),
                 Some(b'\\') => {
-                    escaped = true;
+                    has_escapes = true;
                     match self.next() {
                         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
                         Some(b'u') => self.unicode_escape()?,
@@ -180,7 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands for itself within a string.
+    /// Skips the characters up to the next quote, backslash or control character.
     fn skip_plain(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         self.at = self.at.saturating_add(next_special(rest).unwrap_or(rest.len()));
@@ -210,7 +228,7 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// A number, RFC 8259 §6: no leading zero, no `+`, digits on both sides of the point.
+    /// Parses a number (RFC 8259 §6): no leading zero, no `+`, digits on both sides of the point.
     fn number(&mut self) -> Result<(), JsonError> {
         self.take(|byte| byte == b'-');
         if !self.take(|byte| byte == b'0') {
@@ -234,7 +252,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn push(&mut self, start: usize, kind: Kind, escaped: bool) -> Result<(), JsonError> {
+    fn push(&mut self, start: usize, kind: Kind, has_escapes: bool) -> Result<(), JsonError> {
         if !self.is_kept() {
             return Ok(());
         }
@@ -242,7 +260,7 @@ impl<'a> Reader<'a> {
             return Err(JsonError::TooManyValues { limit: self.limits.values });
         }
         let after = position(self.nodes.len().saturating_add(1));
-        self.nodes.push(Node { start: position(start), end: position(self.at), after, kind, escaped });
+        self.nodes.push(Node { start: position(start), end: position(self.at), after, kind, has_escapes });
         Ok(())
     }
 
@@ -279,7 +297,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An offset or an index as it is kept. [`Document::parse`] refuses texts that 32 bits cannot address.
+/// Converts an offset or an index. `Document::parse` rejects texts that 32 bits cannot address.
 fn position(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -1,21 +1,21 @@
-//! Numbers of few digits, as most are: compared without an allocation. `decimal` has all others.
+//! Short decimal numbers, compared without an allocation. `decimal` handles all other numbers.
 
 use std::cmp::Ordering;
 
-/// Digits from the first that is not zero, and digits behind the point: 10 to the power of both together is less than 2^127.
+/// The largest number of significant digits, and of digits after the point. 10 to the power of their sum is below 2^127.
 const MOST_DIGITS: u32 = 18;
 const MOST_PLACES: u32 = 19;
 
-/// A number of at most 18 significant digits, written without an exponent.
+/// A number of at most 18 significant digits, without an exponent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortDecimal {
     digits: i64,
-    /// How many of the digits are behind the point.
+    /// The number of digits after the point.
     places: u32,
 }
 
 impl ShortDecimal {
-    /// Reads a number of JSON; `None` if it is longer or has an exponent.
+    /// Parses a JSON number. Returns `None` if it is too long or has an exponent.
     pub(crate) fn of(number: &str) -> Option<Self> {
         let (sign, digits) = match number.as_bytes() {
             [b'-', digits @ ..] => (-1, digits),
@@ -39,13 +39,13 @@ impl ShortDecimal {
         Some(Self { digits: sum.wrapping_mul(sign), places: places.unwrap_or(0) })
     }
 
-    /// Whether the number is `step` so many times. `step` is not zero.
+    /// Whether the number is a multiple of `step`. `step` must not be zero.
     pub(crate) fn is_multiple_of(self, step: Self) -> bool {
         let (number, step) = self.aligned(step);
         number.checked_rem(step).is_some_and(|rest| rest == 0)
     }
 
-    /// Both numbers in units of the last place that either has.
+    /// Scales both numbers to the same number of digits after the point.
     fn aligned(self, other: Self) -> (i128, i128) {
         let scaled = |number: Self, places: u32| {
             i128::from(number.digits).wrapping_mul(10_i128.wrapping_pow(places.saturating_sub(number.places)))
@@ -84,7 +84,7 @@ mod tests {
     use super::ShortDecimal;
     use crate::json::decimal::Decimal;
 
-    /// The two ways to read a number agree wherever the short one can.
+    /// `ShortDecimal` and `Decimal` agree on every number that both can represent.
     #[test]
     fn short_numbers_compare_as_exact_ones() {
         let numbers = [

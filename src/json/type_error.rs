@@ -1,66 +1,67 @@
-//! What a type does not take of a value, and where it is.
+//! The error of [`deserialize`](super::deserialize): why a type rejects a value, and the path of that value.
 
 use std::fmt::{self, Display};
 
 use serde::de::{Error, Expected, Unexpected};
 
-/// Why a type does not take a value.
+/// The reason why a type rejects a value.
 #[derive(Debug)]
-pub(crate) struct TypeError(Box<Told>);
+pub(crate) struct TypeError(Box<Details>);
 
 #[derive(Debug)]
-struct Told {
-    /// The way to the value, from its end to its beginning.
-    way: Vec<Step>,
-    what: String,
+struct Details {
+    /// The path of the rejected value, in reverse order.
+    reversed_path: Vec<PathSegment>,
+    message: String,
 }
 
-/// From a value to one that is in it.
+/// A segment of the path from a value to a nested one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathSegment {
     Member(String),
     Item(usize),
 }
 
 impl TypeError {
-    /// The way to the value, from the whole.
-    pub(crate) fn way(&self) -> impl Iterator<Item = &Step> {
-        self.0.way.iter().rev()
-    }
-
-    /// What is said of the value. A type of its own may quote it.
-    pub(crate) fn what(&self) -> &str {
-        &self.0.what
-    }
-
-    pub(super) fn of(what: String) -> Self {
-        Self(Box::new(Told { way: Vec::new(), what }))
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self(Box::new(Details { reversed_path: Vec::new(), message: message.into() }))
     }
 
     #[inline(never)]
     pub(super) fn expected(expected: &dyn Expected) -> Self {
-        Self::of(format!("expected {expected}"))
+        Self::new(format!("expected {expected}"))
     }
 
+    /// Adds the segment before the path so far.
     #[inline(never)]
-    pub(super) fn at(mut self, step: Step) -> Self {
-        self.0.way.push(step);
+    pub(super) fn inside(mut self, segment: PathSegment) -> Self {
+        self.0.reversed_path.push(segment);
         self
+    }
+
+    /// The path of the rejected value, from the root.
+    pub(crate) fn path(&self) -> impl Iterator<Item = &PathSegment> {
+        self.0.reversed_path.iter().rev()
+    }
+
+    /// What is wrong with the value. The message of a user's own type may quote it.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
     }
 }
 
 impl Display for TypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.what)
+        f.write_str(&self.0.message)
     }
 }
 
 impl std::error::Error for TypeError {}
 
-/// What was found instead is in the text that the caller has sent. To write it would be most of the code.
+/// The messages do not say what was found: the caller knows what it has sent, and the text for it would be most of this code.
 impl Error for TypeError {
-    fn custom<T: Display>(what: T) -> Self {
-        Self::of(what.to_string())
+    fn custom<T: Display>(message: T) -> Self {
+        Self::new(message.to_string())
     }
 
     fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {

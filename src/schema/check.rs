@@ -1,53 +1,54 @@
-//! Whether a value fits, and the mistakes in one that does not.
+//! The check of a value against a compiled schema.
 //!
-//! One pass over the value does both: it goes on after a mistake until it has found the first ten. Only where alternatives are tried
-//! (`anyOf`, `oneOf`, `not`, `if`, `contains`) a mistake is no more than an answer, and the first one ends the question; `explain` then
-//! says which alternative came closest. The work is counted (`steps`), and a value that would take too much is rejected.
+//! One pass over the value finds the first ten mistakes. A trial of an alternative (`anyOf`, `oneOf`, `not`, `if`, `contains`) records
+//! no mistakes and ends at the first one; afterwards `explain` describes the alternative that came closest. The check counts its work in
+//! `steps`, and rejects a value that takes too many.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use super::memo::Memo;
-use super::mistake::Step;
+use super::mistake::{Segment, wrong_count};
 use super::pattern::Searches;
-use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId, Types};
+use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId};
 use super::steps::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, FORMATTED, KEYWORD, MULTIPLE, NUMBER,
-    REMEMBER, SCHEMA, Steps,
+    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MULTIPLE, NUMBER, REMEMBER, SCHEMA,
+    Steps,
 };
-use crate::json::decimal::Decimal;
+use super::types::Types;
+use crate::json::decimal::{Decimal, is_integer_literal};
 use crate::json::short_decimal::ShortDecimal;
-use crate::json::{Kind, Value, canonical, is_whole};
+use crate::json::{Kind, Value, canonical};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
 
-/// Values in one whose answer is remembered: to look at a smaller one again takes less.
+/// The smallest number of nested values for which the memo is used. A smaller value is checked again faster than it is looked up.
 const MEMORABLE: u32 = 8;
 
-/// How a value is checked.
+/// The options of a check.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Manner {
-    /// `format` is more than an annotation.
-    pub formats: bool,
-    /// Mistakes say what kind of value they are about, and no more.
+pub(super) struct Options {
+    /// Whether `format` is enforced. Otherwise it is an annotation.
+    pub checks_formats: bool,
+    /// Whether mistakes show only the kind of a value.
     pub hides_values: bool,
 }
 
-/// What a check has found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// A line for each of the first ten mistakes, or none.
+/// The result of a check.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// A line for each of the first ten mistakes.
     pub mistakes: Vec<String>,
-    /// The steps that it took, at most [`Schema::MOST_STEPS`](super::Schema::MOST_STEPS).
+    /// The steps that the check took, at most [`CHECK_STEPS`] and [`EXPLANATION_STEPS`] together.
     pub steps: u32,
 }
 
-/// Checks `value`.
-pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Checked {
+/// Checks `value` against the schema.
+pub(super) fn check(program: &Program, value: Value<'_>, options: Options) -> Outcome {
     let mut check = Check {
         program,
         root: value,
-        manner,
+        options,
         steps: Steps::of(CHECK_STEPS),
         explanation: Some(EXPLANATION_STEPS),
         depth: 0,
@@ -63,34 +64,34 @@ pub(super) fn check(program: &Program, value: Value<'_>, manner: Manner) -> Chec
     }
     let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
     let steps = CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left);
-    Checked { mistakes: check.mistakes, steps }
+    Outcome { mistakes: check.mistakes, steps }
 }
 
-/// A check of one value.
+/// The state of a check.
 pub(super) struct Check<'p, 'd> {
     pub program: &'p Program,
     pub root: Value<'d>,
-    pub manner: Manner,
+    pub options: Options,
     pub steps: Steps,
-    /// Steps that are left for saying which alternatives came closest; `None` while that is done.
+    /// The steps left for explanations. `None` during an explanation.
     pub explanation: Option<u32>,
     depth: u32,
-    /// Whether an alternative is tried: mistakes are not noted then.
+    /// Whether this is a trial of an alternative, in which mistakes are not recorded.
     pub is_trying: bool,
     memo: Memo,
     pub searches: Searches,
-    /// The way to the value that is looked at.
-    pub path: Vec<Step>,
+    /// The path of the current value.
+    pub path: Vec<Segment>,
     pub mistakes: Vec<String>,
 }
 
 impl<'d> Check<'_, 'd> {
-    /// Whether nothing that is still found would matter, once there is a mistake.
+    /// Whether the check can end at the next mistake.
     pub(super) fn is_done(&self) -> bool {
         self.is_trying || self.mistakes.len() >= MISTAKES || self.steps.are_exhausted()
     }
 
-    /// Whether `value` fits a rule; if not, the mistakes are noted.
+    /// Whether `value` matches a rule. Otherwise records the mistakes.
     pub(super) fn fits(&mut self, id: RuleId, value: Value<'d>) -> bool {
         if self.depth >= RULES_WITHIN_RULES {
             self.steps.exhaust();
@@ -102,10 +103,10 @@ impl<'d> Check<'_, 'd> {
         if !self.is_a(rule.types, value) {
             return self.fail(|check| check.wrong_type(rule.types, value));
         }
-        // Alternatives that contain themselves lead to the same questions again and again.
+        // Recursive alternatives check the same value against the same rule many times.
         let is_remembered = value.count() >= MEMORABLE && Memo::is_worth_it(&self.steps) && self.steps.take(REMEMBER);
         if is_remembered && let Some(fits) = self.memo.get(id, value.position()) {
-            // A mistake that was found while an alternative was tried has not been noted.
+            // The mistakes of a trial were not recorded, so find them again.
             if fits || self.is_trying {
                 return fits;
             }
@@ -126,18 +127,18 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// The same for a value that is in the one that is looked at.
-    pub(super) fn fits_inside(&mut self, step: Step, rule: RuleId, value: Value<'d>) -> bool {
+    /// Checks a value nested in the current one.
+    pub(super) fn fits_inside(&mut self, segment: Segment, rule: RuleId, value: Value<'d>) -> bool {
         if self.is_trying {
             return self.fits(rule, value);
         }
-        self.path.push(step);
+        self.path.push(segment);
         let fits = self.fits(rule, value);
         self.path.pop();
         fits
     }
 
-    /// Whether `value` fits a rule, without a word.
+    /// Whether `value` matches a rule. Records no mistakes.
     pub(super) fn would_fit(&mut self, rule: RuleId, value: Value<'d>) -> bool {
         let was_trying = std::mem::replace(&mut self.is_trying, true);
         let fits = self.fits(rule, value);
@@ -145,7 +146,7 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// Notes a mistake, and is `false`.
+    /// Records a mistake, and returns `false`.
     pub(super) fn fail(&mut self, mistake: impl FnOnce(&mut Self) -> String) -> bool {
         if !self.is_trying && !self.steps.are_exhausted() && self.mistakes.len() < MISTAKES {
             let mistake = mistake(self);
@@ -156,7 +157,7 @@ impl<'d> Check<'_, 'd> {
 
     fn keyword_fits(&mut self, keyword: &Keyword, value: Value<'d>) -> bool {
         let fits = match keyword {
-            // These note their mistakes themselves.
+            // These record their mistakes themselves.
             Keyword::Items { prefix, rest } => return self.items_fit(prefix, *rest, value),
             Keyword::Object(object) => return value.kind() != Kind::Object || self.object_fits(object, value),
             Keyword::If { condition, then, otherwise } => {
@@ -174,10 +175,11 @@ impl<'d> Check<'_, 'd> {
                 return fits;
             }
             Keyword::AnyOf(alternatives) => {
-                return self.count_alternatives(alternatives, value, 1) > 0 || self.none_fits(alternatives, value);
+                return self.count_alternatives(alternatives, value, 1) > 0
+                    || self.no_alternative_fits(alternatives, value);
             }
             Keyword::OneOf(alternatives) => match self.count_alternatives(alternatives, value, 2) {
-                0 => return self.none_fits(alternatives, value),
+                0 => return self.no_alternative_fits(alternatives, value),
                 count => count == 1,
             },
             Keyword::Reference(rule) => return self.fits(*rule, value),
@@ -187,15 +189,15 @@ impl<'d> Check<'_, 'd> {
             Keyword::Size(measure, least, most) => return self.size_fits(*measure, *least..=*most, value),
             Keyword::Pattern(pattern) => value.kind() != Kind::String || self.matches(*pattern, value),
             Keyword::Format(format) => {
-                !self.manner.formats
+                !self.options.checks_formats
                     || value.kind() != Kind::String
-                    || (self.steps.take_for(value.text().len(), FORMATTED) && format.fits(&self.content(value)))
+                    || format.matches(&self.content(value), &mut self.steps)
             }
             Keyword::Contains { rule, least, most } => {
                 return value.kind() != Kind::Array || self.contains(*rule, *least..=*most, value);
             }
             Keyword::UniqueItems => return value.kind() != Kind::Array || self.items_are_unique(value),
-            // Where the steps run out nothing is known, and nothing fits.
+            // If the steps ran out, the result is unknown, so the value does not match.
             Keyword::Not(rule) => !self.would_fit(*rule, value) && !self.steps.are_exhausted(),
         };
         fits || self.fail(|check| check.problem(keyword, value))
@@ -206,7 +208,7 @@ impl<'d> Check<'_, 'd> {
             return true;
         }
         let Some(size) = self.measured(measure, value) else { return true };
-        allowed.contains(&size) || self.fail(|_| wrong_count(&format!("has {size} {}", measure.unit()), size, &allowed))
+        allowed.contains(&size) || self.fail(|_| wrong_count("have", measure.noun(), size, &allowed))
     }
 
     fn contains(&mut self, rule: RuleId, allowed: RangeInclusive<u64>, value: Value<'d>) -> bool {
@@ -217,25 +219,25 @@ impl<'d> Check<'_, 'd> {
             }
             count = count.saturating_add(self.would_fit(rule, item).into());
         }
-        let has = || format!("has {count} items that fit what it must contain");
-        allowed.contains(&count) || self.fail(|_| wrong_count(&has(), count, &allowed))
+        let noun = ["matching item", "matching items"];
+        allowed.contains(&count) || self.fail(|_| wrong_count("contain", noun, count, &allowed))
     }
 
     pub(super) fn is_a(&mut self, types: Types, value: Value<'d>) -> bool {
-        if types.have(value.kind()) {
+        if types.allow(value.kind()) {
             return true;
         }
-        value.kind() == Kind::Number && types.have_integers() && self.is_integer(value.text())
+        value.kind() == Kind::Number && types.allow_integers() && self.is_integer(value.text())
     }
 
-    /// Whether a number has no fraction, however it is written: `7`, `7.0`, `7e2`.
+    /// Whether a number is an integer, such as `7`, `7.0` or `7e2`.
     fn is_integer(&mut self, number: &str) -> bool {
         if !self.steps.take_for(number.len(), DIGITS) {
             return false;
         }
         match number.split_once('.') {
-            _ if is_whole(number) => true,
-            Some((_, fraction)) if is_whole(fraction) => fraction.bytes().all(|digit| digit == b'0'),
+            _ if is_integer_literal(number) => true,
+            Some((_, fraction)) if is_integer_literal(fraction) => fraction.bytes().all(|digit| digit == b'0'),
             _ => self.decimal(number).is_some_and(|number| number.is_integer()),
         }
     }
@@ -247,7 +249,7 @@ impl<'d> Check<'_, 'd> {
             if !self.steps.take(CHILD) {
                 return false;
             }
-            fits &= self.fits_inside(Step::Item(nth), rule, item);
+            fits &= self.fits_inside(Segment::Item(nth), rule, item);
             if !fits && self.is_done() {
                 break;
             }
@@ -256,7 +258,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
-        if !allowed.has(value.kind()) || !self.steps.take(allowed.cost) {
+        if !allowed.types.allow(value.kind()) || !self.steps.take(allowed.cost) {
             return false;
         }
         match self.canonical(value) {
@@ -265,7 +267,7 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// The canonical form of a value; `None` if the steps do not suffice.
+    /// Returns the canonical form of a value, or `None` if the steps run out.
     pub(super) fn canonical(&mut self, value: Value<'d>) -> Option<Cow<'d, str>> {
         if let Some(canonical) = canonical::within(value) {
             return Some(Cow::Borrowed(canonical));
@@ -297,7 +299,7 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// A number that is long or has an exponent. Of one whose exponent is beyond all use nothing is known, and the check ends.
+    /// Parses a number that is long or has an exponent. If the exponent overflows, the check ends and rejects the value.
     fn decimal(&mut self, number: &str) -> Option<Decimal> {
         if !self.steps.take(DECIMAL) || !self.steps.take_for(number.len(), DIGITS) {
             return None;
@@ -314,10 +316,10 @@ impl<'d> Check<'_, 'd> {
         self.searches.is_found(&self.program.patterns, pattern, &text, &mut self.steps)
     }
 
-    /// The content of a string. Where the steps run out it is empty, and nothing counts.
+    /// Returns the content of a string. It is empty if the steps run out; the value is rejected then anyway.
     pub(super) fn content(&mut self, value: Value<'d>) -> Cow<'d, str> {
-        if !value.is_escaped() {
-            return Cow::Borrowed(value.unescaped());
+        if !value.has_escapes() {
+            return Cow::Borrowed(value.inner_text());
         }
         if !self.steps.take_for(value.text().len(), DECODED) {
             return Cow::Borrowed("");
@@ -325,11 +327,11 @@ impl<'d> Check<'_, 'd> {
         value.as_str().unwrap_or_default()
     }
 
-    /// How many there are, of a value that has any.
+    /// Counts what `measure` counts, or returns `None` for a value of another kind.
     fn measured(&mut self, measure: Measure, value: Value<'d>) -> Option<u64> {
         let count = match (measure, value.kind()) {
             (Measure::Characters, Kind::String) => {
-                self.steps.take_for(value.text().len(), if value.is_escaped() { DECODED } else { COUNTED });
+                self.steps.take_for(value.text().len(), if value.has_escapes() { DECODED } else { COUNTED });
                 value.length()
             }
             (Measure::Items, Kind::Array) => value.items().take_while(|_| self.steps.take(1)).count(),
@@ -340,21 +342,12 @@ impl<'d> Check<'_, 'd> {
     }
 }
 
-/// Whether the length of a text in bytes alone tells that its length in characters is right: each has one byte to four.
+/// Whether the length of a string in bytes shows that its length in characters is allowed. A character has 1 to 4 bytes.
 fn is_surely_within(measure: Measure, allowed: &RangeInclusive<u64>, value: Value<'_>) -> bool {
     let bytes = value.text().len().saturating_sub(2) as u64;
     measure == Measure::Characters
         && value.kind() == Kind::String
-        && !value.is_escaped()
+        && !value.has_escapes()
         && bytes <= *allowed.end()
         && bytes.div_ceil(4) >= *allowed.start()
-}
-
-/// What is wrong with a count that is not among those that are allowed.
-fn wrong_count(has: &str, count: u64, allowed: &RangeInclusive<u64>) -> String {
-    if count < *allowed.start() {
-        format!("{has}, at least {} are required", allowed.start())
-    } else {
-        format!("{has}, at most {} are allowed", allowed.end())
-    }
 }

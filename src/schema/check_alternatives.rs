@@ -1,4 +1,4 @@
-//! Which of the alternatives of `anyOf` and `oneOf` fit, without trying those that a name or a tag excludes.
+//! The check of `anyOf` and `oneOf`. A key or a tag excludes alternatives without a check.
 
 use super::check::Check;
 use super::program::{Alternatives, Tag};
@@ -6,12 +6,12 @@ use super::steps::{COMPARED, FIND};
 use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {
-    /// How many alternatives fit, counted to `most`.
+    /// Counts the matching alternatives, up to `most`.
     pub(super) fn count_alternatives(&mut self, alternatives: &Alternatives, value: Value<'d>, most: usize) -> usize {
-        let left = self.left_by_tag(alternatives, value) & self.left_by_name(alternatives, value);
+        let bits = self.candidates_by_tag(alternatives, value) & self.candidates_by_key(alternatives, value);
         let mut count = 0_usize;
         for (nth, rule) in alternatives.rules.iter().enumerate() {
-            if is_left(left, nth) && self.would_fit(*rule, value) {
+            if is_candidate(bits, nth) && self.would_fit(*rule, value) {
                 count = count.saturating_add(1);
             }
             if count >= most || self.steps.are_exhausted() {
@@ -21,27 +21,29 @@ impl<'d> Check<'_, 'd> {
         count
     }
 
-    /// The alternatives that can take an object whose first member has this name, as bits.
-    pub(super) fn left_by_name(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
+    /// Returns the alternatives that allow the key of the object's first member, as bits.
+    pub(super) fn candidates_by_key(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
         let first = alternatives.by_name.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
         let Some((selection, (name, _))) = first else { return u64::MAX };
         let name = self.content(name);
         let takes = self.steps.take(FIND) && self.steps.take_for(name.len(), COMPARED);
-        if takes { selection.left_by(&name) } else { 0 }
+        if takes { selection.candidates(&name) } else { 0 }
     }
 
-    /// The alternatives that can take an object with this tag, as bits.
-    pub(super) fn left_by_tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
+    /// Returns the alternatives that allow the object's tag, as bits.
+    pub(super) fn candidates_by_tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
         let (Some(Tag { selection, .. }), Some(tag)) = (&alternatives.by_tag, self.tag(alternatives, value)) else {
             return u64::MAX;
         };
         match self.canonical(tag) {
-            Some(tag) if self.steps.take(FIND) && self.steps.take_for(tag.len(), COMPARED) => selection.left_by(&tag),
+            Some(tag) if self.steps.take(FIND) && self.steps.take_for(tag.len(), COMPARED) => {
+                selection.candidates(&tag)
+            }
             _ => 0,
         }
     }
 
-    /// The value of the property by which alternatives can be told apart.
+    /// Returns the value of the tag property.
     pub(super) fn tag(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Option<Value<'d>> {
         let Tag { name, .. } = alternatives.by_tag.as_ref()?;
         let mut members = value.pairs().take_while(|_| self.steps.take_for(name.len(), COMPARED));
@@ -49,7 +51,7 @@ impl<'d> Check<'_, 'd> {
     }
 }
 
-/// Whether the alternative with that index is among those that are left.
-pub(super) fn is_left(left: u64, nth: usize) -> bool {
-    nth >= 64 || left >> nth & 1 == 1
+/// Whether the alternative with index `nth` is a candidate.
+pub(super) fn is_candidate(bits: u64, nth: usize) -> bool {
+    nth >= 64 || bits >> nth & 1 == 1
 }

@@ -1,16 +1,17 @@
-//! The members of an object, in one pass: which names there are, and what is said of each.
+//! The check of an object's members, in one pass.
 
 use super::check::Check;
-use super::mistake::Step;
-use super::program::{NameId, ObjectRule, Types};
+use super::mistake::Segment;
+use super::program::{NameId, ObjectRule};
 use super::steps::{COMPARED, MEMBER};
+use super::types::Types;
 use crate::json::Value;
 use crate::protocol::error::shortened;
 
-/// Names of a rule that a step is enough to keep account of.
+/// The number of names whose bits are initialized in one step.
 const NAMES_SEEN: usize = 256;
 
-/// Which names of an [`ObjectRule`] an object has, a bit for each. Few rules have more names than the first word has bits.
+/// The names of an [`ObjectRule`] that an object has, as bits. Few rules have more than 64 names, so the first word is inline.
 struct Seen {
     first: u64,
     others: Vec<u64>,
@@ -52,7 +53,7 @@ impl<'d> Check<'_, 'd> {
                 return false;
             }
             if let Some(rule) = object.property_names {
-                fits &= self.fits_inside(Step::Name(name.position()), rule, name);
+                fits &= self.fits_inside(Segment::Key(name.position()), rule, name);
             }
             fits &= self.member_fits(object, name, member, &mut seen);
             if !fits && self.is_done() {
@@ -79,7 +80,7 @@ impl<'d> Check<'_, 'd> {
             }
             for name in names.iter().filter(|name| !seen.has(**name)) {
                 let given = shortened(object.names.get(*given));
-                fits = self.fail_at(object.names.get(*name), &format!("is required where `{given}` is given"));
+                fits = self.fail_at(object.names.get(*name), &format!("is required because `{given}` is present"));
                 if self.is_done() {
                     return false;
                 }
@@ -96,7 +97,7 @@ impl<'d> Check<'_, 'd> {
         fits && !self.steps.are_exhausted()
     }
 
-    /// Whether a member fits the rules for it: those of its name and of the patterns that it matches, else the one for all others.
+    /// Checks a member: `properties`, then `patternProperties`, and `additionalProperties` if neither applies.
     fn member_fits(&mut self, object: &ObjectRule, name: Value<'d>, member: Value<'d>, seen: &mut Seen) -> bool {
         let text = self.content(name);
         if !self.steps.take_for(text.len(), COMPARED) || !self.steps.take(object.names.cost()) {
@@ -108,15 +109,15 @@ impl<'d> Check<'_, 'd> {
         }
         let mut fits = true;
         let own = known.and_then(|known| object.properties.get(known).copied().flatten());
-        let step = Step::Member(name.position());
+        let segment = Segment::Member(name.position());
         if let Some(rule) = own {
-            fits &= self.fits_inside(step, rule, member);
+            fits &= self.fits_inside(segment, rule, member);
         }
         let mut is_other = own.is_none();
         for (pattern, rule) in &object.patterns {
             if self.searches.is_found(&self.program.patterns, *pattern, &text, &mut self.steps) {
                 is_other = false;
-                fits &= self.fits_inside(step, *rule, member);
+                fits &= self.fits_inside(segment, *rule, member);
             }
             if !fits && self.is_done() {
                 return false;
@@ -124,9 +125,9 @@ impl<'d> Check<'_, 'd> {
         }
         match object.others {
             Some(rule) if is_other && self.program.rule(rule).types == Types::NONE => {
-                self.fail(|check| check.unknown(object, &text))
+                self.unknown_property(object, &text)
             }
-            Some(rule) if is_other => fits & self.fits_inside(step, rule, member),
+            Some(rule) if is_other => fits & self.fits_inside(segment, rule, member),
             _ => fits,
         }
     }

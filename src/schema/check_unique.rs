@@ -1,4 +1,4 @@
-//! Whether all items of an array are different.
+//! The check of `uniqueItems`.
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -12,16 +12,16 @@ impl<'d> Check<'_, 'd> {
         let Some((one, other)) = repeated else { return !self.steps.are_exhausted() };
         self.fail(|_| {
             let index = |position| value.items().take_while(|item| item.position() < position).count();
-            format!("has the same item twice: [{}] and [{}]", index(one), index(other))
+            format!("must have unique items ([{}] and [{}] are equal)", index(one), index(other))
         })
     }
 
-    /// The positions of two items that are the same.
+    /// Returns the positions of two equal items.
     fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
-        // The lower bits are the item's position, and the others those of a digest: items that are the same come together. FxHasher
-        // has 32 bits in WebAssembly, which are too few for this.
+        // The low bits are the position of the item, the high bits those of its hash: sorting brings equal items together. FxHasher
+        // has only 32 bits in WebAssembly, which would collide too often.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
-        let mut digests = Vec::new();
+        let mut hashes = Vec::new();
         for item in value.items() {
             if !self.steps.take(UNIQUE) {
                 return None;
@@ -32,13 +32,13 @@ impl<'d> Check<'_, 'd> {
             }
             let mut hasher = DefaultHasher::new();
             hasher.write(canonical.as_bytes());
-            digests.push((hasher.finish() & !positions) | u64::from(item.position()));
+            hashes.push((hasher.finish() & !positions) | u64::from(item.position()));
         }
-        digests.sort_unstable();
-        for alike in digests.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
+        hashes.sort_unstable();
+        for alike in hashes.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
         {
-            let position = |digest: &u64| u32::try_from(digest & positions).unwrap_or(u32::MAX);
-            // Items with one digest are the same, except where digests collide.
+            let position = |hash: &u64| u32::try_from(hash & positions).unwrap_or(u32::MAX);
+            // Items with the same hash are equal, unless the hashes collide.
             if let [one, other, ..] = alike {
                 let (one, other) = (position(one), position(other));
                 if self.canonical(value.at(one))? == self.canonical(value.at(other))? {

@@ -1,24 +1,25 @@
-//! The words for what a check has found.
+//! The mistakes that a check reports.
 
 use super::alternatives::enums;
 use super::check::Check;
-use super::check_alternatives::is_left;
-use super::mistake::{LONGEST_NAME, Place, Step, did_you_mean};
-use super::program::{Alternatives, Bound, Keyword, Measure, ObjectRule, RuleId, Tag, Types};
+use super::check_alternatives::is_candidate;
+use super::mistake::{LONGEST_NAME, Place, Segment, did_you_mean, or_list};
+use super::program::{Alternatives, Bound, Keyword, ObjectRule, RuleId, Tag};
 use super::steps::{LINE, LINE_PART, Steps};
+use super::types::Types;
 use crate::json::Value;
-use crate::limits::{CHECK_STEPS, LISTED_VALUES, MISTAKES};
+use crate::limits::{CHECK_STEPS, MISTAKES};
 use crate::protocol::error::shortened;
 
 impl<'d> Check<'_, 'd> {
-    /// Adds the line about a mistake in the value that is looked at.
+    /// Records a mistake in the current value.
     pub(super) fn note(&mut self, problem: &str) {
         self.take_line();
         let line = self.place().line(problem);
         self.mistakes.push(line);
     }
 
-    /// Notes a mistake in a property of the object that is looked at, which is not there.
+    /// Records a mistake in a property of the current object, and returns `false`.
     pub(super) fn fail_at(&mut self, property: &str, problem: &str) -> bool {
         if !self.is_done() {
             self.take_line();
@@ -29,11 +30,11 @@ impl<'d> Check<'_, 'd> {
         false
     }
 
-    /// Takes the steps for a line.
+    /// Takes the steps of a line.
     fn take_line(&mut self) {
-        let part = |step: &Step| match step {
-            Step::Item(_) => 0,
-            Step::Member(name) | Step::Name(name) => self.root.at(*name).text().len().min(LONGEST_NAME),
+        let part = |segment: &Segment| match segment {
+            Segment::Item(_) => 0,
+            Segment::Member(name) | Segment::Key(name) => self.root.at(*name).text().len().min(LONGEST_NAME),
         };
         let bytes = self.path.iter().map(part).fold(0, usize::saturating_add);
         let parts = u32::try_from(self.path.len()).unwrap_or(u32::MAX).saturating_mul(LINE_PART);
@@ -46,50 +47,53 @@ impl<'d> Check<'_, 'd> {
     }
 
     fn place(&self) -> Place {
-        Place::of(&self.path, self.root, self.manner.hides_values)
+        Place::new(&self.path, self.root, self.options.hides_values)
     }
 
-    /// What is wrong with a value that is of none of these types.
+    /// Describes a value of the wrong type.
     pub(super) fn wrong_type(&self, types: Types, value: Value<'d>) -> String {
         if types == Types::NONE {
-            return "nothing is allowed here".to_owned();
+            return "is not allowed".to_owned();
         }
-        expected(types.names(), &self.shown(value))
+        must_be(&or_list(types.names()), &self.shown(value))
     }
 
-    /// What is wrong with a value that does not fit a keyword.
+    /// Describes a value that violates a keyword.
     pub(super) fn problem(&mut self, keyword: &Keyword, value: Value<'d>) -> String {
         let shown = self.shown(value);
         match keyword {
-            Keyword::Enum(allowed) => expected(allowed.shown.iter().map(String::as_str), &shown),
+            Keyword::Enum(allowed) => must_be(&or_list(allowed.shown.iter().map(String::as_str)), &shown),
             Keyword::Bound(bound, limit) => {
-                let side = match bound {
-                    Bound::Minimum => "below the minimum",
-                    Bound::Maximum => "above the maximum",
-                    Bound::ExclusiveMinimum => "not above",
-                    Bound::ExclusiveMaximum => "not below",
+                let relation = match bound {
+                    Bound::Minimum => "at least",
+                    Bound::Maximum => "at most",
+                    Bound::ExclusiveMinimum => "greater than",
+                    Bound::ExclusiveMaximum => "less than",
                 };
-                format!("{shown} is {side} {}", limit.exact.shown())
+                must_be(&format!("{relation} {}", limit.exact.to_plain_string()), &shown)
             }
-            Keyword::MultipleOf(step) => format!("{shown} is no multiple of {}", step.exact.shown()),
+            Keyword::MultipleOf(step) => must_be(&format!("a multiple of {}", step.exact.to_plain_string()), &shown),
             Keyword::Pattern(pattern) => {
                 let source = self.program.patterns.get(*pattern).map_or("", |pattern| pattern.source());
-                format!("{shown} does not match the pattern {}", shortened(source))
+                format!("must match the pattern `{}` (got {shown})", shortened(source))
             }
-            Keyword::Format(format) => format!("expected {}, got {shown}", format.describe()),
-            Keyword::Not(_) => format!("{shown} is what is excluded here"),
-            _ => "fits several of the alternatives, of which only one may hold".to_owned(),
+            Keyword::Format(format) => must_be(format.description(), &shown),
+            Keyword::Not(_) => format!("must not match the schema in `not` (got {shown})"),
+            _ => "matches more than one alternative of `oneOf`".to_owned(),
         }
     }
 
-    /// What is wrong with a property that the schema does not know.
-    pub(super) fn unknown(&mut self, object: &ObjectRule, name: &str) -> String {
-        let meant = did_you_mean(name, object, &mut self.steps);
-        format!("unknown property {:?}{meant}", shortened(name))
+    /// Records an unknown property, and returns `false`.
+    pub(super) fn unknown_property(&mut self, object: &ObjectRule, name: &str) -> bool {
+        if self.is_done() {
+            return false;
+        }
+        let suggestion = did_you_mean(name, object, &mut self.steps);
+        self.fail_at(name, &format!("is not a known property{suggestion}"))
     }
 
-    /// Notes why no alternative holds: what the one that came closest misses. It is `false`, as the value does not fit.
-    pub(super) fn none_fits(&mut self, alternatives: &Alternatives, value: Value<'d>) -> bool {
+    /// Records why no alternative matches: the mistakes of the closest one. Returns `false`.
+    pub(super) fn no_alternative_fits(&mut self, alternatives: &Alternatives, value: Value<'d>) -> bool {
         if self.is_done() {
             return false;
         }
@@ -97,17 +101,17 @@ impl<'d> Check<'_, 'd> {
         let closest = self.with_more_steps(|check| check.closest(alternatives, value));
         self.mistakes = before;
         if closest.is_empty() {
-            return self.fail(|_| format!("fits none of the {} alternatives", alternatives.rules.len()));
+            return self.fail(|_| format!("matches none of the {} alternatives", alternatives.rules.len()));
         }
         let room = MISTAKES.saturating_sub(self.mistakes.len());
         self.mistakes.extend(closest.into_iter().take(room));
         false
     }
 
-    /// Does `work` with the steps for explanations, and as many of the check's own as it has taken so far: an explanation looks at
-    /// what the check has looked at, and a check must not fail for want of steps because a mistake is hard to explain.
+    /// Runs `work` with the steps for explanations, and with as many steps of the check as it has taken so far: an explanation looks at
+    /// the same values again. The check keeps its other steps, so it does not run out because a mistake is hard to explain.
     fn with_more_steps<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        // Within another explanation there are none to add.
+        // A nested explanation shares the steps of the outer one.
         let Some(more) = self.explanation.take() else { return work(self) };
         let own = self.steps.left();
         let lent = own.min(CHECK_STEPS.saturating_sub(own));
@@ -119,19 +123,20 @@ impl<'d> Check<'_, 'd> {
         outcome
     }
 
-    /// The mistakes of the alternative that has the fewest; none, if the steps do not suffice.
+    /// Returns the mistakes of the alternative with the fewest, or none if the steps run out.
     fn closest(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Vec<String> {
-        let left = self.left_by_tag(alternatives, value);
-        // A misspelled name says less than one that only some alternatives know.
-        let left = Some(left & self.left_by_name(alternatives, value)).filter(|left| *left != 0).unwrap_or(left);
+        let by_tag = self.candidates_by_tag(alternatives, value);
+        // If no alternative knows the first key, it is probably misspelled: ignore it.
+        let by_both = by_tag & self.candidates_by_key(alternatives, value);
+        let bits = if by_both == 0 { by_tag } else { by_both };
         let mut candidates = Vec::new();
         for (nth, rule) in alternatives.rules.iter().enumerate() {
-            if is_left(left, nth) && !self.is_of_another_kind(*rule, value) {
+            if is_candidate(bits, nth) && !self.is_of_another_kind(*rule, value) {
                 candidates.push(*rule);
             }
         }
         if candidates.is_empty() {
-            self.none_is_left(alternatives, value);
+            self.note_expected(alternatives, value);
             return std::mem::take(&mut self.mistakes);
         }
         let mut closest: Vec<String> = Vec::new();
@@ -145,7 +150,7 @@ impl<'d> Check<'_, 'd> {
         closest
     }
 
-    /// Whether a rule is about values of another type, or about other values.
+    /// Whether a rule excludes the value by its type, or by an `enum` or `const`.
     fn is_of_another_kind(&mut self, rule: RuleId, value: Value<'d>) -> bool {
         let (program, was_trying) = (self.program, std::mem::replace(&mut self.is_trying, true));
         let rule = program.rule(rule);
@@ -155,38 +160,23 @@ impl<'d> Check<'_, 'd> {
         is_of_another
     }
 
-    /// Notes which tags, or which types and values, the alternatives are for.
-    fn none_is_left(&mut self, alternatives: &Alternatives, value: Value<'d>) {
+    /// Records the tags, or the types and values, that the alternatives accept.
+    fn note_expected(&mut self, alternatives: &Alternatives, value: Value<'d>) {
         self.take_line();
         let mut place = self.place();
         let tag = self.tag(alternatives, value).zip(alternatives.by_tag.as_ref());
-        let (value, wanted) = match tag {
-            Some((tag, Tag { name, wanted, .. })) => {
+        let (value, expected) = match tag {
+            Some((tag, Tag { name, expected, .. })) => {
                 place.enter_property(name);
-                (tag, wanted)
+                (tag, expected)
             }
-            None => (value, &alternatives.wanted),
+            None => (value, &alternatives.expected),
         };
-        let problem = expected(wanted.iter().map(String::as_str), &place.shown(value));
+        let problem = must_be(expected, &place.shown(value));
         self.mistakes.push(place.line(&problem));
     }
 }
 
-fn expected<'v>(wanted: impl Iterator<Item = &'v str>, got: &str) -> String {
-    let mut wanted: Vec<_> = wanted.take(LISTED_VALUES.saturating_add(1)).map(shortened).collect();
-    if wanted.len() > LISTED_VALUES {
-        wanted.truncate(LISTED_VALUES);
-        wanted.push("another of the values in the schema".into());
-    }
-    format!("expected {}, got {got}", wanted.join(" or "))
-}
-
-impl Measure {
-    pub(super) fn unit(self) -> &'static str {
-        match self {
-            Self::Characters => "characters",
-            Self::Items => "items",
-            Self::Properties => "properties",
-        }
-    }
+fn must_be(expected: &str, got: &str) -> String {
+    format!("must be {expected} (got {got})")
 }

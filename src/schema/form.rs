@@ -1,4 +1,4 @@
-//! Schemas of forms that a person fills in.
+//! The schemas of elicitation forms.
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
 
@@ -7,14 +7,15 @@ use serde_json::{Map, Value, json};
 use super::{SCALARS, Schema};
 
 impl Schema {
-    /// The schema as that of a form.
+    /// Converts the schema to that of a form.
     ///
     /// # Errors
-    /// Which field a form cannot have.
+    /// The name of a field that a form does not support.
     pub(crate) fn form(&self) -> Result<Value, String> {
         let mut properties = Map::new();
         for (name, property) in self.properties().into_iter().flatten() {
-            let field = field(property).ok_or_else(|| format!("a form cannot have the field `{name}`: {property}"))?;
+            let field =
+                field(property).ok_or_else(|| format!("a form does not support the field `{name}`: {property}"))?;
             properties.insert(name.clone(), field);
         }
         let required = self.value.get("required").cloned().unwrap_or_else(|| json!([]));
@@ -22,7 +23,7 @@ impl Schema {
     }
 }
 
-/// What is left of a property that is `null` or something else.
+/// Returns the other alternative of a property that is `null` or something else.
 fn not_null(property: &Value) -> Option<&Value> {
     let alternatives = property.get("anyOf")?.as_array()?;
     let mut others =
@@ -30,7 +31,7 @@ fn not_null(property: &Value) -> Option<&Value> {
     others.next().filter(|_| others.next().is_none())
 }
 
-/// A property as a field: without `null`, since a field that may be left out is one that is not required.
+/// Converts a property to a field. `null` is removed, because an optional field of a form is one that is not required.
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
         return field(other);
@@ -39,7 +40,7 @@ fn field(property: &Value) -> Option<Value> {
     let kinds: Vec<Value> = match field.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().filter(|kind| *kind != "null").cloned().collect(),
         Some(kind) => vec![kind.clone()],
-        // A choice whose alternatives have descriptions: they become its titles.
+        // An enum with documented variants. The descriptions become titles.
         None => return choice(&field),
     };
     let [kind] = kinds.as_slice() else { return None };

@@ -1,18 +1,18 @@
-//! From a Rust type to a schema.
+//! The schema of a Rust type.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// The schema of `T`: what schemars makes of it, without what only Rust knows.
+/// Returns the schema of `T` from schemars, without the name of the Rust type and without Rust's number formats.
 pub(super) fn from_type<T: JsonSchema>() -> Value {
     finished(generator().into_root_schema_for::<T>())
 }
 
 fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
-        // 2020-12 is the dialect of the protocol where none is named (2025-11-25, basic, "JSON Schema Usage").
+        // 2020-12 is the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
@@ -20,14 +20,15 @@ fn generator() -> SchemaGenerator {
 }
 
 fn finished(mut schema: Schema) -> Value {
-    // The name of the Rust type is nobody's business.
+    // schemars sets the title to the name of the Rust type, which is an internal detail.
     schema.remove("title");
     let mut schema = schema.to_value();
     close_objects(&mut schema);
     schema
 }
 
-/// Formats that only schemars knows make clients warn. Where one means a range, the range is published instead.
+/// Removes number formats such as `int32`: clients warn about unknown formats. If a format implies a range, the range is published
+/// instead.
 fn replace_number_format(schema: &mut Schema) {
     const RANGES: [(&str, Option<(i64, i64)>); 14] = [
         ("int8", Some((i8::MIN as i64, i8::MAX as i64))),
@@ -55,10 +56,9 @@ fn replace_number_format(schema: &mut Schema) {
     }
 }
 
-/// Objects made from structs take no further properties, unless the struct says what they are.
+/// Sets `additionalProperties` to `false` for objects that do not set it themselves.
 ///
-/// Where an object is put together from several schemas, one of them alone does not know the properties of the others:
-/// those stay open.
+/// If several schemas apply to the same object, each of them lacks the properties of the others, so these schemas stay open.
 fn close_objects(schema: &mut Value) {
     const COMBINED: [&str; 6] = ["allOf", "anyOf", "oneOf", "$ref", "if", "not"];
     let Value::Object(object) = schema else { return };

@@ -1,14 +1,14 @@
 //! Arguments that a client repeats in headers, so that proxies can route by them: `"x-mcp-header": "Region"`.
 //!
-//! A field is marked with `#[schemars(extend("x-mcp-header" = "Region"))]`. Clients drop a tool that marks wrongly, so that it
-//! is refused here first. Browsers do not send such headers: they have no place on tools for pages, nor on secrets.
+//! A field is marked with `#[schemars(extend("x-mcp-header" = "Region"))]`. Clients ignore a tool with an invalid mark, so it is rejected
+//! here. Browsers do not send such headers, so do not use them on tools for web pages. Do not use them for secrets either.
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
 use serde_json::Value;
 
-use super::compile::SchemaError;
-use super::program::Type;
+use super::error::SchemaError;
+use super::types::Type;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-mcp-header";
@@ -16,22 +16,25 @@ pub(super) const KEYWORD: &str = "x-mcp-header";
 /// An argument that is repeated in a header.
 #[derive(Debug)]
 pub(crate) struct HeaderParam {
-    /// The whole name of the header.
+    /// The full name of the header.
     pub header: String,
-    /// The properties that lead to it.
+    /// The path of the argument.
     pub path: Vec<String>,
-    /// String, integer or boolean.
+    /// The type: string, integer or boolean.
     pub kind: Type,
 }
 
-/// The marked arguments of a schema.
+/// Collects the marked arguments of a schema.
+///
+/// # Errors
+/// A mark is not allowed or not valid.
 pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, SchemaError> {
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), true, &mut found)?;
     Ok(found)
 }
 
-/// Looks at `schema` and all that is in it. `reachable`: only `properties` have led here.
+/// Visits `schema` and everything nested in it. `reachable` says whether `path` leads here through `properties` only.
 fn walk(
     schema: &Value,
     path: &mut Vec<String>,
@@ -43,21 +46,23 @@ fn walk(
     }
     let Value::Object(object) = schema else { return Ok(()) };
     if let Some(name) = object.get(KEYWORD) {
-        let refused =
+        let rejected =
             |problem: &str| Err(SchemaError::at(&format!("/{}", path.join("/")), format!("`{KEYWORD}` {problem}")));
-        let Some(name) = name.as_str().filter(|name| is_token(name)) else { return refused("must be a header's name") };
+        let Some(name) = name.as_str().filter(|name| is_token(name)) else {
+            return rejected("must be the name of a header");
+        };
         if !reachable || path.is_empty() {
-            return refused("is only for properties of objects");
+            return rejected("is only allowed on properties of objects");
         }
         let kind = match object.get("type").and_then(Value::as_str) {
             Some("string") => Type::String,
             Some("integer") => Type::Integer,
             Some("boolean") => Type::Boolean,
-            _ => return refused("is only for a string, an integer or a boolean"),
+            _ => return rejected("is only allowed on a string, an integer or a boolean"),
         };
         let header = format!("Mcp-Param-{name}");
         if found.iter().any(|other| other.header.eq_ignore_ascii_case(&header)) {
-            return refused("names a header that another property has");
+            return rejected("has the same header as another property");
         }
         found.push(HeaderParam { header, path: path.clone(), kind });
     }
@@ -70,7 +75,7 @@ fn walk(
                     path.pop();
                 }
             }
-            // What these hold is data, not schemas.
+            // The values of these keywords are data, not schemas.
             _ if matches!(keyword.as_str(), "enum" | "const" | "default" | "examples") => {}
             Value::Object(members) if keyword == "$defs" => {
                 members.values().try_for_each(|member| walk(member, path, false, found))?;
@@ -81,7 +86,7 @@ fn walk(
     Ok(())
 }
 
-/// RFC 9110 §5.6.2.
+/// Whether `name` is a token (RFC 9110 §5.6.2).
 fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }

@@ -1,53 +1,54 @@
-//! Answers that a check remembers, in bounded memory.
+//! A cache of results within a check, in bounded memory.
 //!
-//! Alternatives that contain themselves lead to the same questions again and again: without a memory, the time grows exponentially with
-//! the depth of a value. The memory is a table in which a new answer takes the place of an older one with the same slot: what it
-//! forgets is asked again, and counted.
+//! Recursive alternatives check the same value against the same rule many times. Without a cache, the time grows exponentially with the
+//! depth of the value. The cache is a table of fixed size, in which a new result overwrites an older one in the same slot. An overwritten
+//! result is computed again, and its steps are counted again.
 
 use super::program::RuleId;
 use super::steps::Steps;
 use crate::limits::{CHECK_STEPS, REMEMBERED_ANSWERS};
 
-/// Steps after which answers are remembered; before, it costs more than it brings.
+/// The number of steps after which the cache is used. A shorter check is faster without it.
 const WARM_UP: u32 = 20_000;
 
-/// The answers, by rule and value.
+/// The results, by rule and value.
 #[derive(Debug, Default)]
 pub(super) struct Memo(Vec<u64>);
 
 impl Memo {
-    /// Whether so much work has been done that answers should be remembered.
+    /// Whether the check has done enough work to use the cache.
     pub(super) fn is_worth_it(steps: &Steps) -> bool {
         steps.left() < CHECK_STEPS.saturating_sub(WARM_UP)
     }
 
-    /// Whether the value at `position` fits the rule, if that is remembered.
+    /// Returns whether the value at `position` matches the rule, if this is cached.
     pub(super) fn get(&self, rule: RuleId, position: u32) -> Option<bool> {
-        let question = question(rule, position)?;
-        self.0.get(slot(question)).filter(|answer| **answer | 1 == question | 1).map(|answer| answer & 1 == 1)
+        let key = key(rule, position)?;
+        self.0.get(slot(key)).filter(|entry| **entry | 1 == key | 1).map(|entry| entry & 1 == 1)
     }
 
     pub(super) fn set(&mut self, rule: RuleId, position: u32, fits: bool) {
         if self.0.is_empty() {
             self.0.resize(REMEMBERED_ANSWERS, 0);
         }
-        if let Some(question) = question(rule, position)
-            && let Some(place) = self.0.get_mut(slot(question))
+        if let Some(key) = key(rule, position)
+            && let Some(entry) = self.0.get_mut(slot(key))
         {
-            *place = question | u64::from(fits);
+            *entry = key | u64::from(fits);
         }
     }
 }
 
-/// The question as a number that is not zero, whose lowest bit is free for the answer. `None`: there is no room for such a rule.
-fn question(rule: RuleId, position: u32) -> Option<u64> {
+/// Encodes rule and position as a number that is not zero. Its lowest bit is free for the result. Returns `None` if the rule's index is
+/// too large.
+fn key(rule: RuleId, position: u32) -> Option<u64> {
     let rule = u32::try_from(rule).ok()?.checked_add(1).filter(|rule| *rule < 1 << 31)?;
     Some((u64::from(rule) << 33) | (u64::from(position) << 1))
 }
 
-fn slot(question: u64) -> usize {
-    // Fibonacci hashing: the high bits of the product depend on all bits of the question.
-    let hash = question.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+fn slot(key: u64) -> usize {
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+    let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     usize::try_from(hash >> 49).unwrap_or_default() % REMEMBERED_ANSWERS
 }
 
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_remembered_until_their_slot_is_taken() {
+    fn results_are_cached_until_overwritten() {
         let mut memo = Memo::default();
         assert_eq!(memo.get(0, 0), None);
         for (rule, position, fits) in [(0, 0, false), (0, 1, true), (1, 0, true), (7, 499_999, false)] {

@@ -1,69 +1,72 @@
-//! How a mistake is told: where it is, without what is nobody's business.
+//! The text of a mistake: the path of the value, and what is wrong with it, without secrets.
 
-use super::program::ObjectRule;
+use std::ops::RangeInclusive;
+
+use super::program::{Measure, ObjectRule};
 use super::steps::{SUGGESTION, Steps};
-use crate::json::type_error::{self, TypeError};
+use crate::json::type_error::{PathSegment, TypeError};
 use crate::json::{Kind, Value};
+use crate::limits::LISTED_VALUES;
 use crate::protocol::error::shortened;
 
-/// Names of a rule among which a similar one is looked for: with more, none is suggested.
-const MOST_NAMES: usize = 256;
-/// Bytes of a name that may have been meant.
-const LONGEST_MEANT: usize = 64;
-/// Bytes of a name as it is written. A longer one is not searched for the words below, but taken for that of a secret.
+/// The largest number of known names among which a similar one is searched.
+const SUGGESTION_NAMES: usize = 256;
+/// The longest name that is suggested, in bytes.
+const LONGEST_SUGGESTION: usize = 64;
+/// The longest name that is unescaped and searched for the words below, in bytes. A longer name counts as that of a secret.
 pub(super) const LONGEST_NAME: usize = 512;
 
 /// Words in the names of properties whose values are never shown.
 const SECRETS: [&str; 7] = ["secret", "token", "password", "passwd", "key", "credential", "auth"];
 
-/// A step from a value to one that is in it. Names are positions in the document.
+/// A segment of the path from a value to a nested one. Names are positions in the document.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum Segment {
     Item(u32),
     Member(u32),
-    /// To the name of a member itself.
-    Name(u32),
+    /// The key of a member.
+    Key(u32),
 }
 
-/// Where a value is: `items[2].qty`.
+/// The place of a mistake, such as `items[2].qty`.
 #[derive(Debug)]
 pub(super) struct Place {
     path: String,
-    /// Whether values are shown: not those of a property that is named like a secret, nor of what is in it.
-    hides: bool,
+    /// If the mistake is in a key, that key.
+    key: Option<String>,
+    /// Whether values are hidden, because the path has the name of a secret or because the line is for the log.
+    hides_values: bool,
 }
 
 impl Place {
-    /// The place to which `path` leads from `root`.
-    pub(super) fn of(path: &[Step], root: Value<'_>, hides: bool) -> Self {
-        let mut place = Self { path: String::new(), hides };
-        for step in path {
-            match *step {
-                Step::Item(nth) => place.enter_item(nth as usize),
-                Step::Member(name) => place.enter_member(root.at(name)),
-                Step::Name(name) => {
-                    place.path.extend([" (the name ", &shortened(root.at(name).text()), ")"]);
-                }
+    /// Follows `path` from `root`.
+    pub(super) fn new(path: &[Segment], root: Value<'_>, hides_values: bool) -> Self {
+        let mut place = Self { path: String::new(), key: None, hides_values };
+        for segment in path {
+            match *segment {
+                Segment::Item(index) => place.enter_item(index as usize),
+                Segment::Member(name) => place.enter_member(root.at(name)),
+                Segment::Key(name) => place.key = Some(shortened(root.at(name).text()).into_owned()),
             }
         }
         place
     }
 
-    fn enter_item(&mut self, nth: usize) {
-        self.path.extend(["[", &nth.to_string(), "]"]);
+    fn enter_item(&mut self, index: usize) {
+        self.path.extend(["[", &index.to_string(), "]"]);
     }
 
-    /// Goes to a member. A long name is not decoded: it is shown as it is written, and taken for that of a secret.
+    /// A long key is not unescaped. It counts as that of a secret.
     fn enter_member(&mut self, name: Value<'_>) {
         if name.text().len() > LONGEST_NAME {
             self.path.extend(["[", &shortened(name.text()), "]"]);
-            self.hides = true;
+            self.hides_values = true;
         } else {
             self.enter_property(&name.as_str().unwrap_or_default());
         }
     }
 
-    /// Goes to a property. A name that is no plain word is quoted.
+    /// Adds a property to the path. A name with special characters is quoted.
     pub(super) fn enter_property(&mut self, name: &str) {
         let shown = shortened(name);
         let is_plain = !shown.is_empty() && !shown.contains(|c: char| c <= ' ' || "\"'.:()[]{}\\`".contains(c));
@@ -72,44 +75,85 @@ impl Place {
         } else {
             self.path.extend(["[", &format!("{shown:?}"), "]"]);
         }
-        self.hides |= is_named_like_a_secret(name);
+        self.hides_values |= is_named_like_a_secret(name);
     }
 
-    /// A value as it may be shown: shortened, and of a secret, or of what may hold one, its kind alone.
+    /// Returns the text for a value: shortened, or only its kind if it is or may contain a secret.
     pub(super) fn shown(&self, value: Value<'_>) -> String {
         let shown = shortened(value.text());
-        // A name comes before its value, so that a value which is shown has a name which is shown, too. A name with escapes may be any.
+        // A key precedes its value, so each value in the shortened text has its key there, too. An escaped key may hide any word.
         let has_parts = matches!(value.kind(), Kind::Object | Kind::Array);
-        if self.hides || (has_parts && (is_named_like_a_secret(&shown) || shown.contains('\\'))) {
+        if self.hides_values || (has_parts && (is_named_like_a_secret(&shown) || shown.contains('\\'))) {
             return value.kind().with_article().to_owned();
         }
         shown.into_owned()
     }
 
-    /// The line about a mistake here.
-    pub(super) fn line(&self, what: &str) -> String {
-        match self.path.trim_start_matches(['.', ' ']) {
-            "" => what.to_owned(),
-            place => format!("{place}: {what}"),
+    /// Returns the line about a mistake here. `problem` is the predicate of the sentence.
+    pub(super) fn line(&self, problem: &str) -> String {
+        match (self.path.trim_start_matches('.'), &self.key) {
+            ("", None) => format!("the value {problem}"),
+            (path, None) => format!("`{path}` {problem}"),
+            ("", Some(key)) => format!("the property name {key} {problem}"),
+            (path, Some(key)) => format!("the property name {key} in `{path}` {problem}"),
         }
     }
 }
 
-/// The line about what a type does not take. What is said of it may quote the value.
-pub(crate) fn told(error: &TypeError) -> String {
-    let mut place = Place { path: String::new(), hides: false };
-    for step in error.way() {
-        match step {
-            type_error::Step::Member(name) => place.enter_property(name),
-            type_error::Step::Item(at) => place.enter_item(*at),
+/// Returns the line about a value that a type rejects. The message of a user's own type may quote the value.
+pub(crate) fn describe_type_error(error: &TypeError) -> String {
+    let mut place = Place { path: String::new(), key: None, hides_values: false };
+    for segment in error.path() {
+        match segment {
+            PathSegment::Member(name) => place.enter_property(name),
+            PathSegment::Item(index) => place.enter_item(*index),
         }
     }
-    place.line(if place.hides { "is not what is expected there" } else { error.what() })
+    match place.path.trim_start_matches('.') {
+        _ if place.hides_values => place.line("is not valid"),
+        "" => error.message().to_owned(),
+        path => format!("`{path}`: {}", error.message()),
+    }
 }
 
-/// Whether a name, or the beginning of a text with names in it, has a word in it by which secrets are called.
+/// Joins the expected values or types of a message: without duplicates, each shortened, and at most [`LISTED_VALUES`] of them.
+pub(super) fn or_list<'v>(texts: impl Iterator<Item = &'v str>) -> String {
+    let mut listed = Vec::new();
+    for text in texts.map(shortened) {
+        if listed.contains(&text) {
+            continue;
+        }
+        if listed.len() == LISTED_VALUES {
+            listed.push("another value in the schema".into());
+            break;
+        }
+        listed.push(text);
+    }
+    listed.join(" or ")
+}
+
+/// Describes a count that is not in the allowed range. `noun` is the singular and the plural.
+pub(super) fn wrong_count(verb: &str, noun: [&str; 2], count: u64, allowed: &RangeInclusive<u64>) -> String {
+    let (relation, limit) =
+        if count < *allowed.start() { ("at least", allowed.start()) } else { ("at most", allowed.end()) };
+    let [singular, plural] = noun;
+    format!("must {verb} {relation} {limit} {} (got {count})", if *limit == 1 { singular } else { plural })
+}
+
+impl Measure {
+    /// The singular and the plural of what is counted.
+    pub(super) fn noun(self) -> [&'static str; 2] {
+        match self {
+            Self::Characters => ["character", "characters"],
+            Self::Items => ["item", "items"],
+            Self::Properties => ["property", "properties"],
+        }
+    }
+}
+
+/// Whether a name, or a text with names in it, contains one of the words in [`SECRETS`].
 fn is_named_like_a_secret(name: &str) -> bool {
-    // Nobody names a property like this, and a long one is not searched.
+    // A long name is not searched.
     if name.len() > LONGEST_NAME {
         return true;
     }
@@ -117,18 +161,18 @@ fn is_named_like_a_secret(name: &str) -> bool {
     SECRETS.iter().any(|word| name.contains(word))
 }
 
-/// What may have been meant by a name that is not known, as the end of a sentence about it.
+/// Suggests a known name for an unknown one, as the end of a sentence.
 pub(super) fn did_you_mean(name: &str, object: &ObjectRule, steps: &mut Steps) -> String {
-    if object.names.len() > MOST_NAMES {
+    if object.names.len() > SUGGESTION_NAMES {
         return String::new();
     }
     let most = if name.chars().nth(3).is_none() { 1 } else { 2 };
     let mut meant: Option<(usize, &str)> = None;
-    // A character may have two bytes or more in one name, and one in the other.
+    // The lengths are in bytes, and a character may have several, so the difference may be larger than the distance.
     for known in
-        object.own_names().filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_MEANT)
+        object.own_names().filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_SUGGESTION)
     {
-        // Each character is compared with each.
+        // The distance compares each character with each.
         if !steps.take(SUGGESTION) || !steps.take_for(known.len().saturating_mul(name.len()), 1) {
             break;
         }
@@ -137,10 +181,10 @@ pub(super) fn did_you_mean(name: &str, object: &ObjectRule, steps: &mut Steps) -
             meant = Some((distance, known));
         }
     }
-    meant.map_or(String::new(), |(_, meant)| format!("; did you mean {meant:?}?"))
+    meant.map_or(String::new(), |(_, meant)| format!("; did you mean `{meant}`?"))
 }
 
-/// How many characters have to be added, left out, changed or swapped with the next to make one name the other.
+/// Returns the edit distance of two names: insertions, deletions, replacements and swaps of adjacent characters, ignoring ASCII case.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) =
         (one.to_ascii_lowercase().chars().collect(), other.to_ascii_lowercase().chars().collect());
@@ -169,16 +213,16 @@ mod tests {
     use crate::schema::program::Names;
 
     #[test]
-    fn near_names_are_suggested() {
+    fn similar_names_are_suggested() {
         let known = ["location", "limit", "id"].map(str::to_owned);
         let known =
             ObjectRule { properties: vec![Some(0); 3], names: Names::of(known.into()), ..ObjectRule::default() };
         for (name, meant) in [
-            ("locaton", "; did you mean \"location\"?"),
-            ("Location", "; did you mean \"location\"?"),
-            ("limti", "; did you mean \"limit\"?"),
-            ("di", "; did you mean \"id\"?"),
-            ("ix", "; did you mean \"id\"?"),
+            ("locaton", "; did you mean `location`?"),
+            ("Location", "; did you mean `location`?"),
+            ("limti", "; did you mean `limit`?"),
+            ("di", "; did you mean `id`?"),
+            ("ix", "; did you mean `id`?"),
             ("xy", ""),
             ("place", ""),
             ("", ""),

@@ -1,38 +1,38 @@
-//! JSON Schema 2020-12: made from Rust types once, published, and enforced as published.
+//! JSON Schema 2020-12: generated from Rust types, published, and enforced as published.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `generate` | from a Rust type to a schema |
-//! | `compile` | from a schema to what can be checked; refuses what could not be |
-//! | `references`, `progress` | where references lead, and whether they come to an end |
-//! | `program`, `alternatives` | what can be checked, and what tells alternatives apart |
+//! | `generate` | the schema of a Rust type |
+//! | `compile`, `keyword_value` | the compiler, which rejects schemas that cannot be enforced |
+//! | `references`, `cycles` | the targets of `$ref`, and cycles among them |
+//! | `program`, `types`, `alternatives` | the compiled schema, and data to exclude alternatives without a check |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
-//! | `check` | whether a value fits, and the mistakes in one that does not |
-//! | `check_object`, `check_unique`, `check_alternatives` | the same for members, for equal items, and for `anyOf` and `oneOf` |
-//! | `steps`, `memo` | how much work a check may take, and what it remembers meanwhile |
-//! | `explain`, `mistake` | the words for a mistake, and its place |
-//! | `strings` | arguments that are strings on the wire, as values of a schema |
+//! | `check` | the check of a value |
+//! | `check_object`, `check_unique`, `check_alternatives` | the parts of the check for members, equal items, `anyOf` and `oneOf` |
+//! | `steps`, `memo` | the budget of a check, and its cache |
+//! | `explain`, `mistake` | the text of mistakes |
+//! | `strings` | prompt arguments, which are strings on the wire |
 //! | `header_params` | arguments that a client repeats in headers |
-//! | `form` | schemas of forms that a person fills in |
-//! | `wrap` | schemas for clients that know only objects |
+//! | `form` | the schemas of elicitation forms |
+//! | `wrap` | output schemas for clients that support only objects |
 //!
-//! A schema is what a *type* determines: it is made at the first use of the type and kept as long as the isolate lives.
+//! A schema depends only on a *type*. It is compiled at the first use of the type and kept for the life of the isolate.
 //!
-//! # What it costs
+//! # Cost
 //!
-//! Measured on 2026-11-20 on two shared cores, natively, beside the `jsonschema` crate 0.60.2
-//! (`cargo run --release -p edge-mcp-schema-tests --example bench`); microseconds, medians of one run:
+//! Measured on 2026-11-20 on two shared cores, natively, in comparison with the `jsonschema` crate 0.60.2
+//! (`cargo run --release -p edge-mcp-schema-tests --example bench`). Times are in microseconds, medians of one run:
 //!
-//! | schemas | compile | that crate | a value that fits | that crate |
+//! | schemas | compile | `jsonschema` | check of a valid value | `jsonschema` |
 //! |---|--:|--:|--:|--:|
 //! | the 29 of the example with every feature | 92 | 101 | 1.6 | 0.5 |
 //! | calendar tool | 187 | 342 | 7.6 | 1.0 |
-//! | filter query, which contains itself | 161 | 151 | 21.6 | 1.5 |
+//! | filter query (recursive) | 161 | 151 | 21.6 | 1.5 |
 //! | HTTP operation | 152 | 174 | 9.1 | 2.4 |
 //! | issue tool | 38 | 67 | 2.9 | 0.2 |
 //! | package manifest | 131 | 216 | 13.4 | 2.1 |
 //!
-//! A check is slower than that crate's, and a schema is compiled once.
+//! A check is slower than that of `jsonschema`; each schema is compiled only once.
 
 mod alternatives;
 mod check;
@@ -40,19 +40,22 @@ mod check_alternatives;
 mod check_object;
 mod check_unique;
 mod compile;
+mod cycles;
+mod error;
 mod explain;
 mod form;
 mod format;
 mod generate;
 mod header_params;
+mod keyword_value;
 mod memo;
 mod mistake;
 mod pattern;
 mod program;
-mod progress;
 mod references;
 mod steps;
 mod strings;
+mod types;
 mod wrap;
 
 use std::any::TypeId;
@@ -64,25 +67,24 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
-pub use check::Checked;
-use check::Manner;
-pub use compile::SchemaError;
+use check::{Options, Outcome};
+pub use error::SchemaError;
 pub(crate) use header_params::HeaderParam;
-pub(crate) use mistake::told;
+pub(crate) use mistake::describe_type_error;
 use program::Program;
-pub(crate) use program::Type;
+pub(crate) use types::Type;
 
 use crate::json::Value;
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
-/// A schema as it is published, with the program that enforces it.
+/// A compiled JSON Schema: the schema as it is published, and the program that enforces it.
 pub struct Schema {
     value: serde_json::Value,
     json: Box<RawValue>,
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
     program: Program,
-    is_of_objects: bool,
+    is_object_schema: bool,
 }
 
 thread_local! {
@@ -90,121 +92,126 @@ thread_local! {
     static BY_TEXT: RefCell<HashMap<String, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
 }
 
-/// The types of what has no parts: what a string can spell, and a form can ask for.
+/// The types of scalar values, which a string can represent and a form can request.
 const SCALARS: [&str; 4] = ["string", "number", "integer", "boolean"];
 
 impl Schema {
-    /// The steps that a check takes at most, its explanation included: about 50 ms of WebAssembly.
-    pub const MOST_STEPS: u32 = CHECK_STEPS + EXPLANATION_STEPS;
-
-    /// The schema of `T`.
+    /// Returns the schema of `T`.
     ///
     /// # Errors
-    /// [`SchemaError`], if `T` uses a keyword that is not enforced here.
+    /// [`SchemaError`] if the schema uses a keyword that cannot be enforced.
     pub fn of<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
         Self::of_type(TypeId::of::<T>(), generate::from_type::<T>)
     }
 
-    /// What does not depend on the type, so that a module has it once.
+    /// This part of `of` does not depend on `T`, so a module contains it only once.
     fn of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let known = BY_TYPE.with_borrow(|schemas| schemas.get(&id).cloned());
-        known.unwrap_or_else(|| Self::made_of_type(id, value))
+        known.unwrap_or_else(|| Self::compile_type(id, value))
     }
 
-    /// On its own, since an engine compiles what is often called anew, and this is much that is called once.
+    /// A function of its own: the engine optimizes functions that are called often, and this large part runs once per type.
     #[cold]
     #[inline(never)]
-    fn made_of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
-        let made = Self::compile(value()).map(Rc::new);
-        BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, made.clone()));
-        made
+    fn compile_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
+        let compiled = Self::compile(value()).map(Rc::new);
+        BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, compiled.clone()));
+        compiled
     }
 
-    /// The schema that is given as data. It is published as it is.
+    /// Compiles a schema that is given as a JSON value. It is published unchanged.
     ///
     /// # Errors
-    /// [`SchemaError`], if it is none, or uses a keyword that is not enforced here.
+    /// [`SchemaError`] if the value is not a valid schema or uses a keyword that cannot be enforced.
     pub fn of_value(value: &serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let text = value.to_string();
         let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text).cloned());
         known.unwrap_or_else(|| {
-            let made = Self::compile(value.clone()).map(Rc::new);
+            let compiled = Self::compile(value.clone()).map(Rc::new);
             BY_TEXT.with_borrow_mut(|schemas| {
                 if schemas.len() >= SCHEMAS {
                     schemas.clear();
                 }
-                schemas.insert(text, made.clone());
+                schemas.insert(text, compiled.clone());
             });
-            made
+            compiled
         })
     }
 
-    /// The schema of `T`, whose values are objects.
+    /// Returns the schema of `T`, which must be an object schema.
     ///
     /// # Errors
-    /// As for [`of`](Self::of), and if they are not.
+    /// [`SchemaError`] as for [`of`](Self::of), or if `type` is not `"object"`.
     pub fn of_object<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
         Self::of::<T>()?.checked_to_be_of_objects()
     }
 
     pub(crate) fn checked_to_be_of_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
-        if self.is_of_objects() { Ok(self) } else { Err(SchemaError::not_an_object()) }
+        if self.is_of_objects() { Ok(self) } else { Err(SchemaError::at("", "`type` must be \"object\"")) }
     }
 
     fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
         let program = compile::compile(&value)?;
-        let json = serde_json::value::to_raw_value(&value).map_err(|error| SchemaError::unreadable(&error))?;
+        let json = serde_json::value::to_raw_value(&value)
+            .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;
         let header_params = header_params::collect(&value)?;
-        let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
-        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_of_objects })
+        let is_object_schema = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
+        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_object_schema })
     }
 
-    /// The schema as JSON.
+    /// Returns the schema as JSON text.
     pub fn json(&self) -> &RawValue {
         &self.json
     }
 
-    /// The schema as a value.
+    /// Returns the schema as a JSON value.
     pub(crate) fn value(&self) -> &serde_json::Value {
         &self.value
     }
 
-    /// What is wrong with `value`: a line for each of the first ten mistakes, or nothing. Values are shortened in it, and those of
-    /// properties that are named like a secret are not shown.
+    /// Checks `value` and returns one line for each of the first ten mistakes, or nothing if the value is valid.
     ///
-    /// It takes at most [`MOST_STEPS`](Self::MOST_STEPS). A value that takes more is rejected, in one line.
+    /// A line is the path of the value and what is wrong, such as `` `limit` must be at most 50 (got 99) ``. Values are shortened.
+    /// Values of properties that are named like a secret are not shown.
+    ///
+    /// The number of steps is [limited](crate::limits). A value that takes more is rejected, in one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value).mistakes
+        self.check(value, Options::default()).mistakes
     }
 
-    /// The same, with `format` enforced where it is one that a form can have: `email`, `uri`, `date` and `date-time`.
+    /// Checks `value` like [`validate`](Self::validate), and enforces the formats of forms: `email`, `uri`, `date` and `date-time`.
     pub fn validate_with_formats(&self, value: Value<'_>) -> Vec<String> {
-        check::check(&self.program, value, Manner { formats: true, ..Manner::default() }).mistakes
+        self.check(value, Options { checks_formats: true, ..Options::default() }).mistakes
     }
 
-    /// The same as [`validate`](Self::validate), with the number of steps that it took.
-    pub fn check(&self, value: Value<'_>) -> Checked {
-        check::check(&self.program, value, Manner::default())
-    }
-
-    /// The same as [`validate`](Self::validate) for the log: no value is shown.
+    /// Checks `value` like [`validate`](Self::validate), for the log: the lines do not show values.
     pub(crate) fn validate_for_log(&self, value: Value<'_>) -> Vec<String> {
-        check::check(&self.program, value, Manner { hides_values: true, ..Manner::default() }).mistakes
+        self.check(value, Options { hides_values: true, ..Options::default() }).mistakes
     }
 
-    /// The arguments that a client repeats in headers.
+    fn check(&self, value: Value<'_>, options: Options) -> Outcome {
+        check::check(&self.program, value, options)
+    }
+
+    /// Returns the steps that a check of `value` takes, and the largest number that any check may take: for tests and benchmarks.
+    #[doc(hidden)]
+    pub fn steps(&self, value: Value<'_>) -> (u32, u32) {
+        (self.check(value, Options::default()).steps, CHECK_STEPS.saturating_add(EXPLANATION_STEPS))
+    }
+
+    /// Returns the arguments that a client repeats in headers.
     pub(crate) fn header_params(&self) -> &[HeaderParam] {
         &self.header_params
     }
 
-    /// The properties of an object, each with its schema.
+    /// Returns the schemas of the properties.
     fn properties(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
         self.value.get("properties")?.as_object()
     }
 
-    /// Whether only objects fit it.
+    /// Whether `type` is `"object"`.
     pub(crate) fn is_of_objects(&self) -> bool {
-        self.is_of_objects
+        self.is_object_schema
     }
 }
 
@@ -215,9 +222,9 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
-    /// A schema is compiled once, whether a type or a text says what it is; texts are kept to a limit.
+    /// Schemas of types and of values are cached. The number of cached values is limited.
     #[test]
-    fn schemas_are_made_once() {
+    fn schemas_are_compiled_once() {
         let (one, other) = (Schema::of::<Vec<u8>>().expect("a schema"), Schema::of::<Vec<u8>>().expect("a schema"));
         assert!(Rc::ptr_eq(&one, &other));
         let of = |most: usize| Schema::of_value(&json!({ "type": "array", "maxItems": most })).expect("a schema");
@@ -228,11 +235,11 @@ mod tests {
         }
     }
 
-    /// Finding them takes most of the steps, so they are not looked for again when the mistake is written.
+    /// The search takes most of the steps, so the text of the mistake must not repeat it.
     #[test]
-    fn two_equal_items_are_named_among_hundreds_of_thousands() {
+    fn two_equal_items_are_found_among_hundreds_of_thousands() {
         let schema = Schema::of_value(&json!({ "uniqueItems": true })).expect("a schema");
-        for (last, says) in [("1", "[0] and [1]"), ("7,7", "[400000] and [400001]")] {
+        for (last, says) in [("1", "([0] and [1] are equal)"), ("7,7", "([400000] and [400001] are equal)")] {
             let unique: Vec<_> = (10..400_010).map(|n| n.to_string()).collect();
             let items = if last == "1" { vec!["1".to_owned(); 400_000] } else { unique };
             let text = format!("[{},{last}]", items.join(","));

@@ -1,4 +1,4 @@
-//! Where references lead: to places in the same document, by pointer, by anchor, or by the name that a part of it has.
+//! The targets of `$ref`: positions in the same document, by JSON pointer, by anchor or by `$id`.
 //!
 //! Source: JSON Schema 2020-12, Core §8.2; RFC 3986 §5 for relative references; RFC 6901 for pointers.
 
@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::compile::{SchemaError, escaped};
+use super::error::SchemaError;
+use crate::uri_template::has_scheme;
 
-/// Keywords that hold schemas: themselves, in a list, or by name.
+/// Keywords whose value is a schema, a list of schemas, or an object of schemas.
 const SCHEMA: [&str; 10] = [
     "items",
     "contains",
@@ -25,54 +26,59 @@ const SCHEMA: [&str; 10] = [
 const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
 const BY_NAME: [&str; 4] = ["$defs", "properties", "patternProperties", "dependentSchemas"];
 
-/// The base that stands for a document without a name.
+/// The base URI of a document without an `$id`.
 const NAMELESS: &str = "";
 
-/// What references can name.
+/// The positions in a schema that references can name, as JSON pointers.
 pub(super) struct References<'s> {
     root: &'s Value,
-    /// The places of the parts that have a name of their own (`$id`), by that name without fragment, and of the whole.
+    /// The positions of the whole schema and of the subschemas with an `$id`, by base URI.
     resources: BTreeMap<String, String>,
-    /// The places that have an anchor, by the name of the part they are in, `#`, and the anchor.
+    /// The positions of anchors, by base URI, `#` and anchor.
     anchors: BTreeMap<String, String>,
-    /// The base of each place that has one of its own.
+    /// The base URI of each position in `resources`.
     bases: BTreeMap<String, String>,
 }
 
 impl<'s> References<'s> {
-    /// Looks through the whole of `root`.
+    /// Collects the targets in `root`.
+    ///
+    /// # Errors
+    /// Two subschemas have the same `$id` or the same anchor.
     pub(super) fn of(root: &'s Value) -> Result<Self, SchemaError> {
         let (resources, anchors, bases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut references = Self { root, resources, anchors, bases };
         let mut open = vec![(root, String::new(), NAMELESS.to_owned())];
-        while let Some((schema, place, base)) = open.pop() {
+        while let Some((schema, pointer, base)) = open.pop() {
             let Value::Object(object) = schema else { continue };
             let named = object.get("$id").and_then(Value::as_str).map(|id| joined(&base, id));
             let base = named.unwrap_or(base);
-            if place.is_empty() || object.contains_key("$id") {
+            if pointer.is_empty() || object.contains_key("$id") {
                 let base = base.trim_end_matches('#').to_owned();
-                if references.resources.insert(base.clone(), place.clone()).is_some() {
-                    return Err(SchemaError::at(&place, format!("`$id`: two schemas have the name `{base}`")));
+                if references.resources.insert(base.clone(), pointer.clone()).is_some() {
+                    return Err(SchemaError::at(&pointer, format!("two schemas have the `$id` `{base}`")));
                 }
-                references.bases.insert(place.clone(), base);
+                references.bases.insert(pointer.clone(), base);
             }
             for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
                 let name = format!("{}#{anchor}", base.trim_end_matches('#'));
-                if references.anchors.insert(name, place.clone()).is_some_and(|known| known != place) {
-                    return Err(SchemaError::at(&place, format!("two schemas have the anchor `{anchor}`")));
+                if references.anchors.insert(name, pointer.clone()).is_some_and(|known| known != pointer) {
+                    return Err(SchemaError::at(&pointer, format!("two schemas have the anchor `{anchor}`")));
                 }
             }
             for (name, value) in object {
-                let at = format!("{place}/{name}");
+                let at = format!("{pointer}/{name}");
                 match (name.as_str(), value) {
                     (name, value) if SCHEMA.contains(&name) => open.push((value, at, base.clone())),
                     (name, Value::Array(schemas)) if LISTS.contains(&name) => {
-                        let places = (0_usize..).map(|nth| format!("{at}/{nth}"));
-                        open.extend(schemas.iter().zip(places).map(|(schema, place)| (schema, place, base.clone())));
+                        let pointers = (0_usize..).map(|nth| format!("{at}/{nth}"));
+                        open.extend(
+                            schemas.iter().zip(pointers).map(|(schema, pointer)| (schema, pointer, base.clone())),
+                        );
                     }
                     (name, Value::Object(schemas)) if BY_NAME.contains(&name) => {
-                        let place = |name: &str| format!("{at}/{}", escaped(name));
-                        open.extend(schemas.iter().map(|(name, schema)| (schema, place(name), base.clone())));
+                        let pointer = |name: &str| format!("{at}/{}", escaped(name));
+                        open.extend(schemas.iter().map(|(name, schema)| (schema, pointer(name), base.clone())));
                     }
                     _ => {}
                 }
@@ -81,12 +87,15 @@ impl<'s> References<'s> {
         Ok(references)
     }
 
-    /// The place that `reference`, in the schema at `place`, leads to.
-    pub(super) fn resolve(&self, reference: &str, place: &str) -> Result<String, String> {
-        let target = joined(self.base(place), reference);
+    /// Resolves `reference`, which is in the schema at `pointer`. Returns the position of the target.
+    ///
+    /// # Errors
+    /// The target is not in this document.
+    pub(super) fn resolve(&self, reference: &str, pointer: &str) -> Result<String, String> {
+        let target = joined(self.base(pointer), reference);
         let (name, fragment) = target.split_once('#').unwrap_or((&target, ""));
         let Some(resource) = self.resources.get(name) else {
-            return Err(format!("`{reference}` is another document, and none is fetched"));
+            return Err(format!("`{reference}` is in another document, which is not fetched"));
         };
         let fragment = percent_decode_str(fragment).decode_utf8_lossy();
         let found = if fragment.is_empty() {
@@ -96,26 +105,26 @@ impl<'s> References<'s> {
         } else {
             self.anchors.get(&format!("{name}#{fragment}")).cloned()
         };
-        let found = found.filter(|place| self.root.pointer(place).is_some());
+        let found = found.filter(|pointer| self.root.pointer(pointer).is_some());
         found.ok_or_else(|| format!("`{reference}` is not in this document"))
     }
 
-    /// The base of a place: that of the nearest part around it which has one.
-    fn base(&self, place: &str) -> &str {
-        let mut place = place;
+    /// Returns the base URI of a position: that of the innermost schema around it with an `$id`.
+    fn base(&self, pointer: &str) -> &str {
+        let mut pointer = pointer;
         loop {
-            if let Some(base) = self.bases.get(place) {
+            if let Some(base) = self.bases.get(pointer) {
                 return base;
             }
-            match place.rfind('/') {
-                Some(end) => place = place.get(..end).unwrap_or_default(),
+            match pointer.rfind('/') {
+                Some(end) => pointer = pointer.get(..end).unwrap_or_default(),
                 None => return NAMELESS,
             }
         }
     }
 }
 
-/// `reference`, which is relative to `base` (RFC 3986 §5.2).
+/// Resolves `reference` against `base` (RFC 3986 §5.2).
 fn joined(base: &str, reference: &str) -> String {
     if has_scheme(reference) {
         return reference.to_owned();
@@ -124,7 +133,7 @@ fn joined(base: &str, reference: &str) -> String {
     if reference.starts_with('#') || reference.is_empty() {
         return format!("{base}{reference}");
     }
-    // A base without a scheme and an authority is all path.
+    // A base without a scheme and an authority is only a path.
     let path_at = base.find("://").map_or(0, |scheme| {
         let authority_at = scheme.saturating_add(3);
         let authority = base.get(authority_at..).unwrap_or_default();
@@ -149,38 +158,36 @@ fn joined(base: &str, reference: &str) -> String {
     format!("{origin}{}{fragment}", without_dots(&whole))
 }
 
-/// RFC 3986 §5.2.4.
+/// Removes dot segments (RFC 3986 §5.2.4).
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let mut steps = path.split('/').peekable();
-    while let Some(step) = steps.next() {
-        let is_last = steps.peek().is_none();
-        match step {
-            ".." => drop(kept.pop().filter(|step| !step.is_empty())),
+    let mut segments = path.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            ".." => drop(kept.pop().filter(|segment| !segment.is_empty())),
             "." => {}
-            step => kept.push(step),
+            segment => kept.push(segment),
         }
-        if is_last && matches!(step, "." | "..") {
+        if is_last && matches!(segment, "." | "..") {
             kept.push("");
         }
     }
     kept.join("/")
 }
 
-fn has_scheme(reference: &str) -> bool {
-    reference.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    })
+/// Escapes a name as a reference token of a JSON pointer (RFC 6901 §3).
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]
 mod tests {
     use super::joined;
 
-    /// The examples of RFC 3986 §5.4 that a reference to a schema can be.
+    /// The examples of RFC 3986 §5.4 that are possible for a `$ref`.
     #[test]
-    fn relative_references_are_joined() {
+    fn relative_references_are_resolved() {
         for (reference, expected) in [
             ("g:h", "g:h"),
             ("g", "http://a/b/c/g"),

@@ -1,6 +1,4 @@
-//! Arguments that are strings on the wire, as values of a schema.
-//!
-//! The arguments of a prompt are strings. Where a type has a number or a boolean, the string is taken for what it says.
+//! Prompt arguments. They are strings on the wire, and are converted to numbers and booleans where the schema requires it.
 
 use std::borrow::Cow;
 
@@ -10,7 +8,7 @@ use super::{SCALARS, Schema};
 use crate::protocol::description::PromptArgument;
 
 impl Schema {
-    /// The properties as arguments of a prompt.
+    /// Returns the properties as prompt arguments.
     pub(crate) fn as_arguments(&self) -> Vec<PromptArgument> {
         let required: Vec<_> = self.value.get("required").and_then(Value::as_array).into_iter().flatten().collect();
         let describe = |(name, property): (&String, &Value)| {
@@ -24,18 +22,18 @@ impl Schema {
         self.properties().into_iter().flatten().map(describe).collect()
     }
 
-    /// The first property that no string can stand for.
+    /// Returns the first property that a string cannot represent.
     pub(crate) fn beyond_strings(&self) -> Option<&str> {
         let is_beyond = |property: &Value| match property.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|spelled| kind != spelled)),
-            Some(kind) => SCALARS.iter().all(|spelled| kind != spelled),
-            // Without a type it is put together from others, as the enum in an `Option` is.
+            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|parsed| kind != parsed)),
+            Some(kind) => SCALARS.iter().all(|parsed| kind != parsed),
+            // Without `type` it is a combination of schemas, such as an optional enum.
             None => false,
         };
         self.properties()?.iter().find(|(_, property)| is_beyond(property)).map(|(name, _)| name.as_str())
     }
 
-    /// `arguments` as an object of this schema. What it does not know is left out, unless it takes any property.
+    /// Converts `arguments` to an object of this schema. Unknown arguments are ignored, unless the schema allows additional properties.
     pub(crate) fn object_of_strings<'a>(
         &self,
         arguments: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, str>)>,
@@ -52,19 +50,20 @@ impl Schema {
     }
 }
 
-/// The string, or the number or boolean that it spells, if the property takes no string.
+/// Converts a text to a number or a boolean, if the property does not allow a string and the text is valid. Otherwise keeps the
+/// string.
 fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
     let kind = property.and_then(|property| property.get("type"));
-    let takes = |name: &str| match kind {
+    let allows = |name: &str| match kind {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
         Some(kind) => kind == name,
         None => name == "string",
     };
-    let spelled = match () {
-        () if takes("string") => None,
-        () if takes("number") || takes("integer") => text.parse().ok().map(Value::Number),
-        () if takes("boolean") => text.parse().ok().map(Value::Bool),
+    let parsed = match () {
+        () if allows("string") => None,
+        () if allows("number") || allows("integer") => text.parse().ok().map(Value::Number),
+        () if allows("boolean") => text.parse().ok().map(Value::Bool),
         () => None,
     };
-    spelled.unwrap_or_else(|| Value::String(text.into_owned()))
+    parsed.unwrap_or_else(|| Value::String(text.into_owned()))
 }

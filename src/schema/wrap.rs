@@ -1,7 +1,7 @@
-//! Schemas for clients that know only objects.
+//! Output schemas for clients that support only objects.
 //!
-//! Up to 2025-11-25 structured content is an object, and a client drops the whole list of tools over one output schema
-//! that is not of objects. What is none is sent there as the member `result` of one.
+//! Up to 2025-11-25 structured content must be an object. A client rejects the whole list of tools if one output schema is for another
+//! type. For these revisions other values are wrapped: they become the member `result` of an object.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -9,41 +9,41 @@ use serde_json::{Value, json};
 use super::Schema;
 
 impl Schema {
-    /// The schema of objects that hold such a value as `result`; this schema itself, if it is of objects.
+    /// Returns the schema of the wrapped value, or this schema if it is for objects.
     pub(crate) fn json_of_object(&self) -> &RawValue {
         if self.is_of_objects() {
             return &self.json;
         }
         self.wrapped.get_or_init(|| {
             let mut result = self.value.clone();
-            // References count from the root of the whole document, which is now another.
+            // References are relative to the root of the document, which is now the wrapper.
             let definitions = result.as_object_mut().and_then(|schema| schema.remove("$defs"));
             let mut wrapped = json!({ "type": "object", "properties": { "result": result }, "required": ["result"] });
             point_at_result(&mut wrapped);
             if let (Some(definitions), Some(schema)) = (definitions, wrapped.as_object_mut()) {
                 schema.insert("$defs".into(), definitions);
             }
-            // A JSON value cannot fail to be JSON.
+            // Serializing a JSON value does not fail.
             serde_json::value::to_raw_value(&wrapped).unwrap_or_else(|_| self.json.clone())
         })
     }
 }
 
-/// Turns references to the old root, and to what was in it, into references to where it is now. Definitions stay at the root.
+/// Updates references to the old root and its subschemas. `$defs` stays at the root.
 fn point_at_result(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             for (keyword, value) in object.iter_mut() {
                 match (keyword.as_str(), value) {
                     ("$ref", Value::String(reference)) => {
-                        if let Some(place) = reference.strip_prefix('#')
-                            && (place.is_empty() || place.starts_with('/'))
-                            && !place.starts_with("/$defs/")
+                        if let Some(pointer) = reference.strip_prefix('#')
+                            && (pointer.is_empty() || pointer.starts_with('/'))
+                            && !pointer.starts_with("/$defs/")
                         {
-                            *reference = format!("#/properties/result{place}");
+                            *reference = format!("#/properties/result{pointer}");
                         }
                     }
-                    // What these hold is data, not schemas.
+                    // The values of these keywords are data, not schemas.
                     ("const" | "enum" | "default" | "examples", _) => {}
                     (_, value) => point_at_result(value),
                 }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_becomes_a_member_of_one() {
+    fn values_that_are_not_objects_are_wrapped() {
         let wrapped = |schema: &Schema| serde_json::from_str::<Value>(schema.json_of_object().get()).expect("JSON");
         let list = Schema::of::<Vec<bool>>().expect("a schema");
         let expected = json!({
@@ -78,9 +78,9 @@ mod tests {
             "required": ["result"],
         });
         assert_eq!(wrapped(&list), expected);
-        // A type that contains itself refers to its root, and still does.
+        // A recursive type still refers to itself.
         let tree = Schema::of::<Tree>().expect("a schema");
-        let recompiled = Schema::compile(wrapped(&tree)).expect("its references lead somewhere");
+        let recompiled = Schema::compile(wrapped(&tree)).expect("valid references");
         let text = r#"{"result":{"Node":[{"Leaf":1},{"Node":[]}]}}"#;
         let check = |text: &str| {
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");

@@ -1,27 +1,27 @@
 //! The operators of RFC 6570, as the table of its appendix A.
 
-/// What an operator writes, and so what is read for it. The columns are named as in RFC 6570, appendix A.
+/// An operator. The fields are the columns of the table in RFC 6570, appendix A.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Operator {
-    /// What stands for it in a template.
+    /// The operator in a template.
     pub(super) symbol: &'static str,
-    /// Written before the first variable that has a value.
+    /// The text before the first variable that has a value.
     pub(super) first: &'static str,
-    /// Written between variables.
+    /// The text between variables.
     pub(super) sep: &'static str,
-    /// Whether the variable's name is written. A variable that is told by its name can also be left out.
+    /// Whether the name of the variable is in the URI. Such a variable is optional.
     pub(super) named: bool,
-    /// Written after the name of a variable whose value is empty.
+    /// The text after the name of a variable with an empty value.
     pub(super) ifemp: &'static str,
     pub(super) allow: Allow,
 }
 
-/// Which characters of a value are written as they are; the others are percent-encoded.
+/// The characters of a value that are not percent-encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allow {
     /// Unreserved characters.
     U,
-    /// Unreserved and reserved characters, and escapes that the value already has.
+    /// Unreserved and reserved characters, and existing escapes.
     UR,
 }
 
@@ -50,22 +50,26 @@ const fn row(
 }
 
 impl Operator {
-    /// The operator at the start of what is between braces, and what comes after it.
+    /// Splits the content of braces into the operator and the rest.
     pub(super) fn split(expression: &str) -> Option<(&'static Self, &str)> {
-        // From the end, as the symbol of the first row is a prefix of everything.
+        // In reverse, because the empty symbol of the first row is a prefix of every expression.
         OPERATORS.iter().rev().find_map(|operator| Some((operator, expression.strip_prefix(operator.symbol)?)))
     }
 }
 
 impl Allow {
-    /// Whether a value that was written with this set can hold `byte`: a character of the set, or part of an escape.
+    /// Whether an encoded value may contain `byte`: a character of the set, or the start of an escape.
     pub(super) fn writes(self, byte: u8) -> bool {
         byte == b'%' || self.holds(byte)
     }
 
-    /// Whether `byte` is written as it is.
-    pub(super) fn holds(self, byte: u8) -> bool {
-        let unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        unreserved || (self == Self::UR && b":/?#[]@!$&'()*+,;=".contains(&byte))
+    /// Whether `byte` is not encoded.
+    pub(super) const fn holds(self, byte: u8) -> bool {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => true,
+            b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+'
+            | b',' | b';' | b'=' => matches!(self, Self::UR),
+            _ => false,
+        }
     }
 }

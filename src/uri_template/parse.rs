@@ -1,4 +1,4 @@
-//! Reading a template.
+//! The parser of templates.
 
 use std::collections::HashSet;
 
@@ -10,30 +10,43 @@ use super::operator::{Allow, Operator};
 use super::value::{begins_escape, escapes_are_whole};
 use super::{UriTemplate, has_scheme};
 
-/// RFC 6570 §2.2.
+/// The operators for extensions (RFC 6570 §2.2).
 const RESERVED_OPERATORS: [char; 5] = ['=', ',', '!', '@', '|'];
 
-pub(super) fn template(template: &str) -> Result<UriTemplate, UriTemplateError> {
-    let mut parts = template.split('{');
-    let prefix = literal(parts.next().unwrap_or_default())?;
-    if !has_scheme(&prefix) {
-        return Err(UriTemplateError::Scheme);
+impl UriTemplate {
+    /// Parses a template: a scheme, then literals and expressions (RFC 6570 §2).
+    ///
+    /// # Errors
+    /// [`UriTemplateError`]; its variants have examples.
+    ///
+    /// ```
+    /// use edge_mcp::uri_template::UriTemplate;
+    ///
+    /// assert!(UriTemplate::parse("kb://documents/{slug}").is_ok());
+    /// assert!(UriTemplate::parse("kb://documents/{slug").is_err());
+    /// ```
+    pub fn parse(template: &str) -> Result<Self, UriTemplateError> {
+        let mut parts = template.split('{');
+        let prefix = literal(parts.next().unwrap_or_default())?;
+        if !has_scheme(&prefix) {
+            return Err(UriTemplateError::Scheme);
+        }
+        let expressions = parts.map(expression).collect::<Result<Vec<_>, _>>()?;
+        let template = Self { prefix, expressions };
+        let mut names = HashSet::new();
+        if let Some(name) = template.variables().find(|name| !names.insert(*name)) {
+            return Err(UriTemplateError::Repeated(name.to_owned()));
+        }
+        let mut unchecked = template.expressions.as_slice();
+        while let [expression, after @ ..] = unchecked {
+            expression.check_ends(after)?;
+            unchecked = after;
+        }
+        Ok(template)
     }
-    let expressions = parts.map(expression).collect::<Result<Vec<_>, _>>()?;
-    let template = UriTemplate { prefix, expressions };
-    let mut names = HashSet::new();
-    if let Some(name) = template.variables().find(|name| !names.insert(*name)) {
-        return Err(UriTemplateError::Repeated(name.to_owned()));
-    }
-    let mut unchecked = template.expressions.as_slice();
-    while let [expression, after @ ..] = unchecked {
-        expression.check_ends(after)?;
-        unchecked = after;
-    }
-    Ok(template)
 }
 
-/// What follows an opening brace, up to the next: the expression, and the literal after it.
+/// Parses the text between two opening braces: an expression, and the literal after it.
 fn expression(part: &str) -> Result<Expression, UriTemplateError> {
     let (expression, after) = part.split_once('}').ok_or(UriTemplateError::Brace)?;
     if let Some(operator) = expression.chars().next().filter(|first| RESERVED_OPERATORS.contains(first)) {
@@ -44,7 +57,7 @@ fn expression(part: &str) -> Result<Expression, UriTemplateError> {
     Ok(Expression::new(operator, variables, literal(after)?))
 }
 
-/// RFC 6570 §2.3.
+/// Parses the name of a variable (RFC 6570 §2.3).
 fn variable(name: &str) -> Result<String, UriTemplateError> {
     if name.contains([':', '*']) {
         return Err(UriTemplateError::Modifier(name.to_owned()));
@@ -56,12 +69,12 @@ fn variable(name: &str) -> Result<String, UriTemplateError> {
     Ok(name.to_owned())
 }
 
-/// RFC 6570 §2.3, an escape byte by byte.
+/// Whether a name may contain `byte`, which may be a part of an escape (RFC 6570 §2.3).
 pub(super) fn is_varchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'%')
 }
 
-/// A literal as it is in the URI (RFC 6570 §2.1 and §3.1): what is not ASCII is percent-encoded.
+/// Encodes a literal (RFC 6570 §2.1 and §3.1): characters that are not ASCII are percent-encoded.
 fn literal(text: &str) -> Result<String, UriTemplateError> {
     let mut written = String::with_capacity(text.len());
     let mut rest = text.chars();

@@ -1,4 +1,4 @@
-//! Reading a URI, once, from left to right.
+//! The matcher: reads a URI once, from left to right.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,33 @@ use super::value;
 
 type Variables = BTreeMap<String, String>;
 
-/// A URI, as far as it is not read yet.
-pub(super) struct Reader<'u> {
-    rest: &'u str,
-    /// Bytes looked at. A pass over a part of the URI or of the template is added where it is made.
-    steps: usize,
+impl UriTemplate {
+    /// Returns the variables of `uri`, each decoded once, or `None` if the template does not match.
+    ///
+    /// Literals are compared byte by byte, including the case of letters and of percent-encoded bytes (RFC 6570 has no other rule).
+    ///
+    /// ```
+    /// use edge_mcp::uri_template::UriTemplate;
+    ///
+    /// let template = UriTemplate::parse("kb://documents/{slug}")?;
+    /// let variables = template.matches("kb://documents/a%20b").expect("a match");
+    /// assert_eq!(variables["slug"], "a b");
+    /// assert!(template.matches("kb://documents/a/b").is_none());
+    /// assert!(template.matches("kb://documents/%2E%2E").is_none());
+    /// # Ok::<_, edge_mcp::uri_template::UriTemplateError>(())
+    /// ```
+    pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
+        Reader { rest: uri }.template(self)
+    }
 }
 
-impl<'u> Reader<'u> {
-    pub(super) fn new(uri: &'u str) -> Self {
-        Self { rest: uri, steps: 0 }
-    }
+/// The rest of a URI that is not read yet.
+struct Reader<'u> {
+    rest: &'u str,
+}
 
-    pub(super) fn steps(&self) -> usize {
-        self.steps
-    }
-
-    pub(super) fn template(&mut self, template: &UriTemplate) -> Option<Variables> {
+impl Reader<'_> {
+    fn template(&mut self, template: &UriTemplate) -> Option<Variables> {
         let mut found = Variables::new();
         self.literal(&template.prefix)?;
         for expression in &template.expressions {
@@ -40,7 +50,7 @@ impl<'u> Reader<'u> {
         self.rest.is_empty().then_some(found)
     }
 
-    /// Variables that are told by their place.
+    /// Reads variables by position.
     fn values(&mut self, expression: &Expression, found: &mut Variables) -> Option<()> {
         let operator = expression.operator;
         let mut lead = operator.first;
@@ -55,7 +65,7 @@ impl<'u> Reader<'u> {
         Some(())
     }
 
-    /// Variables that are told by their names, in the order of the template. One that is passed over is not come back to.
+    /// Reads variables by name, in the order of the template. A skipped variable is absent.
     fn parameters(&mut self, expression: &Expression, found: &mut Variables) -> Option<()> {
         let operator = expression.operator;
         let mut lead = operator.first;
@@ -74,36 +84,55 @@ impl<'u> Reader<'u> {
         Some(())
     }
 
-    /// Whether `name` is next, and not a longer one that begins with it.
-    fn is_at_name(&mut self, name: &str) -> bool {
-        self.look(name.len());
+    /// Whether `name` is next, and not only the start of a longer name.
+    fn is_at_name(&self, name: &str) -> bool {
+        visit(name.len());
         let goes_on = |byte| is_varchar(byte) || byte == b'.';
         self.rest.strip_prefix(name).is_some_and(|after| !after.bytes().next().is_some_and(goes_on))
     }
 
     fn literal(&mut self, literal: &str) -> Option<()> {
-        self.look(literal.len());
+        visit(literal.len());
         self.rest = self.rest.strip_prefix(literal)?;
         Some(())
     }
 
-    /// How many bytes from here on the operator could have written.
-    fn run(&mut self, operator: &Operator) -> usize {
+    /// Counts the next bytes that a value of the operator may contain.
+    fn run(&self, operator: &Operator) -> usize {
         let length = self.rest.bytes().take_while(|byte| operator.allow.writes(*byte)).count();
-        self.look(length);
+        visit(length);
         length
     }
 
     fn value(&mut self, operator: &Operator, length: usize) -> Option<String> {
         let (value, rest) = self.rest.split_at_checked(length)?;
-        // To check its escapes, to decode it, to check the value.
-        self.look(length.saturating_mul(3));
+        // `decode` makes three passes: it checks the escapes, decodes, and checks the value.
+        visit(length.saturating_mul(3));
         self.rest = rest;
         value::decode(operator, value)
     }
+}
 
-    /// Counts a pass over so many bytes, and the byte at which it stops.
-    fn look(&mut self, bytes: usize) {
-        self.steps = self.steps.saturating_add(bytes).saturating_add(1);
+/// Marks a pass over `bytes` bytes, and the byte at which it stops. Only the tests and the fuzz target count the visits.
+fn visit(bytes: usize) {
+    #[cfg(any(test, fuzzing))]
+    VISITS.set(VISITS.get().saturating_add(bytes).saturating_add(1));
+    #[cfg(not(any(test, fuzzing)))]
+    let _ = bytes;
+}
+
+#[cfg(any(test, fuzzing))]
+thread_local! {
+    static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(any(test, fuzzing))]
+impl UriTemplate {
+    /// Returns the number of bytes that `matches` visits.
+    #[doc(hidden)]
+    pub fn visits(&self, uri: &str) -> usize {
+        VISITS.set(0);
+        let _ = self.matches(uri);
+        VISITS.get()
     }
 }

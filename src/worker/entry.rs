@@ -112,21 +112,23 @@ fn on_abort() {
 
 /// Serves the endpoint that `endpoint`, a function of the environment, returns.
 ///
+/// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
+///
 /// The function is called once per isolate, since the environment of an isolate does not change. Its
 /// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, as a
 /// warm-up: the engine compiles functions at their first call, so that happens before the first request. A panic in the warm-up is
 /// written to the log and has no other effect.
 ///
 /// ```no_run
-/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
+/// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
 /// use worker::Env;
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     McpServer::builder("empty", "1.0.0").build()
 /// }
 ///
-/// fn endpoint(env: &Env) -> Endpoint {
-///     Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
+/// fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
+///     Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
 /// }
 ///
 /// edge_mcp::worker::entry!(endpoint);
@@ -142,7 +144,7 @@ macro_rules! __worker_entry {
 
             #[wasm_bindgen::prelude::wasm_bindgen(start)]
             pub fn begin() {
-                $crate::worker::begin($endpoint);
+                $crate::worker::begin(|env| $endpoint(env).into());
             }
 
             #[wasm_bindgen::prelude::wasm_bindgen]
@@ -151,7 +153,7 @@ macro_rules! __worker_entry {
                 env: worker::Env,
                 context: worker::worker_sys::Context,
             ) -> wasm_bindgen::JsValue {
-                $crate::worker::fetch(request, env, context, $endpoint)
+                $crate::worker::fetch(request, env, context, |env| $endpoint(env).into())
             }
         };
     };

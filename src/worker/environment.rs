@@ -41,10 +41,10 @@ async fn count(binding: &RateLimiter, key: &str) -> Result<bool, JsValue> {
 }
 
 impl StaticTokens {
-    /// Reads the tokens of the secret or variable `name`, in the format of [`StaticTokens::from_json`].
+    /// Parses the tokens in the secret or variable `name`, in the form of [`StaticTokens::from_json`].
     ///
     /// # Errors
-    /// The variable is not set or has another format. [`Endpoint::auth`](crate::http::Endpoint::auth) takes the `Result` itself.
+    /// The secret is not set, or is not such a list.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_json(name, text.as_deref())
@@ -52,13 +52,19 @@ impl StaticTokens {
 }
 
 impl StateKeys {
-    /// Reads the keys of the secret `name`, in the format of [`StateKeys::from_text`].
+    /// Parses the keys in the secret `name`, in the form of [`StateKeys::from_text`].
     ///
     /// # Errors
-    /// The secret is not set, or a key is too short. [`Endpoint::state_keys`](crate::http::Endpoint::state_keys) takes the `Result`
-    /// itself.
+    /// The secret is not set, or has a key that is too short.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_text(name, text.as_deref())
+    }
+}
+
+/// Lets `?` convert the error in functions that return `worker::Result`. The caller then gets a 503 whose cause is in the log only.
+impl From<ConfigError> for worker::Error {
+    fn from(error: ConfigError) -> Self {
+        Self::RustError(error.to_string())
     }
 }

@@ -24,11 +24,12 @@ use crate::http::Endpoint;
 ///
 /// // The app marks this function with #[event(fetch)].
 /// async fn fetch(request: Request, env: Env, cx: worker::Context) -> worker::Result<Response> {
-///     let endpoint = Endpoint::new(server).auth(StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS"));
-///     edge_mcp::worker::serve(endpoint, request, cx).await
+///     let tokens = StaticTokens::from_secret(&env, "MCP_STATIC_TOKENS");
+///     edge_mcp::worker::serve(tokens.map(|tokens| Endpoint::new(server).auth(tokens)), request, cx).await
 /// }
 /// ```
-pub async fn serve(endpoint: Endpoint, request: Request, cx: worker::Context) -> worker::Result<Response> {
+pub async fn serve(endpoint: impl Into<Endpoint>, request: Request, cx: worker::Context) -> worker::Result<Response> {
+    let endpoint = endpoint.into();
     let host = host(cx, UNKNOWN_CALL);
     // `Clone::clone` makes another handle of the request. Its own method of that name would copy it with its body.
     let request = WorkerRequest::new(Clone::clone(request.inner()), None);

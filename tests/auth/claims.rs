@@ -36,8 +36,8 @@ fn guarded() -> Endpoint {
 
 /// Asks with claims that an authorization server tells.
 fn introspected(claims: &Value) -> Answer {
-    let validator =
-        Introspection::new("https://auth.example.com/introspect").map(|it| it.issuer(ISSUER).without_cache());
+    let validator = Introspection::new("https://auth.example.com/introspect").expect("a URL");
+    let validator = validator.issuer(ISSUER).without_cache();
     let network = Network::answering(200, claims);
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
@@ -47,7 +47,7 @@ fn introspected(claims: &Value) -> Answer {
 
 /// Asks with claims that a token carries.
 fn signed(claims: &Value) -> Answer {
-    let validator = Jwt::new("https://auth.example.com/jwks", ISSUER);
+    let validator = Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL");
     let network = Network::answering(200, &json!({ "keys": KEYS.public() }));
     let token = token(&json!({ "alg": "EdDSA", "kid": "EdDSA", "typ": "at+jwt" }), claims);
     legacy("tools/call", json!({ "name": "whoami" }))

@@ -16,7 +16,9 @@ fn guarded() -> Endpoint {
             {{"token":"soon","subject":"bob","scopes":[],"expires":{}}}]"#,
         NOW + 1
     );
-    Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens))).without_rate_limit()
+    Endpoint::new(server)
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens)).expect("tokens"))
+        .without_rate_limit()
 }
 
 /// A challenge with this error, and what is said of it.
@@ -185,12 +187,17 @@ fn a_page_can_read_the_challenge() {
     assert!(answer.header("access-control-expose-headers").is_some_and(|names| names.contains("WWW-Authenticate")));
 }
 
+fn static_tokens(text: Option<&str>) -> Endpoint {
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", text);
+    tokens.map(|tokens| Endpoint::new(server).auth(tokens)).into()
+}
+
 /// A wrong configuration serves nothing, names the variable, and quotes no value.
 #[test]
 fn a_wrong_configuration_is_503() {
     for endpoint in [
-        Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", None)),
-        Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some("[\"s3cret\"]"))),
+        static_tokens(None),
+        static_tokens(Some("[\"s3cret\"]")),
         Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is odd")),
     ] {
         let lines = Lines::default();

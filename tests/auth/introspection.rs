@@ -78,7 +78,7 @@ fn an_outage_is_no_verdict() {
         assert_eq!(answer.header("www-authenticate"), None, "{what}: the token may be good");
         assert_eq!(
             answer.message(),
-            "Access tokens cannot be checked at this moment. Try again in a few seconds.",
+            "Access tokens cannot be checked at the moment. Try again in a few seconds.",
             "{what}"
         );
         let line = &lines.read()[0];

@@ -10,7 +10,7 @@ const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
 
 fn endpoint(resource: ProtectedResource) -> Endpoint {
     Endpoint::new(server)
-        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)))
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
         .resource(resource)
         .without_rate_limit()
 }

@@ -40,7 +40,9 @@ fn up_to(most: usize) -> Rc<Counter> {
 }
 
 fn guarded(limit: &Rc<Counter>) -> Endpoint {
-    Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS))).rate_limit(limit.limit())
+    Endpoint::new(server)
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
+        .rate_limit(limit.limit())
 }
 
 fn ping(address: &str) -> Ask {
@@ -124,7 +126,7 @@ fn an_address_counts_before_others_are_asked() {
     let limit = up_to(2);
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server)
-        .auth(Introspection::new("https://auth.example.com/introspect"))
+        .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL"))
         .resource(resource)
         .rate_limit(limit.limit());
     let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_logging(&endpoint, &machine(&network, NOW)).status;

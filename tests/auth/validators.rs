@@ -2,13 +2,14 @@
 
 use edge_mcp::auth::StaticTokens;
 use edge_mcp::{
-    AnyOf, Endpoint, Introspection, Jwt, Presented, Principal, ProtectedResource, TokenRefusal, TokenValidator,
+    AnyOf, ConfigError, Endpoint, HandlerError, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource,
+    TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 
 use crate::claims::good;
 use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
-use crate::support::{NOW, legacy, server};
+use crate::support::{Lines, NOW, legacy, server};
 
 struct ByLength(usize);
 
@@ -38,7 +39,7 @@ fn anything_that_judges_is_a_validator() {
     let closure = async move |presented: Presented<'_>| {
         if presented.token() == known { Ok(Principal::new(known.clone())) } else { Err(TokenRefusal::Expired) }
     };
-    let validators = AnyOf::new().or(ByLength(7)).and_then(|any| any.or(function)).and_then(|any| any.or(closure));
+    let validators = AnyOf::new().or(ByLength(7)).or(function).or(closure);
     let endpoint = Endpoint::new(server).auth(validators).without_rate_limit();
     for (token, subject) in [("1234567", "http://localhost/mcp"), ("now", &NOW.to_string()), ("ada", "ada")] {
         let answer = legacy("tools/call", json!({ "name": "whoami" })).bearer(token).ask_at(&endpoint);
@@ -75,9 +76,9 @@ fn several_validators_are_asked_in_turn() {
     let tokens =
         r#"[{"token":"good","subject":"static","scopes":[]},{"token":"late","subject":"eve","scopes":[],"expires":1}]"#;
     let validators = AnyOf::new()
-        .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)))
-        .and_then(|any| any.or(Jwt::new("https://auth.example.com/jwks", ISSUER)))
-        .and_then(|any| any.or(Introspection::new("https://auth.example.com/introspect")));
+        .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("tokens"))
+        .or(Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL"))
+        .or(Introspection::new("https://auth.example.com/introspect").expect("a URL"));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server).auth(validators).resource(resource).without_rate_limit();
     let network = Network::new(|request| {
@@ -109,14 +110,44 @@ fn several_validators_are_asked_in_turn() {
     }
 }
 
-/// A mistake in one closes all.
+/// An error in the configuration closes the endpoint. The log has every error; callers see only a `ConfigError`.
 #[test]
-fn one_mistake_closes_all() {
-    let validators =
-        AnyOf::new().or(ByLength(4)).and_then(|any| any.or(StaticTokens::from_json("MCP_STATIC_TOKENS", None)));
-    let endpoint = Endpoint::new(server).auth(validators).without_rate_limit();
-    let answer = legacy("ping", json!({})).bearer("1234").ask_at(&endpoint);
-    assert_eq!(answer.status, 503);
-    assert!(answer.message().contains("MCP_STATIC_TOKENS"));
+fn a_configuration_error_closes_the_endpoint() {
+    fn configured() -> Result<Endpoint, ConfigError> {
+        let validators = AnyOf::new().or(ByLength(4)).or(StaticTokens::from_json("MCP_STATIC_TOKENS", None)?);
+        Ok(Endpoint::new(server).auth(validators))
+    }
+    let other = Err::<Endpoint, _>("the binding s3cret is missing".to_owned());
+    for (endpoint, problem, is_shown) in
+        [(configured().into(), "MCP_STATIC_TOKENS", true), (other.into(), "s3cret", false)]
+    {
+        let lines = Lines::default();
+        // A validator that is set later does not open the endpoint.
+        let endpoint: Endpoint = endpoint;
+        let answer = legacy("ping", json!({})).bearer("1234").ask_logging(&endpoint.auth(ByLength(4)), &lines);
+        assert_eq!((answer.status, answer.message().contains(problem)), (503, is_shown), "{problem}");
+        assert!(lines.text().contains(problem), "{problem}");
+    }
+}
+
+/// A refusal is an error like any other: in a handler, `?` converts it, and only the log has the detail.
+#[test]
+fn a_refusal_converts_into_the_error_of_a_handler() {
+    async fn check() -> Result<String, HandlerError> {
+        Err(TokenRefusal::Invalid("its issuer is unknown".into()))?
+    }
+    let endpoint = Endpoint::new(|_| {
+        McpServer::builder("s", "1").tool(Tool::new("check", check).description("Checks a token.")).build()
+    });
+    let lines = Lines::default();
+    let call = legacy("tools/call", json!({ "name": "check" }));
+    let answer = call.ask_logging(&endpoint.without_auth().without_rate_limit(), &lines);
+    assert!(answer.tool_text().1 && !answer.tool_text().0.contains("issuer"), "{answer:?}");
+    assert!(lines.text().contains("invalid: its issuer is unknown"), "{}", lines.text());
+}
+
+/// Without validators, no token is accepted.
+#[test]
+fn no_validators_accept_no_tokens() {
     assert_eq!(legacy("ping", json!({})).bearer("x").ask_at(&Endpoint::new(server).auth(AnyOf::new())).status, 401);
 }

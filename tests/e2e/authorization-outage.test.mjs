@@ -30,7 +30,7 @@ const asks = (endpoint, { id, secret }) => ({
 async function cannotBeChecked(worker, token, cause) {
   const { status, headers, body } = await use(worker, token)
   assert.deepEqual([status, headers.get('retry-after'), headers.get('www-authenticate')], [503, '5', null], JSON.stringify(body))
-  const message = 'Access tokens cannot be checked at this moment. Try again in a few seconds.'
+  const message = 'Access tokens cannot be checked at the moment. Try again in a few seconds.'
   assert.deepEqual(body, { jsonrpc: '2.0', error: { code: -32600, message } })
   assert.ok(!JSON.stringify([...headers]).includes('127.0.0.1'))
   await worker.logged(new RegExp(`"status":503,"error":-32600,"refused":"unavailable: ${cause}`))

@@ -229,7 +229,7 @@ test('who calls too often is told to wait, and nobody else is', async () => {
         const { status, headers, body } = await use(worker, token)
         if (status === 429) {
           assert.equal(headers.get('retry-after'), '60')
-          assert.match(body.error.message, /^There were too many requests\. Wait/)
+          assert.match(body.error.message, /^Too many requests\. Wait/)
           return passed
         }
         assert.equal(status, before)

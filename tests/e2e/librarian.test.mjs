@@ -141,7 +141,7 @@ test('without a model there is no librarian, and the log says how to have one', 
   const worker = await startWorker()
   try {
     assert.deepEqual(await names(worker), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
-    await worker.logged(/ask_librarian is not served, as no model is configured: LIBRARIAN_MODEL_URL and LIBRARIAN_MODEL/)
+    await worker.logged(/ask_librarian is not served, because no model is configured. Set LIBRARIAN_MODEL_URL and LIBRARIAN_MODEL/)
     await names(worker)
     assert.equal(worker.logs().match(/ask_librarian is not served/g).length, 1)
     const { body } = await modern(worker, 'tools/call', { name: 'ask_librarian', arguments: { message: 'tea' } })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -43,11 +43,21 @@ test('its server is the example', async () => {
   assert.ok(code.trimEnd().split('\n').length <= 30)
 })
 
-test('every file it and the other pages link to is there', async () => {
-  for (const page of ['README.md', 'ARCHITECTURE.md', 'docs/your-own-server.md', 'docs/knowledge-base.md']) {
-    const text = await readFile(join(ROOT, page), 'utf8')
-    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) await readFile(join(ROOT, page, '..', link)).catch((error) => {
-      assert.equal(error.code, 'EISDIR', `${page} links to ${link}`)
-    })
+// The anchor that GitHub gives a heading.
+const anchorOf = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
+const withoutCode = (text) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, (code) => code.slice(1, -1).replace(/[[\]]/g, ''))
+
+test('every link of the pages leads to a file and to a heading in it', async () => {
+  const docs = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+  for (const page of ['README.md', 'ARCHITECTURE.md', ...docs]) {
+    const text = withoutCode(await readFile(join(ROOT, page), 'utf8'))
+    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+      const [path, anchor] = link.split('#')
+      const target = path ? join(ROOT, page, '..', path) : join(ROOT, page)
+      const linked = await readFile(target, 'utf8').catch((error) => assert.equal(error.code, 'EISDIR', `${page} links to ${link}`))
+      if (!anchor) continue
+      const headings = [...withoutCode(linked).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading))
+      assert.ok(headings.includes(anchor), `${page} links to ${link}`)
+    }
   }
 })

@@ -98,7 +98,7 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
     })
     .without_auth()
     .without_rate_limit()
-    .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")))
+    .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key"))
 }
 
 fn padded(mut arguments: Value) -> Value {

@@ -173,11 +173,11 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 /// The endpoint, for who has [`TOKEN`].
 pub fn endpoint() -> Endpoint {
     let tokens = format!(r#"[{{"token": "{TOKEN}", "subject": "ada", "scopes": []}}]"#);
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes")).expect("a key");
     let mut limits = Limits::default();
     limits.body = MOST_BYTES;
     Endpoint::new(server)
-        .auth(StaticTokens::from_json("T", Some(&tokens)))
+        .auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens"))
         .state_keys(keys)
         .limits(limits)
         .without_rate_limit()

@@ -82,9 +82,9 @@ pub(crate) const RULES: &[Rule] = &[
     rule(52, "what is declared can be listed", Held(&["envelope::discovery_tells_what_there_is"])),
     // Tools
     rule(53, "input schemas are of objects", Held(&["tools::tools_are_described", "building::bad_definitions_are_refused_by_name"])),
-    rule(54, "schemas are passed on word for word", Held(&["schemas::a_schema_is_published_as_it_is"])),
-    rule(55, "2020-12 is the dialect; another is refused", Held(&["schemas::what_cannot_be_enforced_is_refused"])),
-    rule(56, "references to other documents are not followed, and checking is bounded", Held(&["schemas::what_cannot_be_enforced_is_refused"])),
+    rule(54, "schemas are passed on word for word", Held(&["schemas::a_schema_is_published_unchanged"])),
+    rule(55, "2020-12 is the dialect; another is refused", Held(&["schemas::schemas_that_cannot_be_enforced_are_rejected"])),
+    rule(56, "references to other documents are not followed, and checking is bounded", Held(&["schemas::schemas_that_cannot_be_enforced_are_rejected"])),
     rule(57, "names are of the allowed letters, at most 64, each once", Held(&["building::bad_definitions_are_refused_by_name"])),
     rule(58, "an unknown tool, and parameters of a wrong type, are -32602", Held(&["tools::a_malformed_call_is_an_error"])),
     rule(59, "arguments that do not fit are a result that says so", Held(&["tools::arguments_that_do_not_fit_are_told_apart"])),

@@ -423,7 +423,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 }
 
 fn guarded() -> Endpoint {
-    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS));
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens");
     Endpoint::new(server).auth(tokens).without_rate_limit()
 }
 
@@ -498,7 +498,7 @@ fn the_document_is_that_of_nobody() {
         let title = request.principal().map_or("Nobody's".to_owned(), |caller| caller.subject.clone());
         minimal().title(title).build()
     })
-    .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)))
+    .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
     .without_rate_limit()
     .resource(at("https://kb.example.com/mcp"));
     let answer = read(get("/server.json").bearer("good"), &endpoint);
@@ -521,9 +521,10 @@ fn at_most(requests: u32) -> RateLimit {
 fn what_serves_nothing_describes_nothing() {
     let broken = Endpoint::new(|_| Err(BuildError::new("server", "s", Internal.to_string()))).open_to_the_public();
     let needs_url = Endpoint::new(server)
-        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)))
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
         .resource(ProtectedResource::local().authorization_server("https://auth.example.com").expect("a URL"));
-    let no_tokens = Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", None));
+    let no_tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", None);
+    let no_tokens = no_tokens.map(|tokens| Endpoint::new(server).auth(tokens)).into();
     for (endpoint, url, says) in [
         (Endpoint::new(server), "http://localhost/server.json", "no authentication"),
         (Endpoint::new(server).without_auth(), "https://a.example/server.json", "on the same machine"),

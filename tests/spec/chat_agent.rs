@@ -81,8 +81,8 @@ pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
 
 pub fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
     Endpoint::new(move |_| server(agent()))
-        .auth(StaticTokens::from_json("T", Some(TOKENS)))
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)))
+        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
+        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
         .without_rate_limit()
 }
 
@@ -223,7 +223,7 @@ fn the_model_is_told_what_came_of_a_call() {
             "ada",
             "double",
             json!(""),
-            "The tool failed: The arguments of `double` do not fit its input schema:\n- n: is required",
+            "The tool failed: The arguments of `double` do not fit its input schema:\n- `n` is required",
         ),
         ("ada", "say_it", json!(""), "said"),
         ("ada", "say.it", json!({}), "said"),

@@ -55,7 +55,7 @@ fn a_tool_that_asks_is_gone_on_from() {
 }
 
 fn open(build: impl Fn() -> McpServer + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key");
     Endpoint::new(move |_| Ok(build())).without_auth().without_rate_limit().state_keys(keys)
 }
 

@@ -84,7 +84,7 @@ fn hooks_look_on() {
             vec![
                 "start",
                 "delta {\"n\":\"x\"}",
-                "error The arguments of `halve` do not fit its input schema:\n- n: expected an integer, got \"x\"",
+                "error The arguments of `halve` do not fit its input schema:\n- `n` must be an integer (got \"x\")",
             ],
             true,
         ),

@@ -89,8 +89,8 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 
 /// An endpoint of what `server` builds, with these keys.
 pub fn endpoint_of(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static, keys: &str) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys));
-    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys)
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("a key");
+    Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys)
 }
 
 fn endpoint() -> Endpoint {
@@ -396,8 +396,9 @@ fn a_state_expires() {
     assert_eq!(later(599).tool_text(), ("Hello, Ada!", false));
     assert_eq!(later(600).refusal(), (200, -32602));
     let keys =
-        StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).map(|keys| keys.lifetime(std::time::Duration::from_secs(5)));
-    let short = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS))).state_keys(keys);
+        StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key").lifetime(std::time::Duration::from_secs(5));
+    let short =
+        Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys);
     let first = ask_with(all(), "tools/call", params.clone(), "ada", &short);
     let again = modern_as(&json!(1), "tools/call", retry(&params, &first, ada())).bearer("ada");
     assert_eq!(again.clone().ask_logging(&short, &Lines::at(crate::support::NOW + 4)).status, 200);
@@ -428,7 +429,7 @@ fn keys_rotate() {
 /// A missing key is told in the log, and only where it is needed.
 #[test]
 fn a_missing_key_is_needed_only_by_questions() {
-    let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
     let lines = Lines::default();
     let ask = with_capabilities(all(), "tools/call", json!({ "name": "greet" }));

@@ -32,7 +32,9 @@ fn page(endpoint: &Endpoint) -> (Response<()>, String) {
 
 fn guarded() -> Endpoint {
     let tokens = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
-    Endpoint::new(server).auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))).without_rate_limit()
+    Endpoint::new(server)
+        .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("tokens"))
+        .without_rate_limit()
 }
 
 fn configured(value: &'static str) -> Endpoint {

@@ -105,7 +105,7 @@ fn headers_are_no_longer_than_the_limit() {
             let value = format!("{prefix}{}", "x".repeat(length - prefix.len()));
             let endpoint = endpoint(|limits| limits.header = 200);
             let endpoint = if name == "Authorization" {
-                endpoint.auth(StaticTokens::from_json("T", Some(TOKENS)))
+                endpoint.auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
             } else {
                 endpoint
             };

@@ -528,7 +528,7 @@ fn a_handler_that_has_waited_can_ask() {
         };
         McpServer::builder("s", "1").tool(Tool::new("work", work).description("Waits, and asks.")).build()
     });
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     let endpoint = endpoint.without_auth().without_rate_limit().state_keys(keys);
     let call = |token: bool, change: &dyn Fn(&mut Value)| {
         let mut meta = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } } });

@@ -105,8 +105,8 @@ fn endpoint() -> Endpoint {
         request.extend(Tenant("acme"));
         Ok(server(&Seen::default()))
     })
-    .auth(StaticTokens::from_json("T", Some(TOKENS)))
-    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)))
+    .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
+    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
     .without_rate_limit()
 }
 
@@ -124,8 +124,8 @@ fn a_tool_is_executed_natively() {
     let ada = || Some(Principal::new("ada"));
     for (name, arguments, caller, says) in [
         ("double", json!({ "n": 4 }), None, Ok(("{\"double\":8}", false))),
-        ("double", json!({ "n": "4" }), None, Ok(("- n: expected an integer, got \"4\"", true))),
-        ("double", json!({}), None, Ok(("- n: is required", true))),
+        ("double", json!({ "n": "4" }), None, Ok(("- `n` must be an integer (got \"4\")", true))),
+        ("double", json!({}), None, Ok(("- `n` is required", true))),
         ("double", json!({ "n": 51 }), None, Ok(("does not fit its own output schema", true))),
         ("double", json!([4]), None, Err("The arguments of `double` must be an object.")),
         ("break", json!({}), None, Ok(("The server failed to answer this request.", true))),

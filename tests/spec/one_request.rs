@@ -53,7 +53,7 @@ fn concurrent_requests_with_one_id_keep_apart() {
         };
         McpServer::builder("s", "1").tool(Tool::new("whoami", whoami).description("Who calls.")).build()
     };
-    let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let mut pool = LocalPool::new();
     let host = Lines::default().host(&pool);
     let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
@@ -216,7 +216,8 @@ fn the_request_id_is_the_hosts_and_bounded() {
 /// The one line per request says what was asked for, and nothing of what was sent or who sent it.
 #[test]
 fn one_line_is_logged() {
-    let endpoint = Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)));
+    let endpoint =
+        Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let endpoint = endpoint.without_rate_limit();
     let secret = "sesame";
     let lines = Lines::default();

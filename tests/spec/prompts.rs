@@ -84,13 +84,16 @@ fn arguments_are_checked() {
         (json!({ "name": "pair" }), vec!["`first`", "`second`"]),
         (json!({ "name": "pair", "arguments": { "second": "" } }), vec!["`first`."]),
         (json!({ "name": "analyze", "arguments": { "lines": "3" } }), vec!["`code`"]),
-        (json!({ "name": "analyze", "arguments": { "code": "x".repeat(11) } }), vec!["code: has 11 characters"]),
+        (
+            json!({ "name": "analyze", "arguments": { "code": "x".repeat(11) } }),
+            vec!["`code` must have at most 10 characters (got 11)"],
+        ),
         (
             json!({ "name": "analyze", "arguments": { "code": "x", "lines": "many" } }),
-            vec!["lines: expected an integer"],
+            vec!["`lines` must be an integer"],
         ),
-        (json!({ "name": "analyze", "arguments": { "code": "x", "lines": "-1" } }), vec!["lines: -1 is below"]),
-        (json!({ "name": "analyze", "arguments": { "code": "x", "deep": "yes" } }), vec!["deep: expected a boolean"]),
+        (json!({ "name": "analyze", "arguments": { "code": "x", "lines": "-1" } }), vec!["`lines` must be at least"]),
+        (json!({ "name": "analyze", "arguments": { "code": "x", "deep": "yes" } }), vec!["`deep` must be a boolean"]),
     ] {
         let answer = get(params.clone());
         assert_eq!(answer.refusal(), (200, -32602), "{params}");

@@ -36,7 +36,7 @@ pub struct Yes {
 pub type Done = Rc<RefCell<Vec<String>>>;
 
 pub fn open(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key");
     Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
 }
 

@@ -1,4 +1,4 @@
-//! Schemas that are data.
+//! Schemas that are given as JSON values.
 
 use edge_mcp::http::Endpoint;
 use edge_mcp::json::{Document, JsonLimits};
@@ -41,16 +41,16 @@ fn tool(schema: &Value) -> Tool {
     Tool::with_schema("contact", schema, None, |arguments: Value| async move { arguments.to_string() }).description("d")
 }
 
-/// Rule 54: a schema is published word for word, order included.
+/// Rule 54: a schema is published unchanged, with its order.
 #[test]
-fn a_schema_is_published_as_it_is() {
+fn a_schema_is_published_unchanged() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool(&contact())).build()).without_auth();
     let answer = modern("tools/list", json!({})).ask_at(&endpoint);
     let published = &answer.result()["tools"][0]["inputSchema"];
     assert_eq!(published.to_string(), contact().to_string());
 }
 
-/// And it is enforced.
+/// A published schema is enforced.
 #[test]
 fn a_schema_is_enforced() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool(&contact())).build()).without_auth();
@@ -59,11 +59,11 @@ fn a_schema_is_enforced() {
         (json!({ "contactMethod": "phone", "phone": "1" }), None),
         (json!({ "email": "a@b", "address": { "city": "Paris" }, "other": { "street": "s" } }), None),
         (json!({}), Some("is required")),
-        (json!({ "contactMethod": "phone", "email": "a@b" }), Some("phone: is required")),
-        (json!({ "contactMethod": "email", "phone": "1" }), Some("email: is required")),
-        (json!({ "email": "a@b", "address": { "city": 7 } }), Some("address.city: expected a string")),
-        (json!({ "email": "a@b", "other": { "street": 7 } }), Some("other.street: expected a string")),
-        (json!({ "email": "a@b", "more": 1 }), Some("unknown property")),
+        (json!({ "contactMethod": "phone", "email": "a@b" }), Some("`phone` is required")),
+        (json!({ "contactMethod": "email", "phone": "1" }), Some("`email` is required")),
+        (json!({ "email": "a@b", "address": { "city": 7 } }), Some("`address.city` must be a string")),
+        (json!({ "email": "a@b", "other": { "street": 7 } }), Some("`other.street` must be a string")),
+        (json!({ "email": "a@b", "more": 1 }), Some("is not a known property")),
     ] {
         let answer = modern("tools/call", json!({ "name": "contact", "arguments": arguments })).ask_at(&endpoint);
         let (text, is_error) = answer.tool_text();
@@ -72,8 +72,8 @@ fn a_schema_is_enforced() {
     }
 }
 
-/// What the arguments of a tool with this schema are told.
-fn told(schema: &Value, arguments: &str) -> Option<String> {
+/// Calls a tool with this schema. Returns the error, or `None` if the arguments are valid.
+fn error_of(schema: &Value, arguments: &str) -> Option<String> {
     let schema = schema.clone();
     let endpoint = Endpoint::new(move |_| McpServer::builder("s", "1").tool(tool(&schema)).build());
     let answer = modern("tools/call", json!({ "name": "contact", "arguments": "@" }));
@@ -83,9 +83,9 @@ fn told(schema: &Value, arguments: &str) -> Option<String> {
     is_error.then(|| text.to_owned())
 }
 
-/// Each mistake is a line that a model can act on: where, what was expected, and what was there.
+/// Each mistake is one line: the path, what is expected, and the value.
 #[test]
-fn mistakes_can_be_acted_on() {
+fn mistakes_have_path_expectation_and_value() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -112,35 +112,35 @@ fn mistakes_can_be_acted_on() {
         "additionalProperties": false,
     });
     for (arguments, line) in [
-        (r#"{"location":5}"#, "location: expected a string, got 5"),
-        (r#"{"location":"x"}"#, "location: has 1 characters, at least 2 are required"),
-        (r#"{"location":"abcdef"}"#, "location: has 6 characters, at most 5 are allowed"),
-        (r#"{"locaton":"x"}"#, r#"unknown property "locaton"; did you mean "location"?"#),
-        (r#"{"zzz":"x"}"#, r#"unknown property "zzz""#),
-        (r#"{"units":"k"}"#, r#"units: expected "c" or "f", got "k""#),
-        (r#"{"count":0}"#, "count: 0 is below the minimum 1"),
-        (r#"{"count":10}"#, "count: 10 is not below 10"),
-        (r#"{"count":1.5}"#, "count: expected an integer, got 1.5"),
-        (r#"{"price":1.005}"#, "price: 1.005 is no multiple of 0.01"),
-        (r#"{"code":"ab"}"#, r#"code: "ab" does not match the pattern ^[A-Z]{2}$"#),
-        (r#"{"items":[]}"#, "items: has 0 items, at least 1 are required"),
-        (r#"{"items":[{"qty":1},{"qty":2},{"qty":0}]}"#, "items[2].qty: 0 is below the minimum 1"),
-        (r#"{"items":[{}]}"#, "items[0].qty: is required"),
-        (r#"{"items":[{"qty":1},{"qty":1.0}]}"#, "items: has the same item twice: [0] and [1]"),
-        (r#"{"pair":["a",7]}"#, "pair[1]: expected a boolean, got 7"),
-        (r#"{"tags":["a"]}"#, "tags: has 0 items that fit what it must contain, at least 1 are required"),
-        (r#"{"tags":["x","x"]}"#, "tags: has 2 items that fit what it must contain, at most 1 are allowed"),
-        (r#"{"either":{"id":"7"}}"#, r#"either.id: expected an integer, got "7""#),
-        (r#"{"either":"7"}"#, r#"either: expected an integer or an object, got "7""#),
-        (r#"{"one":3}"#, "one: fits several of the alternatives, of which only one may hold"),
-        (r#"{"map":{}}"#, "map: has 0 properties, at least 1 are required"),
-        (r#"{"map":{"long":null}}"#, r#"map (the name "long"): has 4 characters, at most 3 are allowed"#),
-        (r#"{"map":{"a b":1}}"#, r#"map["a b"]: expected null, got 1"#),
-        (r#"{"card":1}"#, "billing: is required where `card` is given"),
-        (r#"{"never":1}"#, "never: nothing is allowed here"),
-        (r#"{"other":"x"}"#, r#"other: "x" is what is excluded here"#),
+        (r#"{"location":5}"#, "`location` must be a string (got 5)"),
+        (r#"{"location":"x"}"#, "`location` must have at least 2 characters (got 1)"),
+        (r#"{"location":"abcdef"}"#, "`location` must have at most 5 characters (got 6)"),
+        (r#"{"locaton":"x"}"#, "`locaton` is not a known property; did you mean `location`?"),
+        (r#"{"zzz":"x"}"#, "`zzz` is not a known property"),
+        (r#"{"units":"k"}"#, r#"`units` must be "c" or "f" (got "k")"#),
+        (r#"{"count":0}"#, "`count` must be at least 1 (got 0)"),
+        (r#"{"count":10}"#, "`count` must be less than 10 (got 10)"),
+        (r#"{"count":1.5}"#, "`count` must be an integer (got 1.5)"),
+        (r#"{"price":1.005}"#, "`price` must be a multiple of 0.01 (got 1.005)"),
+        (r#"{"code":"ab"}"#, r#"`code` must match the pattern `^[A-Z]{2}$` (got "ab")"#),
+        (r#"{"items":[]}"#, "`items` must have at least 1 item (got 0)"),
+        (r#"{"items":[{"qty":1},{"qty":2},{"qty":0}]}"#, "`items[2].qty` must be at least 1 (got 0)"),
+        (r#"{"items":[{}]}"#, "`items[0].qty` is required"),
+        (r#"{"items":[{"qty":1},{"qty":1.0}]}"#, "`items` must have unique items ([0] and [1] are equal)"),
+        (r#"{"pair":["a",7]}"#, "`pair[1]` must be a boolean (got 7)"),
+        (r#"{"tags":["a"]}"#, "`tags` must contain at least 1 matching item (got 0)"),
+        (r#"{"tags":["x","x"]}"#, "`tags` must contain at most 1 matching item (got 2)"),
+        (r#"{"either":{"id":"7"}}"#, r#"`either.id` must be an integer (got "7")"#),
+        (r#"{"either":"7"}"#, r#"`either` must be an integer or an object (got "7")"#),
+        (r#"{"one":3}"#, "`one` matches more than one alternative of `oneOf`"),
+        (r#"{"map":{}}"#, "`map` must have at least 1 property (got 0)"),
+        (r#"{"map":{"long":null}}"#, r#"the property name "long" in `map` must have at most 3 characters (got 4)"#),
+        (r#"{"map":{"a b":1}}"#, r#"`map["a b"]` must be null (got 1)"#),
+        (r#"{"card":1}"#, "`billing` is required because `card` is present"),
+        (r#"{"never":1}"#, "`never` is not allowed"),
+        (r#"{"other":"x"}"#, r#"`other` must not match the schema in `not` (got "x")"#),
     ] {
-        let text = told(&schema, arguments).unwrap_or_default();
+        let text = error_of(&schema, arguments).unwrap_or_default();
         let lines: Vec<_> = text.lines().skip(1).collect();
         assert_eq!(lines, [format!("- {line}")], "{arguments}");
     }
@@ -150,14 +150,14 @@ fn mistakes_can_be_acted_on() {
         r#"{"card":1,"billing":2,"other":1}"#,
         "{}",
     ] {
-        assert_eq!(told(&schema, arguments), None, "{arguments}");
+        assert_eq!(error_of(&schema, arguments), None, "{arguments}");
     }
     let many: Vec<_> = (0..50).map(|nth| format!("\"x{nth}\":1")).collect();
-    let text = told(&schema, &format!("{{{}}}", many.join(","))).expect("refused");
-    assert_eq!(text.lines().count(), 11, "ten mistakes are told, and no more");
+    let text = error_of(&schema, &format!("{{{}}}", many.join(","))).expect("refused");
+    assert_eq!(text.lines().count(), 11, "at most ten mistakes are listed");
 }
 
-/// A value is shortened, and one of a property that is named like a secret is not shown at all.
+/// Values are shortened. Values of properties that are named like a secret are not shown.
 #[test]
 fn secrets_are_not_shown() {
     let schema = json!({
@@ -170,14 +170,14 @@ fn secrets_are_not_shown() {
     });
     let hidden =
         r#"{"apiKey":"hunter2","Password":"hunter2","access_token":{"value":7770777},"list":[{"secret":"hunter2"}]}"#;
-    let text = told(&schema, hidden).expect("refused");
+    let text = error_of(&schema, hidden).expect("refused");
     assert!(!text.contains("hunter2") && !text.contains("777"), "{text}");
-    assert!(text.contains("apiKey: expected an integer, got a string"), "{text}");
-    let long = told(&schema, &format!(r#"{{"name":"{}"}}"#, "x".repeat(1000))).expect("refused");
+    assert!(text.contains("`apiKey` must be an integer (got a string)"), "{text}");
+    let long = error_of(&schema, &format!(r#"{{"name":"{}"}}"#, "x".repeat(1000))).expect("refused");
     assert!(long.len() < 300 && long.contains('…'), "{long}");
 }
 
-/// Integers beyond what a float holds are compared as they are, however they are written.
+/// Integers beyond the precision of `f64` are compared exactly, in every spelling.
 #[test]
 fn numbers_are_exact() {
     let schema = json!({ "type": "object", "properties": {
@@ -196,14 +196,14 @@ fn numbers_are_exact() {
         (r#"{"big":18446744073709551614}"#, false),
         (r#"{"big":18446744073709551616}"#, false),
     ] {
-        let refused = told(&schema, arguments);
-        // What no number of Rust holds is refused too, by the type that reads it.
+        let refused = error_of(&schema, arguments);
+        // `serde_json::Value` rejects numbers out of range.
         let refused = refused.filter(|text| !text.contains("out of range"));
         assert_eq!(refused.is_none(), fits, "{arguments}: {refused:?}");
     }
 }
 
-/// What would take too long is refused in one line, and soon.
+/// A check that takes too many steps ends with one line.
 #[test]
 fn checking_is_bounded() {
     let twice = |name: &str| json!({ "anyOf": [{ "properties": { "x": { "$ref": name } } }, { "properties": { "x": { "$ref": name } } }] });
@@ -212,19 +212,19 @@ fn checking_is_bounded() {
     schema["$defs"] = json!({ "a": twice("#/$defs/a") });
     schema["$defs"]["a"]["type"] = json!("object");
     let deep = format!("{}7{}", r#"{"x":"#.repeat(60), "}".repeat(60));
-    let text = told(&schema, &deep).expect("refused");
-    assert!(text.contains("expected an object, got 7"), "each question is answered once: {text}");
-    // A long text alone is no reason.
+    let text = error_of(&schema, &deep).expect("refused");
+    assert!(text.contains("must be an object (got 7)"), "each result is cached: {text}");
+    // A long text alone does not take too many steps.
     let pattern = json!({ "type": "object", "properties": { "a": { "pattern": "^(a|a)*$" } } });
-    assert_eq!(told(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(1_000_000))), None);
-    let text = told(&of_a(json!({ "pattern": ENDLESS })), &format!(r#"{{"a":"{}"}}"#, noise())).expect("refused");
+    assert_eq!(error_of(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(1_000_000))), None);
+    let text = error_of(&of_a(json!({ "pattern": ENDLESS })), &format!(r#"{{"a":"{}"}}"#, noise())).expect("refused");
     assert!(text.contains("too long"), "{text}");
 }
 
-/// A pattern that has a state for each choice of 400 letters, so that hardly any state comes twice.
+/// A pattern whose automaton hardly ever reaches the same state twice.
 const ENDLESS: &str = "(a|b)*a(a|b){400}c";
 
-/// Letters `a` and `b` in no order.
+/// Random letters `a` and `b`.
 fn noise() -> String {
     let mut state = 1_u32;
     let letters = (0..200_000).map(|_| {
@@ -238,9 +238,9 @@ fn of_a(schema: Value) -> Value {
     json!({ "type": "object", "properties": { "a": schema } })
 }
 
-/// Where the steps run out nothing is known, and nothing passes: neither what must fit, nor what must not.
+/// If the steps run out, the value is rejected, under `not` too.
 #[test]
-fn what_cannot_be_found_out_does_not_pass() {
+fn values_are_rejected_if_the_steps_run_out() {
     let endless = json!({ "pattern": ENDLESS });
     let long = format!(r#"{{"a":"{}"}}"#, noise());
     let named = format!(r#"{{"{}":1}}"#, noise());
@@ -256,13 +256,13 @@ fn what_cannot_be_found_out_does_not_pass() {
         (of_a(json!({ "maximum": 10 })), &number),
         (of_a(json!({ "multipleOf": 7 })), &number),
     ] {
-        assert!(told(&schema, arguments).is_some(), "{schema}");
+        assert!(error_of(&schema, arguments).is_some(), "{schema}");
     }
 }
 
-/// A number whose exponent is beyond all use is rejected, whatever is asked of it.
+/// A number whose exponent overflows is rejected by every keyword.
 #[test]
-fn numbers_beyond_all_use_do_not_pass() {
+fn numbers_with_overflowing_exponents_are_rejected() {
     for (keywords, number) in [
         (json!({ "not": { "minimum": 0 } }), "1e99999999999999999999"),
         (json!({ "oneOf": [{ "minimum": 5 }, { "type": "number" }] }), "1e99999999999999999999"),
@@ -270,18 +270,18 @@ fn numbers_beyond_all_use_do_not_pass() {
         (json!({ "not": { "type": "integer" } }), "1e99999999999999999999"),
         (json!({ "not": { "multipleOf": 0.01 } }), "1e9223372036854775807"),
     ] {
-        let text = told(&of_a(keywords.clone()), &format!(r#"{{"a":{number}}}"#));
+        let text = error_of(&of_a(keywords.clone()), &format!(r#"{{"a":{number}}}"#));
         assert!(text.is_some(), "{keywords} {number}");
     }
 }
 
-/// The steps that a check of `value` takes.
+/// Returns the steps of a check of `value`.
 fn steps(schema: &Value, value: &str) -> u32 {
     let schema = Schema::of_value(schema).expect("a schema");
-    schema.check(Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON").root()).steps
+    schema.steps(Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON").root()).0
 }
 
-/// Work that depends on the length of a name, a text or a list of names is counted, wherever it is done.
+/// Work that depends on the length of a name, a text or a list of names takes steps in proportion.
 #[test]
 fn work_by_length_is_counted() {
     let long = "x".repeat(100_000);
@@ -305,22 +305,22 @@ fn work_by_length_is_counted() {
         let steps = steps(&schema, &value);
         assert!(steps >= least, "{steps} steps: {:.80}", schema.to_string());
     }
-    // Names that are required twice, or that nothing asks for, cost nothing for each object.
+    // Duplicates in `required` take no steps.
     let objects = format!("[{}]", vec![r#"{"a":1}"#; 1000].join(","));
     assert!(steps(&json!({ "items": { "required": vec!["a"; 10_000] } }), &objects) < 50_000);
 }
 
-/// A mistake says what the check has found, and is short whatever the schema has in it.
+/// A mistake is short even if the schema has long texts.
 #[test]
-fn mistakes_are_right_and_short() {
+fn mistakes_are_correct_and_short() {
     let mut items: Vec<String> = (0..200_000).map(|nth| nth.to_string()).collect();
     items.push("0".to_owned());
     let arguments = format!(r#"{{"a":[{}]}}"#, items.join(","));
-    let text = told(&of_a(json!({ "uniqueItems": true })), &arguments).expect("refused");
-    assert!(text.ends_with("a: has the same item twice: [0] and [200000]"), "{text}");
+    let text = error_of(&of_a(json!({ "uniqueItems": true })), &arguments).expect("refused");
+    assert!(text.ends_with("`a` must have unique items ([0] and [200000] are equal)"), "{text}");
     let ones = format!(r#"{{"a":[{}]}}"#, vec!["1"; 200_001].join(","));
-    let text = told(&of_a(json!({ "contains": { "const": 1 }, "maxContains": 200_000 })), &ones).expect("refused");
-    assert!(text.contains("has 200001 items that fit"), "{text}");
+    let text = error_of(&of_a(json!({ "contains": { "const": 1 }, "maxContains": 200_000 })), &ones).expect("refused");
+    assert!(text.contains("matching items (got 200001)"), "{text}");
     let values: Vec<_> = (0..50).map(|nth| format!("{nth}{}", "x".repeat(20_000))).collect();
     let source = "x".repeat(3_000);
     for (keywords, value) in [
@@ -328,14 +328,14 @@ fn mistakes_are_right_and_short() {
         (json!({ "pattern": source }), "\"\""),
         (json!({ "dependentRequired": { "given": [source], source: ["given"] } }), r#"{"given":1}"#),
     ] {
-        let text = told(&of_a(keywords), &format!(r#"{{"a":{value}}}"#)).expect("refused");
+        let text = error_of(&of_a(keywords), &format!(r#"{{"a":{value}}}"#)).expect("refused");
         assert!(text.len() < 5_000, "{} bytes", text.len());
     }
 }
 
-/// An alternative that the value's tag, type or constant excludes is not explained; where all are excluded, what they want is said.
+/// An alternative that the tag, type or constant excludes is not explained. If all are excluded, the message lists what they accept.
 #[test]
-fn the_alternative_that_was_meant_is_explained() {
+fn the_closest_alternative_is_explained() {
     let shape = |kind: &str, property: &str| {
         json!({
             "type": "object",
@@ -347,21 +347,21 @@ fn the_alternative_that_was_meant_is_explained() {
     let named = |name: &str| json!({ "type": "object", "properties": { name: { "type": "integer" } }, "required": [name], "additionalProperties": false });
     let external = of_a(json!({ "oneOf": [named("Circle"), named("Square"), { "const": "Empty" }] }));
     for (schema, arguments, line) in [
-        (&tagged, r#"{"a":{"kind":"square","side":"x"}}"#, r#"a.side: expected a number, got "x""#),
-        (&tagged, r#"{"a":{"side":"x","kind":"square"}}"#, r#"a.side: expected a number, got "x""#),
-        (&tagged, r#"{"a":{"kind":"star"}}"#, r#"a.kind: expected "circle" or "square", got "star""#),
-        (&tagged, r#"{"a":7}"#, "a: expected an object, got 7"),
-        (&external, r#"{"a":{"Square":"x"}}"#, r#"a.Square: expected an integer, got "x""#),
-        (&external, r#"{"a":"Emtpy"}"#, r#"a: expected an object or "Empty", got "Emtpy""#),
+        (&tagged, r#"{"a":{"kind":"square","side":"x"}}"#, r#"`a.side` must be a number (got "x")"#),
+        (&tagged, r#"{"a":{"side":"x","kind":"square"}}"#, r#"`a.side` must be a number (got "x")"#),
+        (&tagged, r#"{"a":{"kind":"star"}}"#, r#"`a.kind` must be "circle" or "square" (got "star")"#),
+        (&tagged, r#"{"a":7}"#, "`a` must be an object (got 7)"),
+        (&external, r#"{"a":{"Square":"x"}}"#, r#"`a.Square` must be an integer (got "x")"#),
+        (&external, r#"{"a":"Emtpy"}"#, r#"`a` must be an object or "Empty" (got "Emtpy")"#),
     ] {
-        let text = told(schema, arguments).expect("refused");
+        let text = error_of(schema, arguments).expect("refused");
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), [format!("- {line}")], "{arguments}");
     }
 }
 
-/// Alternatives that contain themselves are told apart by what comes last as well as by what comes first.
+/// Recursive alternatives are selected by a tag in any position.
 #[test]
-fn tagged_unions_are_checked_in_time() {
+fn recursive_tagged_unions_take_few_steps() {
     let kind = |nth: u32| {
         json!({
             "type": "object",
@@ -372,34 +372,34 @@ fn tagged_unions_are_checked_in_time() {
     let kinds: Vec<_> = (0..8).map(kind).collect();
     let schema = json!({ "type": "object", "$defs": { "n": { "oneOf": kinds } }, "properties": { "root": { "$ref": "#/$defs/n" } } });
     let nested = |leaf: &str| (0..12).fold(leaf.to_owned(), |inner, _| format!(r#"{{"args":[{inner}],"kind":"k1"}}"#));
-    assert_eq!(told(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k7"}"#))), None);
-    let text = told(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k9"}"#))).expect("refused");
-    assert!(text.contains("kind: expected"), "{text}");
+    assert_eq!(error_of(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k7"}"#))), None);
+    let text = error_of(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k9"}"#))).expect("refused");
+    assert!(text.contains("kind` must be"), "{text}");
 }
 
-/// A schema may name itself as its authors do.
+/// A schema may refer to itself by a relative `$id`.
 #[test]
-fn a_relative_name_is_found() {
+fn a_relative_id_is_resolved() {
     let schema = json!({
         "$id": "Node", "type": "object",
         "properties": { "nodes": { "type": "array", "items": { "$ref": "Node" } } }, "additionalProperties": false,
     });
-    assert_eq!(told(&schema, r#"{"nodes":[{"nodes":[]}]}"#), None);
+    assert_eq!(error_of(&schema, r#"{"nodes":[{"nodes":[]}]}"#), None);
     assert!(
-        told(&schema, r#"{"nodes":[{"nodes":7}]}"#)
-            .is_some_and(|text| text.contains("nodes[0].nodes: expected an array"))
+        error_of(&schema, r#"{"nodes":[{"nodes":7}]}"#)
+            .is_some_and(|text| text.contains("`nodes[0].nodes` must be an array"))
     );
 }
 
-/// Output that does not fit its schema is not sent: the caller is told that it is not to blame, the log where it is.
+/// Output that does not match its schema is not sent. The error says that it is the server's fault, and the log has the paths.
 #[test]
 fn wrong_output_is_not_sent() {
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
     for (result, says) in [
         (json!({ "n": 1 }), None),
-        (json!({ "n": "s3cret" }), Some("n: expected an integer, got a string")),
-        (json!({}), Some("n: is required")),
-        (json!(["s3cret"]), Some("expected an object, got an array")),
+        (json!({ "n": "s3cret" }), Some("`n` must be an integer (got a string)")),
+        (json!({}), Some("`n` is required")),
+        (json!(["s3cret"]), Some("the value must be an object (got an array)")),
     ] {
         let (output, returned) = (output.clone(), result.clone());
         let endpoint = Endpoint::new(move |_| {
@@ -456,17 +456,17 @@ impl JsonSchema for Raw {
     }
 }
 
-/// Rules 55 and 56: what could not be enforced is refused: other dialects, other documents, keywords that are not known.
+/// Rules 55 and 56: schemas that cannot be enforced are rejected: other dialects, other documents, unsupported keywords.
 #[test]
-fn what_cannot_be_enforced_is_refused() {
+fn schemas_that_cannot_be_enforced_are_rejected() {
     for (schema, says) in [
         (json!({ "type": "object", "properties": { "a": { "$dynamicRef": "#a" } } }), "`$dynamicRef`"),
         (json!({ "type": "object", "items": [{}] }), "prefixItems"),
         (json!({ "type": "object", "dependencies": {} }), "dependentRequired"),
-        (json!({ "type": "object", "$ref": "#" }), "leads back to itself"),
+        (json!({ "type": "object", "$ref": "#" }), "`$ref` forms a cycle"),
         (
             json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }] } } }),
-            "leads back",
+            "`$ref` forms a cycle",
         ),
         (json!({ "type": "object", "$vocabulary": { "https://example.com/vocab": true } }), "$vocabulary"),
         (json!({ "type": "object", "minLength": -1 }), "/minLength"),
@@ -486,7 +486,7 @@ fn what_cannot_be_enforced_is_refused() {
         (json!({ "type": "object", "unevaluatedProperties": false }), "unevaluatedProperties"),
         (json!({ "type": "array" }), "object"),
         (json!(true), "object"),
-        (json!(7), "a schema is an object"),
+        (json!(7), "a schema must be an object"),
     ] {
         let problem = McpServer::builder("s", "1").tool(tool(&schema)).build().err().map(|error| error.to_string());
         assert!(problem.as_ref().is_some_and(|problem| problem.contains(says)), "{schema}: {problem:?}");

@@ -112,15 +112,15 @@ fn a_malformed_call_is_an_error() {
 #[test]
 fn arguments_that_do_not_fit_are_told_apart() {
     for (tool, arguments, lines) in [
-        ("say", json!({}), vec!["text: is required"]),
-        ("say", json!({ "text": 5 }), vec!["text: expected a string, got 5"]),
-        ("say", json!({ "text": "" }), vec!["text: has 0 characters, at least 1 are required"]),
-        ("say", json!({ "text": "é".repeat(21) }), vec!["text: has 21 characters, at most 20 are allowed"]),
-        ("say", json!({ "text": "a", "times": 0 }), vec!["times: 0 is below the minimum 1"]),
-        ("say", json!({ "text": "a", "times": 1.5 }), vec!["times: expected an integer, got 1.5"]),
-        ("say", json!({ "text": "a", "tmies": 2 }), vec!["unknown property \"tmies\""]),
-        ("say", json!({ "text": [], "times": "x" }), vec!["text: expected a string", "times: expected an integer"]),
-        ("nothing", json!({ "x": 1 }), vec!["unknown property \"x\""]),
+        ("say", json!({}), vec!["`text` is required"]),
+        ("say", json!({ "text": 5 }), vec!["`text` must be a string (got 5)"]),
+        ("say", json!({ "text": "" }), vec!["`text` must have at least 1 character (got 0)"]),
+        ("say", json!({ "text": "é".repeat(21) }), vec!["`text` must have at most 20 characters (got 21)"]),
+        ("say", json!({ "text": "a", "times": 0 }), vec!["`times` must be at least 1 (got 0)"]),
+        ("say", json!({ "text": "a", "times": 1.5 }), vec!["`times` must be an integer (got 1.5)"]),
+        ("say", json!({ "text": "a", "tmies": 2 }), vec!["`tmies` is not a known property"]),
+        ("say", json!({ "text": [], "times": "x" }), vec!["`text` must be a string", "`times` must be an integer"]),
+        ("nothing", json!({ "x": 1 }), vec!["`x` is not a known property"]),
     ] {
         for ask in [modern, legacy] {
             let answer = ask("tools/call", json!({ "name": tool, "arguments": arguments })).ask();

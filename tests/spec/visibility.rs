@@ -34,7 +34,7 @@ fn endpoint() -> Endpoint {
             )
             .build()
     })
-    .auth(StaticTokens::from_json("T", Some(TOKENS)))
+    .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
 }
 
 fn ask(token: &str, method: &str, params: Value) -> crate::support::Answer {
@@ -103,7 +103,7 @@ fn no_template_reads_a_hidden_resource() {
                 .resource_template(ResourceTemplate::new("kb://{+slug}", read))
                 .build()
         })
-        .auth(StaticTokens::from_json("T", Some(TOKENS)))
+        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
     }
     let params = |method: &str, uri: String| match method {
         "resources/read" => json!({ "uri": uri }),

@@ -27,7 +27,7 @@ struct More {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
 }
 
@@ -84,7 +84,7 @@ fn a_failing_step_ends_the_run() {
         (3, Some(7), ""),
         (7, None, "Seven cannot be doubled."),
         (8, None, "The server failed to answer this request."),
-        (101, None, "100"),
+        (101, None, "must be at most 100"),
     ] {
         let lines = Lines::default();
         let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_logging(&one(), &lines);

@@ -122,7 +122,7 @@ const WORKS = {
   discover: (_, id) => modern(id, 'server/discover', {}, ({ supportedVersions }) => assert.deepEqual(supportedVersions, [NEWEST])),
   invalid: (_, id) => legacy(id, 'tools/call', { name: 'search-documents', arguments: { limit: id } }, ({ isError, content }) => {
     assert.equal(isError, true)
-    assert.match(content[0].text, /query: is required/)
+    assert.match(content[0].text, /`query` is required/)
   }),
   batch: once((client, id) => {
     const { slug, text } = client.any

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use edge_mcp::uri_template::{Refusal, UriTemplate};
+use edge_mcp::uri_template::{InvalidVariable, UriTemplate};
 
+use crate::Variables;
 use crate::model::{Piece, is_refused, readings, written};
-use crate::{Variables, assert_linear};
 
 const ALTERATIONS: [&str; 12] = ["a", ".", "/", "%", "2", "%61", "%2F", "%2e", "&", ";", "=", "é"];
 
@@ -121,17 +121,15 @@ fn expanding_and_matching_are_inverse() {
                 Ok(uri) => uri,
                 Err(error) => {
                     assert!(refused.contains(&error.variable), "{text} {variables:?}: {error}");
-                    assert_eq!(error.reason == Refusal::Unknown, error.variable == "unknown");
+                    assert_eq!(error.reason == InvalidVariable::Unknown, error.variable == "unknown");
                     continue;
                 }
             };
             assert_eq!(refused, BTreeSet::new(), "{text} {variables:?}");
             expanded += 1;
             assert_eq!(template.matches(&uri).as_ref(), Some(&variables), "{text} {uri}");
-            assert_linear(&text, &uri);
             for uri in [random.altered(&uri), random.altered(&uri), uri] {
                 let found = template.matches(&uri);
-                assert_linear(&text, &uri);
                 if uri.len() < 24 {
                     // At most one reading, and it is the one that was found.
                     assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), readings(&pieces, &uri), "{text} {uri}");

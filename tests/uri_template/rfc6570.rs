@@ -2,7 +2,7 @@
 //! forwards and backwards. `x:` is put before each, as a template here begins with a scheme.
 
 use Outcome::{Ambiguous, Both, Refused, Repeated};
-use edge_mcp::uri_template::{Refusal, UriTemplate, UriTemplateError};
+use edge_mcp::uri_template::{InvalidVariable, UriTemplate, UriTemplateError};
 
 use crate::variables;
 
@@ -29,11 +29,11 @@ enum Outcome {
     /// This variable occurs twice, and could be given two values.
     Repeated(&'static str),
     /// The expansion does not say that there was this variable.
-    Refused(&'static str, Refusal),
+    Refused(&'static str, InvalidVariable),
 }
 
-const EMPTY: Outcome = Refused("empty", Refusal::Empty);
-const UNDEFINED: Outcome = Refused("undef", Refusal::Missing);
+const EMPTY: Outcome = Refused("empty", InvalidVariable::Empty);
+const UNDEFINED: Outcome = Refused("undef", InvalidVariable::Missing);
 
 const LEVEL_1: &[(&str, &str, Outcome)] = &[("{var}", "value", Both), ("{hello}", "Hello%20World%21", Both)];
 

@@ -56,7 +56,7 @@ impl Case {
     /// Reads the value once and checks it `times` times. Gives the steps of one check.
     pub fn check(&self, times: u32) -> u32 {
         let document = self.document();
-        (0..times).fold(0, |_, _| self.schema.check(document.root()).steps)
+        (0..times).fold(0, |_, _| self.schema.steps(document.root()).0)
     }
 
     /// The first mistake, if there is one.

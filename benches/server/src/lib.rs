@@ -5,7 +5,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use edge_mcp::{BuildError, Endpoint, McpServer, Resource, StaticTokens, Tool};
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, Resource, StaticTokens, Tool};
 use worker::Env;
 
 #[path = "../../arguments.rs"]
@@ -74,14 +74,14 @@ fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
         .build()
 }
 
-fn endpoint(env: &Env) -> Endpoint {
+fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let flavour = FLAVOUR.get_or_init(|| Flavour::of(env));
     let endpoint = Endpoint::new(|_| server(&flavour.names)).without_rate_limit();
-    if flavour.is_open {
+    Ok(if flavour.is_open {
         endpoint.open_to_the_public()
     } else {
-        endpoint.auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS"))
-    }
+        endpoint.auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?)
+    })
 }
 
 edge_mcp::worker::entry!(endpoint);

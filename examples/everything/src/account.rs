@@ -1,4 +1,4 @@
-//! Who calls, within a tool.
+//! A tool that reads the authenticated caller.
 
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
@@ -14,8 +14,8 @@ struct UserData {
     email: Option<String>,
 }
 
-/// `get-user-data`. With a validator, which `MCP_AUTH` can name, an endpoint lets nobody pass without a token. This one may have none,
-/// and the tool then says so itself.
+/// `get-user-data`. An endpoint with a validator rejects requests without a token. This endpoint has a validator only if `MCP_AUTH`
+/// is set, so the tool handles the case without a caller.
 pub(crate) fn tool() -> Tool {
     Tool::new("get-user-data", user_data)
         .title("Your data")
@@ -26,7 +26,9 @@ pub(crate) fn tool() -> Tool {
 
 async fn user_data(cx: Context) -> Result<Json<UserData>, HandlerError> {
     let caller = cx.auth().ok_or_else(|| {
-        HandlerError::new("Authentication required: this server asks for no token, and does not know who calls.")
+        HandlerError::new(
+            "Authentication required: this server runs without authentication and does not know the caller.",
+        )
     })?;
     let email = caller.claims.get("email").and_then(|email| email.as_str()).map(str::to_owned);
     Ok(Json(UserData { user_id: caller.subject.clone(), email }))

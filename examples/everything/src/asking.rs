@@ -1,4 +1,4 @@
-//! Tools and prompts that ask the client for something, and go on with the answer: what the conformance suite asks for.
+//! Tools and prompts that ask the client and continue with the answer: fixtures of the conformance suite.
 
 use edge_mcp::{Context, HandlerError, Prompt, PromptMessage, Tool};
 use edge_mcp::{Elicited, Sampling};
@@ -41,9 +41,9 @@ fn ask(question: &'static str, tokens: u32) -> Sampling {
     Sampling::new(tokens).message(PromptMessage::user(question))
 }
 
-/// A person who does not answer ends the tool, and is told so.
+/// Returns the answer, or an error if the person declined or cancelled.
 fn answered<T>(answer: Elicited<T>) -> Result<T, HandlerError> {
-    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, since the question was not answered."))
+    answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, because the question was not answered."))
 }
 
 async fn name(cx: Context) -> Result<String, HandlerError> {
@@ -86,7 +86,7 @@ async fn rounds(cx: Context) -> Result<String, HandlerError> {
     Ok(format!("{name} likes {color}"))
 }
 
-/// Asks for what the client declares, and does without the rest.
+/// Asks two questions and works without the answers that the client cannot give.
 async fn declared(cx: Context) -> Result<String, HandlerError> {
     let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
     Ok(match (name, text) {

@@ -1,4 +1,4 @@
-//! What the official conformance suite asks for, by the names that it uses.
+//! Fixtures of the official conformance suite, with the names that it uses.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     .collect()
 }
 
-/// A schema that uses what schemas made from types do not.
+/// A schema with keywords that schemas made from types do not use.
 fn contact() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-//! Asking a person for something, and each way in which they may take it.
+//! Elicitation, with each of its outcomes.
 
 use edge_mcp::{Context, Elicited, HandlerError, Tool};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ struct Contact {
     phone: Option<String>,
 }
 
-/// `collectContactInfo`. What happens where nobody can be asked is told by the library.
+/// `collectContactInfo`. If the client cannot be asked, `?` returns the error of the library.
 pub(crate) fn tool() -> Tool {
     Tool::new("collectContactInfo", collect)
         .title("Contact information")

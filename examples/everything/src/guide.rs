@@ -1,4 +1,4 @@
-//! An agent that needs no model: it knows its answers.
+//! An agent without a model: its answers are fixed.
 
 use edge_mcp::{Agent, AgentReply, Context, HandlerError};
 

@@ -1,4 +1,4 @@
-//! Every feature in one server: a file for each kind of thing that it offers.
+//! A server with every feature. Each module has one kind of feature.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -31,7 +31,7 @@ fn endpoint(env: &Env) -> Endpoint {
     Endpoint::new(move |_| server(page_size))
         .without_auth()
         .without_rate_limit()
-        // MCP_AUTH can have it ask for tokens after all.
+        // MCP_AUTH can require tokens nevertheless.
         .configured(env)
 }
 
@@ -49,7 +49,7 @@ fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
         .instructions("Each tool, resource and prompt shows one thing.")
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
-    // Some clients read one page and no more, so that pages are off unless they are asked for.
+    // Some clients read only the first page, so pagination is off unless PAGE_SIZE is set.
     if let Some(items) = page_size {
         server = server.page_size(items);
     }

@@ -1,4 +1,4 @@
-//! Prompts: arguments, versions, messages.
+//! Prompts: arguments, versions and messages.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub(crate) fn all() -> Vec<Prompt> {
         })
         .title("Picture")
         .description("Has messages of several kinds."),
-        // Who names no version gets the one that was added last.
+        // A request without a version gets the version that was added last.
         Prompt::new("analyze-code", |Code { code }: Code| async move {
             format!("Analyze this code with the new logic: {code}")
         })

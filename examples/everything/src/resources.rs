@@ -1,4 +1,4 @@
-//! Resources: at a URI of their own, and by template.
+//! Resources and resource templates.
 
 use edge_mcp::CacheHint;
 use edge_mcp::protocol::description::{Annotations, Role};
@@ -60,7 +60,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// `None` is an error of the protocol that names the URI.
+/// `None` becomes the protocol error "resource not found", which names the URI.
 async fn data_file(File { id }: File) -> Option<&'static str> {
     (id == "123.txt").then_some("This is the content of the data file.")
 }

@@ -1,6 +1,6 @@
-//! The example natively.
+//! Native tests of the example.
 
-// A test may stop at the first surprise.
+// A test may panic.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "../../../tests/golden/mod.rs"]
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::server;
 
-/// What is published changes only on purpose.
+/// tools/list changes only together with its golden file.
 #[test]
 fn tools_are_published_as_before() {
     let endpoint = Endpoint::new(|_| server(None)).without_auth();
@@ -21,7 +21,7 @@ fn tools_are_published_as_before() {
 }
 
 fn endpoint() -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more"));
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     Endpoint::new(|_| server(None)).without_auth().without_rate_limit().state_keys(keys)
 }
 
@@ -29,7 +29,7 @@ fn request(method: &str, params: Value) -> Value {
     golden::ask(&endpoint(), method, &params)
 }
 
-/// The result of a call by a client that can be asked for a form.
+/// Calls a tool as a client that supports elicitation by form.
 fn call(tool: &str, arguments: Value, more: Value) -> Value {
     const NEWEST: &str = "2026-07-28";
     let mut params = json!({ "name": tool, "arguments": arguments, "_meta": {
@@ -116,7 +116,7 @@ fn a_version_of_a_prompt_is_chosen() {
     assert_eq!(current["result"]["messages"][0]["content"]["text"], "It is sunny in Paris. What should one wear?");
 }
 
-/// However a person takes the question, the tool has an answer.
+/// The tool handles each outcome of the question.
 #[test]
 fn contact_information_is_collected_or_not() {
     let asked = call("collectContactInfo", json!({ "reason": "We send a card." }), json!({}));
@@ -152,7 +152,7 @@ fn contact_information_is_collected_or_not() {
     assert!(text(&legacy).1 && text(&legacy).0.contains("elicitation needs a session"), "{legacy}");
 }
 
-/// Takes every token for that of Ada.
+/// Accepts every token as Ada's.
 async fn ada(_: Presented<'_>) -> Result<Principal, TokenRefusal> {
     let mut ada = Principal::new("ada");
     ada.claims.insert("email".into(), json!("ada@example.com"));
@@ -185,7 +185,7 @@ fn the_guide_knows_its_answers() {
     }
 }
 
-/// The sun decides which way is taken; on one of them a person is asked, and what they say is in the plan.
+/// In sunny weather the workflow asks the client, and the answer is in the plan.
 #[test]
 fn an_outing_is_planned_by_the_weather() {
     let indoors = call("run_outing", json!({ "city": "London" }), json!({}));

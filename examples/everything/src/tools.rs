@@ -1,4 +1,4 @@
-//! Tools: what they can take, and what they can give.
+//! Tools: arguments, results, progress and deadlines.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use futures::future::{Either, select};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A red picture of one pixel.
+/// A PNG image of one red pixel.
 pub(crate) const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
-/// A sound of no samples.
+/// A WAV file without samples.
 pub(crate) const SILENCE: &[u8] =
     b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\0\0\0";
 
@@ -73,7 +73,7 @@ pub(crate) fn all() -> Vec<Tool> {
     ]
 }
 
-/// Waits between its steps, so that they can be seen to come one after another.
+/// Waits between its steps, so that tests can observe that notifications are sent one by one.
 async fn work(cx: Context) -> &'static str {
     for (step, name) in [(1.0, "reading"), (2.0, "thinking"), (3.0, "writing")] {
         cx.progress(step, Some(3.0), name);
@@ -83,11 +83,11 @@ async fn work(cx: Context) -> &'static str {
     "worked"
 }
 
-/// Says in the log how it ended, since nobody is left to tell.
+/// Logs how it ended, because its client has disconnected.
 async fn linger(cx: Context) -> &'static str {
     let mut gone = pin!(cx.cancelled());
     for second in 0..60_u32 {
-        // A connection that is closed is noticed when something is written to it.
+        // The platform notices a closed connection only when something is written to it.
         cx.progress(f64::from(second), None, "lingering");
         let pause = worker::Delay::from(Duration::from_secs(1));
         if let Either::Left(_) = select(gone.as_mut(), pause).await {

@@ -1,4 +1,4 @@
-//! The weather, as a tool, as resources and as a prompt. All of it is made up: nothing is asked of the network.
+//! The weather as a tool, as resources and as a prompt. The values are fixed; there is no network request.
 
 use edge_mcp::{Completion, Json, Prompt, Resource, ResourceDescription, ResourceTemplate, Tool};
 use schemars::JsonSchema;
@@ -25,12 +25,12 @@ struct City {
     days: Option<u8>,
 }
 
-/// What the weather is like.
+/// Returns the weather at a place.
 pub(crate) fn at(place: &str) -> &'static str {
     if place == "London" { "rainy" } else { "sunny" }
 }
 
-/// `get-weather`, with all that clients can be told of a tool.
+/// `get-weather`, with all metadata that a tool can have.
 pub(crate) fn tool() -> Tool {
     Tool::new("get-weather", |Place { location }: Place| async move { Json(Weather { weather: at(&location) }) })
         .title("Weather Lookup")
@@ -44,7 +44,7 @@ pub(crate) fn tool() -> Tool {
         .meta("category", "weather")
 }
 
-/// The weather where the server is.
+/// The resource `weather://current`.
 pub(crate) fn current() -> Resource {
     Resource::new("weather://current", || async { format!("Paris: {}", at("Paris")) })
         .name("current")
@@ -53,7 +53,7 @@ pub(crate) fn current() -> Resource {
         .mime_type("text/plain")
 }
 
-/// The weather of each city, for some days.
+/// The template `weather://{city}{?days}`.
 pub(crate) fn of_a_city() -> ResourceTemplate {
     let list = || async {
         let describe =
@@ -73,7 +73,7 @@ async fn forecast(City { city, days }: City) -> Option<String> {
     CITIES.contains(&&*city).then(|| format!("{city}: {} for {} days", at(&city), days.unwrap_or(1)))
 }
 
-/// `current`: what to make of it.
+/// The prompt `current`.
 pub(crate) fn prompt() -> Prompt {
     Prompt::new("current", || async { format!("It is {} in Paris. What should one wear?", at("Paris")) })
         .title("Current weather")

@@ -107,7 +107,7 @@ impl TryFrom<String> for Even {
     }
 }
 
-/// Bytes, however they come.
+/// Bytes, from a string or an array.
 #[derive(Debug, PartialEq)]
 struct Bytes(Vec<u8>);
 
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Takes one item or one member, and leaves the others.
+/// Reads the first item or member and ignores the others.
 #[derive(Debug, PartialEq)]
 struct First(Option<u8>);
 
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for First {
     }
 }
 
-/// Values of every kind and form, each alone, in an array and as a member, and in the shapes of the types above.
+/// Values of every kind: alone, in arrays, as members, and in the shapes of the types above.
 fn texts() -> Vec<String> {
     const SCALARS: [&str; 44] = [
         "null",
@@ -259,8 +259,8 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// What serde_json reads is read, as it reads it; of what it refuses, nothing is read but integers written otherwise.
-fn agrees<T: DeserializeOwned + Debug>() -> (usize, usize) {
+/// Checks that the result is the same as that of serde_json for every text. Returns the numbers of accepted and rejected texts.
+fn compare<T: DeserializeOwned + Debug>() -> (usize, usize) {
     let (mut read, mut refused) = (Vec::new(), Vec::new());
     for text in texts() {
         let (ours, theirs) = (of_text::<T>(&text), serde_json::from_str::<T>(&text));
@@ -270,7 +270,7 @@ fn agrees<T: DeserializeOwned + Debug>() -> (usize, usize) {
                 read.push(text);
             }
             (Err(_), Err(_)) => refused.push(text),
-            // A zero with a sign is an integer.
+            // Here `-0` is an integer.
             (Ok(_), Err(_)) if text.contains("-0") => {}
             (ours, theirs) => panic!("{} of {text}: {ours:?}, not {theirs:?}", std::any::type_name::<T>()),
         }
@@ -282,7 +282,7 @@ fn agrees<T: DeserializeOwned + Debug>() -> (usize, usize) {
 fn types_are_read_as_serde_json_reads_them() {
     macro_rules! agree {
         ($($kind:ty),* $(,)?) => {$(
-            let (read, refused) = agrees::<$kind>();
+            let (read, refused) = compare::<$kind>();
             assert!(read > 0 && refused > 0, "{}: {read} read, {refused} refused", stringify!($kind));
         )*};
     }
@@ -294,13 +294,13 @@ fn types_are_read_as_serde_json_reads_them() {
     agree!(BTreeMap<String, u8>, BTreeMap<u8, String>, BTreeMap<i64, String>, BTreeMap<bool, u8>, BTreeMap<Name, u8>);
     agree!(BTreeMap<u128, String>, BTreeMap<Option<i8>, String>, BTreeMap<char, serde_json::Value>);
     agree!(BTreeMap<String, BTreeMap<String, Vec<Loose>>>, std::num::NonZeroU8, std::time::Duration, std::net::IpAddr);
-    for total in [agrees::<serde_json::Value>(), agrees::<Option<serde_json::Value>>(), agrees::<IgnoredAny>()] {
-        assert_eq!(total.1, 0, "any value is read");
+    for total in [compare::<serde_json::Value>(), compare::<Option<serde_json::Value>>(), compare::<IgnoredAny>()] {
+        assert_eq!(total.1, 0, "every value is accepted");
     }
-    assert_eq!(agrees::<Box<RawValue>>().1, 0);
-    assert!(agrees::<BTreeMap<String, Box<RawValue>>>().0 > 0);
-    assert!(agrees::<Vec<Box<RawValue>>>().0 > 0);
-    assert!(agrees::<Option<u8>>().0 > 0);
+    assert_eq!(compare::<Box<RawValue>>().1, 0);
+    assert!(compare::<BTreeMap<String, Box<RawValue>>>().0 > 0);
+    assert!(compare::<Vec<Box<RawValue>>>().0 > 0);
+    assert!(compare::<Option<u8>>().0 > 0);
 }
 
 /// Source: JSON Schema 2020-12, Core, §4.2.3 and Validation, §6.1.1: a number without fraction is an integer.
@@ -324,22 +324,26 @@ fn whole_numbers_are_integers() {
     for text in ["7.5", "256", "256.0", "-1", "-1.0", "1e400", "9007199254740993.0", "\"7\""] {
         assert!(of_text::<u8>(text).is_err(), "{text}");
     }
-    assert_eq!(of_text::<u64>("9007199254740993.0").ok(), Some(9_007_199_254_740_993), "nothing is rounded");
+    assert_eq!(of_text::<u64>("9007199254740993.0").ok(), Some(9_007_199_254_740_993), "numbers are not rounded");
     assert_eq!(of_text::<u64>("1.8446744073709551615e19").ok(), Some(u64::MAX));
     assert!(of_text::<u64>("1.8446744073709551616e19").is_err());
-    assert!(of_text::<BTreeMap<u8, u8>>(r#"{"7.0":1}"#).is_err(), "names are no numbers of JSON");
-    assert_eq!(of_text::<serde_json::Value>("7.0").ok(), Some(serde_json::json!(7.0)), "any value stays what it was");
+    assert!(of_text::<BTreeMap<u8, u8>>(r#"{"7.0":1}"#).is_err(), "keys are not JSON numbers");
+    assert_eq!(
+        of_text::<serde_json::Value>("7.0").ok(),
+        Some(serde_json::json!(7.0)),
+        "a number without a type stays a float"
+    );
     assert_eq!(of_text::<Untagged>("7.0").ok(), Some(Untagged::Float(7.0)));
 }
 
-/// Strings are lent where their text is what they say; a raw value is the text itself.
+/// A string without escapes is borrowed. A raw value is the source text.
 #[test]
-fn strings_are_lent() {
+fn strings_are_borrowed() {
     with_document(r#"{"a":"x","b":"\u0078"}"#, |value| {
         let borrowed: BTreeMap<&str, Cow<'_, str>> = read(value).expect("strings");
         assert_eq!(borrowed.get("b").map(AsRef::as_ref), Some("x"));
         assert!(read::<Vec<&str>>(value.get("b").expect("there")).is_err());
-        assert!(read::<&str>(value.get("b").expect("there")).is_err(), "an escaped one has to be made");
+        assert!(read::<&str>(value.get("b").expect("there")).is_err(), "a string with escapes cannot be borrowed");
         assert_eq!(read::<&str>(value.get("a").expect("there")).ok(), Some("x"));
         assert_eq!(read::<&RawValue>(value).expect("raw").get(), value.text());
     });
@@ -348,26 +352,26 @@ fn strings_are_lent() {
 }
 
 #[test]
-fn a_type_error_says_where_it_is() {
-    fn told<T: DeserializeOwned + Debug>(text: &str) -> String {
+fn type_errors_have_a_path() {
+    fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
         let error = of_text::<T>(text).expect_err("refused");
-        let step = |step: &Step| match step {
-            Step::Member(name) => format!(".{name}"),
-            Step::Item(at) => format!("[{at}]"),
+        let segment = |segment: &PathSegment| match segment {
+            PathSegment::Member(name) => format!(".{name}"),
+            PathSegment::Item(index) => format!("[{index}]"),
         };
-        format!("{} {error}", error.way().map(step).collect::<String>())
+        format!("{} {error}", error.path().map(segment).collect::<String>())
     }
     assert_eq!(
-        told::<BTreeMap<String, Vec<Loose>>>(r#"{"documents":[{"a":1},{"a":"s3cret"}]}"#),
+        message::<BTreeMap<String, Vec<Loose>>>(r#"{"documents":[{"a":1},{"a":"s3cret"}]}"#),
         ".documents[1].a expected u8"
     );
-    assert_eq!(told::<Loose>(r#"{"a":1,"c":{"a":2,"c":{"b":[1,2,"x"]}}}"#), ".c.c.b[2] expected f64");
-    assert_eq!(told::<Loose>(r#"{"a":256}"#), ".a expected u8");
-    assert_eq!(told::<Loose>(r#"{"b":[1e400]}"#), ".b[0] the number is out of range");
-    assert_eq!(told::<Plain>(r#"{"Struct":{"a":[]}}"#), ".Struct.a expected u8");
-    assert_eq!(told::<Inner>("{}"), " missing field `a`");
-    assert_eq!(told::<BTreeMap<u8, u8>>(r#"{"x":1}"#), ".x expected u8");
-    assert_eq!(told::<Vec<Even>>(r#"["ab","abc"]"#), "[1] abc is odd");
-    assert_eq!(told::<Plain>(r#"{"Unit":null,"Empty":null}"#), " expected a string, or an object with one member");
-    assert_eq!(told::<Plain>("\"Newtype\""), " expected a variant that holds something, as an object with one member");
+    assert_eq!(message::<Loose>(r#"{"a":1,"c":{"a":2,"c":{"b":[1,2,"x"]}}}"#), ".c.c.b[2] expected f64");
+    assert_eq!(message::<Loose>(r#"{"a":256}"#), ".a expected u8");
+    assert_eq!(message::<Loose>(r#"{"b":[1e400]}"#), ".b[0] the number is out of range");
+    assert_eq!(message::<Plain>(r#"{"Struct":{"a":[]}}"#), ".Struct.a expected u8");
+    assert_eq!(message::<Inner>("{}"), " missing field `a`");
+    assert_eq!(message::<BTreeMap<u8, u8>>(r#"{"x":1}"#), ".x expected u8");
+    assert_eq!(message::<Vec<Even>>(r#"["ab","abc"]"#), "[1] abc is odd");
+    assert_eq!(message::<Plain>(r#"{"Unit":null,"Empty":null}"#), " expected a string, or an object with one member");
+    assert_eq!(message::<Plain>("\"Newtype\""), " expected a variant with content: an object with one member");
 }

@@ -1,4 +1,4 @@
-//! Sets of characters, as sorted ranges of code points that neither overlap nor touch.
+//! Sets of characters: sorted ranges of code points that do not overlap or touch.
 
 /// The highest code point.
 pub(super) const LAST: u32 = 0x10_FFFF;
@@ -32,7 +32,7 @@ impl CharSet {
         Self(vec![(code, code)])
     }
 
-    /// The characters that `.` stands for.
+    /// The characters that `.` matches.
     pub(super) fn dot() -> Self {
         Self(LINE_ENDS.to_vec()).complement()
     }
@@ -42,7 +42,7 @@ impl CharSet {
         Self(WORD.to_vec())
     }
 
-    /// The set of an escape such as `\d`, or `None` if `letter` is not the letter of one.
+    /// The set of an escape such as `\d`. Returns `None` for other letters.
     pub(super) fn of_escape(letter: char) -> Option<Self> {
         let set = match letter {
             'd' | 'D' => Self(DIGITS.to_vec()),
@@ -63,7 +63,7 @@ impl CharSet {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// Puts the ranges in order and merges those that overlap or touch.
+    /// Sorts the ranges and merges those that overlap or touch.
     pub(super) fn normalized(mut self) -> Self {
         self.0.sort_unstable();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(self.0.len());
@@ -76,7 +76,7 @@ impl CharSet {
         Self(merged)
     }
 
-    /// All other characters. The set must be normalized.
+    /// Returns the set of all other characters. The set must be normalized.
     pub(super) fn complement(&self) -> Self {
         let mut others = Vec::with_capacity(self.0.len().saturating_add(1));
         let mut next = 0;
@@ -98,7 +98,7 @@ impl CharSet {
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, last)| code <= *last)
     }
 
-    /// The code points at which the set begins or has ended.
+    /// The first code point of each range, and the first one after it.
     pub(super) fn boundaries(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|(first, last)| [*first, last.saturating_add(1)])
     }

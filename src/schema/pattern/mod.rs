@@ -1,11 +1,11 @@
-//! `pattern`: regular expressions as JSON Schema has them, matched in linear time.
+//! `pattern`: the regular expressions of JSON Schema, matched in linear time.
 //!
-//! JSON Schema means the expressions of ECMAScript with the `u` flag (JSON Schema Core §6.4). `parse` reads exactly that syntax; it
-//! rejects lookaround, back references and Unicode properties by name. `nfa` makes an automaton of it, and `search` runs the automaton
-//! over a text. The work of a search is counted in steps of the check that it belongs to.
+//! JSON Schema uses the syntax of ECMAScript with the `u` flag (JSON Schema Core §6.4). `parse` reads exactly that syntax. It rejects
+//! lookaround, back references and Unicode properties. `nfa` compiles it to an automaton, and `search` runs the automaton on a text. The
+//! work of a search takes steps of its check.
 //!
-//! An engine of our own instead of regex-lite: a check needs only the answer "found or not", so states can be cached as in a DFA. That
-//! makes long texts ten to a hundred times faster, and no translation between two syntaxes can change a pattern's meaning.
+//! Why not regex-lite: a check needs only "found or not found", so the states can be cached as in a DFA. Long texts are matched ten to a
+//! hundred times faster, and patterns need no translation between two syntaxes, which could change their meaning.
 
 mod char_set;
 mod nfa;
@@ -15,7 +15,7 @@ mod search;
 use nfa::Nfa;
 pub(super) use search::Searches;
 
-/// A pattern that can be run.
+/// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
     nfa: Nfa,
@@ -23,21 +23,21 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     ///
     /// # Errors
-    /// Why it cannot be run, as the end of a sentence that begins with the pattern.
+    /// What is wrong with the pattern, as a predicate whose subject is the pattern.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let nfa = Nfa::of(&parse::parse(source)?)?;
         Ok(Self { nfa, source: source.to_owned() })
     }
 
-    /// How many states it has.
+    /// The number of states.
     pub(super) fn states(&self) -> usize {
         self.nfa.len()
     }
 
-    /// The pattern as the schema has it.
+    /// The source text.
     pub(super) fn source(&self) -> &str {
         &self.source
     }
@@ -48,11 +48,11 @@ mod tests {
     use super::*;
     use crate::schema::steps::Steps;
 
-    fn is_in(pattern: &str, text: &str) -> bool {
+    fn finds(pattern: &str, text: &str) -> bool {
         let patterns = [Pattern::new(pattern).expect(pattern)];
         let mut searches = Searches::default();
         let first = searches.is_found(&patterns, 0, text, &mut Steps::of(1_000_000));
-        // The second time the states are cached.
+        // Search again when the states are cached.
         let long = text.repeat(200);
         searches.is_found(&patterns, 0, &long, &mut Steps::of(1_000_000));
         assert_eq!(searches.is_found(&patterns, 0, text, &mut Steps::of(1_000_000)), first, "{pattern} {text:?}");
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_those_of_ecmascript() {
+    fn patterns_match_as_in_ecmascript() {
         for (pattern, text, found) in [
             ("^a*$", "aaa", true),
             ("a+", "xxaayy", true),
@@ -125,12 +125,12 @@ mod tests {
             (r"^[A-Za-z0-9+/]*={0,2}$", "YWJj", true),
             (r"^(?:[a-z0-9]{1,63}\.){1,8}[a-z]{2,63}$", "www.example.com", true),
         ] {
-            assert_eq!(is_in(pattern, text), found, "{pattern} {text:?}");
+            assert_eq!(finds(pattern, text), found, "{pattern} {text:?}");
         }
     }
 
     #[test]
-    fn patterns_that_cannot_be_run_are_rejected() {
+    fn unsupported_patterns_are_rejected() {
         for (pattern, says) in [
             ("(?=a)", "lookahead"),
             ("(?!a)", "lookahead"),
@@ -146,13 +146,13 @@ mod tests {
             (r"\u{}", "\\u"),
             (r"\u{61", "\\u"),
             (r"\ ", "unknown escape"),
-            ("(?<>a)", "malformed name"),
-            ("(?<1>a)", "malformed name"),
-            (r"(?<\x61>a)", "malformed name"),
+            ("(?<>a)", "invalid name"),
+            ("(?<1>a)", "invalid name"),
+            (r"(?<\x61>a)", "invalid name"),
             ("(?<n>a)(?<n>b)", "two groups"),
             ("(?<n>a(?:b|(?<n>c)))", "two groups"),
             ("(?:(?<n>a)|b)(?<n>c)", "two groups"),
-            (r"[\udc00-\ud800]", "the wrong way round"),
+            (r"[\udc00-\ud800]", "in reverse order"),
             (r"\01", "digit after `\\0`"),
             (r"\x{41}", "`\\x`"),
             ("a++", "nothing to repeat"),
@@ -160,8 +160,8 @@ mod tests {
             (r"^\b{2}x$", "nothing to repeat"),
             ("a{,2}", "escape it"),
             ("{a}", "escape it"),
-            ("a{2,1}", "the wrong way round"),
-            ("[b-a]", "the wrong way round"),
+            ("a{2,1}", "in reverse order"),
+            ("[b-a]", "in reverse order"),
             (r"[\s-\uFFFF]", "class as the end of a range"),
             (r"[\t-\s]", "class as the end of a range"),
             ("[[:alpha:]]", "escape it"),
@@ -181,7 +181,7 @@ mod tests {
         assert!(Pattern::new(&nested).err().is_some_and(|problem| problem.contains("nested")), "{nested}");
     }
 
-    /// The texts that used to take seconds: the work stays far below that of a whole check.
+    /// A backtracking matcher takes seconds for these texts. Here the steps stay far below the budget.
     #[test]
     fn searches_of_long_texts_take_few_steps() {
         let text = "a".repeat(65_000);
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// A pattern whose states hardly ever repeat: the cache does not help, and the steps run out.
+    /// The states of this pattern hardly ever repeat, so the cache does not help and the steps run out.
     #[test]
     fn searches_end_when_the_steps_run_out() {
         let patterns = [Pattern::new("(a|b)*a(a|b){400}c").expect("a pattern")];

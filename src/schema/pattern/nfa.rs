@@ -1,4 +1,4 @@
-//! A pattern as a nondeterministic finite automaton.
+//! The nondeterministic finite automaton of a pattern.
 
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast};
@@ -10,11 +10,11 @@ pub(super) type StateId = u16;
 /// A state of the automaton.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// Reads a character of a set, by the set's index.
+    /// Reads a character in the set with this index.
     Read(u16, StateId),
-    /// Goes on in either state, without reading.
+    /// Continues in both states, without reading.
     Split(StateId, StateId),
-    /// Goes on where a condition holds, without reading.
+    /// Continues if the assertion holds, without reading.
     If(Assertion, StateId),
     Found,
 }
@@ -26,13 +26,13 @@ pub(super) struct Nfa {
     start: StateId,
     sets: Vec<CharSet>,
     alphabet: Alphabet,
-    /// Whether it can be found at the start of a text only.
+    /// Whether a match can start only at the start of the text.
     pub(super) is_anchored: bool,
-    /// Whether it looks at the ends of words.
+    /// Whether the pattern has `\b` or `\B`.
     pub(super) has_word_boundary: bool,
 }
 
-/// Classes of characters between which the pattern does not distinguish, by their first code points.
+/// Classes of characters that the pattern does not distinguish, by their first code points.
 #[derive(Debug, Default)]
 struct Alphabet {
     firsts: Vec<u32>,
@@ -41,10 +41,10 @@ struct Alphabet {
 }
 
 impl Nfa {
-    /// Makes the automaton of a pattern.
+    /// Compiles a pattern to an automaton.
     ///
     /// # Errors
-    /// It would have too many states.
+    /// The automaton has too many states or classes.
     pub(super) fn of(ast: &Ast) -> Result<Self, String> {
         let mut nfa = Self::default();
         let found = nfa.push(State::Found)?;
@@ -65,22 +65,22 @@ impl Nfa {
         self.start
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub(in crate::schema) fn len(&self) -> usize {
         self.states.len()
     }
 
     pub(super) fn state(&self, id: StateId) -> State {
-        // Every id was given out by `push`.
+        // Every id comes from `push`, so the fallback is never used.
         self.states.get(usize::from(id)).copied().unwrap_or(State::Found)
     }
 
-    /// How many classes of characters there are.
+    /// The number of character classes.
     pub(super) fn classes(&self) -> usize {
         self.alphabet.firsts.len()
     }
 
-    /// The class of an ASCII character; `None` for a byte that is none.
+    /// The class of an ASCII character. Returns `None` for other bytes.
     #[inline]
     pub(super) fn class_of_ascii(&self, byte: u8) -> Option<usize> {
         self.alphabet.ascii.get(usize::from(byte)).map(|class| usize::from(*class))
@@ -115,7 +115,7 @@ impl Nfa {
         Ok(id)
     }
 
-    /// Adds the states of `ast`, which go on in `next`; gives the first of them.
+    /// Adds the states of `ast`, which continue in `next`. Returns the first of them.
     fn add(&mut self, ast: &Ast, next: StateId) -> Result<StateId, String> {
         match ast {
             Ast::Set(set) => {
@@ -156,7 +156,7 @@ impl Nfa {
                 for _ in least..most {
                     let body = self.add(of, entry)?;
                     if body == entry {
-                        // It is empty, however often it is repeated.
+                        // A repetition of nothing is nothing.
                         return Ok(entry);
                     }
                     entry = self.push(State::Split(body, next))?;
@@ -173,7 +173,7 @@ impl Nfa {
         Ok(entry)
     }
 
-    /// Whether every way from the start leads over `^` before it reads a character or is done.
+    /// Whether every path from the start passes `^` before it reads a character or ends.
     fn is_found_at_the_start_only(&self) -> bool {
         let mut seen = vec![false; self.states.len()];
         let mut open = vec![self.start];

@@ -1,6 +1,6 @@
-//! The syntax of patterns: ECMA-262 §22.2.1, `Pattern` with the `u` flag, without lookaround, back references and properties.
+//! The parser of patterns: ECMA-262 §22.2.1, `Pattern` with the `u` flag, without lookaround, back references and properties.
 //!
-//! Unlike there, a backslash may stand before any ASCII punctuation, as many patterns have it; the meaning is the same.
+//! In addition, a backslash is allowed before any ASCII punctuation, because many patterns in use have it. The meaning does not change.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -8,23 +8,23 @@ use std::str::Chars;
 use super::char_set::{CharSet, LAST};
 use crate::limits::PATTERN_GROUPS;
 
-/// A pattern as it was read.
+/// A parsed pattern.
 #[derive(Debug)]
 pub(super) enum Ast {
     Set(CharSet),
     Assertion(Assertion),
-    /// One after another; none is the empty pattern.
+    /// A concatenation. An empty one is the empty pattern.
     Sequence(Vec<Ast>),
     Alternatives(Vec<Ast>),
     Repeat {
         of: Box<Ast>,
         least: u32,
-        /// `None` is without end.
+        /// `None` means unlimited.
         most: Option<u32>,
     },
 }
 
-/// A condition on a place in the text.
+/// A condition on a position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Assertion {
     Start,
@@ -33,27 +33,27 @@ pub(super) enum Assertion {
     NoWordBoundary,
 }
 
-/// Reads a pattern.
+/// Parses a pattern.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// What is wrong with the pattern, as a predicate whose subject is the pattern.
 pub(super) fn parse(source: &str) -> Result<Ast, String> {
     let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new() };
     let ast = parser.alternatives()?;
     match parser.rest.next() {
-        Some(lone) => Err(lone_character(lone)),
+        Some(character) => Err(unexpected(character)),
         None => Ok(ast),
     }
 }
 
-fn lone_character(character: char) -> String {
-    format!("has a lone `{character}`: escape it as `\\{character}`")
+fn unexpected(character: char) -> String {
+    format!("has an unexpected `{character}`: escape it as `\\{character}`")
 }
 
 struct Parser<'s> {
     rest: Peekable<Chars<'s>>,
     depth: usize,
-    /// Names of the groups so far that can match together with the next group.
+    /// The names of earlier groups that can match together with the next group.
     names: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl Parser<'_> {
                 letter => Ast::Set(self.escape(letter)?.into_set()),
             },
             '*' | '+' | '?' => return Err(format!("has nothing to repeat before `{first}`")),
-            '{' | '}' | ']' => return Err(lone_character(first)),
+            '{' | '}' | ']' => return Err(unexpected(first)),
             literal => Ast::Set(CharSet::of(literal.into())),
         })
     }
@@ -116,25 +116,25 @@ impl Parser<'_> {
             return Err(format!("has nothing to repeat before `{quantifier}`"));
         }
         let (least, most) = if quantifier == '{' { self.counts()? } else { (least, most) };
-        // Lazy or greedy, the same texts match.
+        // Lazy and greedy quantifiers match the same texts.
         self.takes('?');
         Ok(Ast::Repeat { of: Box::new(of), least, most })
     }
 
-    /// `2}`, `2,}` or `2,3}`, after the brace.
+    /// Parses `2}`, `2,}` or `2,3}`, after the opening brace.
     fn counts(&mut self) -> Result<(u32, Option<u32>), String> {
-        let least = self.number().ok_or_else(|| lone_character('{'))?;
+        let least = self.number().ok_or_else(|| unexpected('{'))?;
         let most = if self.takes(',') { self.number() } else { Some(least) };
         if !self.takes('}') {
-            return Err(lone_character('{'));
+            return Err(unexpected('{'));
         }
         if most.is_some_and(|most| most < least) {
-            return Err(format!("has the counts of `{{{least},…}}` the wrong way round"));
+            return Err(format!("has the counts of `{{{least},…}}` in reverse order"));
         }
         Ok((least, most))
     }
 
-    /// A number; a larger one than 32 bits hold is cut to that.
+    /// Parses a number. A number above `u32::MAX` becomes `u32::MAX`.
     fn number(&mut self) -> Option<u32> {
         let mut number = None;
         while let Some(digit) = self.rest.peek().and_then(|next| next.to_digit(10)) {
@@ -165,7 +165,7 @@ impl Parser<'_> {
         if self.takes(')') { Ok(inner) } else { Err("has an unclosed group".into()) }
     }
 
-    /// The name of a group and the `>` after it. Among characters that are not ASCII, letters and numbers are accepted.
+    /// Parses the name of a group and the `>` after it. Unicode letters and numbers are allowed.
     fn group_name(&mut self) -> Result<(), String> {
         let mut name = String::new();
         while !self.takes('>') {
@@ -180,11 +180,11 @@ impl Parser<'_> {
             };
             match character.filter(is_allowed) {
                 Some(character) => name.push(character),
-                None => return Err("has a group with a malformed name".into()),
+                None => return Err("has a group with an invalid name".into()),
             }
         }
         if name.is_empty() {
-            return Err("has a group with a malformed name".into());
+            return Err("has a group with an invalid name".into());
         }
         if self.names.contains(&name) {
             return Err(format!("has two groups with the name `{name}`"));
@@ -193,12 +193,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A class, after its bracket.
+    /// Parses a class, after the opening bracket.
     fn class(&mut self) -> Result<CharSet, String> {
         let is_negated = self.takes('^');
         let mut set = CharSet::default();
         while let Some(first) = self.class_atom()? {
-            // A hyphen right before the end stands for itself.
+            // A hyphen before the closing bracket is a literal.
             let mut ahead = self.rest.clone();
             let is_range = ahead.next() == Some('-') && ahead.peek().is_some_and(|next| *next != ']');
             if !is_range {
@@ -211,7 +211,7 @@ impl Parser<'_> {
                 (Escaped::Character(first), Escaped::Character(last)) if first <= last => set.add(first, last),
                 (Escaped::Character(first), Escaped::Character(last)) => {
                     let [first, last] = [first, last].map(shown);
-                    return Err(format!("has the range `{first}-{last}` the wrong way round"));
+                    return Err(format!("has the range `{first}-{last}` in reverse order"));
                 }
                 _ => return Err("has a class as the end of a range".into()),
             }
@@ -220,7 +220,7 @@ impl Parser<'_> {
         Ok(if is_negated { set.complement() } else { set })
     }
 
-    /// The next character or class within a class; `None` at the end of the class.
+    /// Parses the next character or escape in a class. Returns `None` at the end of the class.
     fn class_atom(&mut self) -> Result<Option<Escaped>, String> {
         match self.rest.next() {
             Some(']') => Ok(None),
@@ -233,7 +233,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What the backslash before `letter` makes of it.
+    /// Parses an escape, after the backslash.
     fn escape(&mut self, letter: Option<char>) -> Result<Escaped, String> {
         let Some(letter) = letter else { return Err("ends in a backslash".into()) };
         if let Some(set) = CharSet::of_escape(letter) {
@@ -266,7 +266,7 @@ impl Parser<'_> {
         (0..count).try_fold(0_u32, |number, _| Some((number << 4) | self.rest.next()?.to_digit(16)?))
     }
 
-    /// The code point of `XXXX`, of two such that are one character, or of `{X…}`, after `\u`. It may be a surrogate: no text contains one.
+    /// Parses `XXXX`, a surrogate pair or `{X…}`, after `\u`. The result may be a lone surrogate, which never matches.
     fn unicode(&mut self) -> Option<u32> {
         if self.takes('{') {
             let mut code = self.hexadecimal(1)?;
@@ -289,12 +289,12 @@ impl Parser<'_> {
     }
 }
 
-/// A code point as an error message shows it.
+/// Formats a code point for an error message.
 fn shown(code: u32) -> String {
     char::from_u32(code).map_or_else(|| format!("\\u{code:04x}"), String::from)
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum Escaped {
     /// A code point.
     Character(u32),

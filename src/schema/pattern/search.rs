@@ -1,7 +1,7 @@
-//! Running an automaton over a text, as a DFA whose states are made when they are first met.
+//! Runs an automaton on a text, as a DFA whose states are created on demand.
 //!
-//! A state of the DFA is the set of NFA states that can come next, and what the last character was. Most texts lead through a handful
-//! of them, again and again. Where they do not, the cache is emptied when it is full, and every new state costs its steps.
+//! A state of the DFA is the set of NFA states that can come next, and the kind of the last character. Most texts visit only a few
+//! states many times. For other texts every new state takes steps, and a full cache is emptied.
 
 use rustc_hash::FxHashMap;
 
@@ -11,15 +11,15 @@ use super::parse::Assertion;
 use crate::limits::PATTERN_CACHE;
 use crate::schema::steps::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
-/// Bytes of texts that are read without caching states, for each pattern of a check: for a few, the cache costs more than it brings.
+/// The bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
 const UNCACHED: usize = 256;
 
-/// Transitions that are not to a state.
+/// Special values of a transition.
 const UNKNOWN: u32 = u32::MAX;
 const FOUND: u32 = u32::MAX - 1;
 const LOST: u32 = u32::MAX - 2;
 
-/// What the last character was, as far as the conditions of a pattern can see it.
+/// The kind of the last character, as far as assertions distinguish it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Before {
     #[default]
@@ -28,17 +28,17 @@ enum Before {
     Other,
 }
 
-/// The searches of one check, each with the states that its pattern has met.
+/// The searches of one check, each with the cached states of its pattern.
 #[derive(Debug, Default)]
 pub(in crate::schema) struct Searches {
     of_patterns: Vec<Option<Box<Search>>>,
-    /// Bytes of all cached states.
+    /// The memory of all cached states, in bytes.
     bytes: usize,
     scratch: Scratch,
 }
 
 impl Searches {
-    /// Whether the pattern with that index is found in `text`. The answer does not count once the steps are exhausted.
+    /// Whether the pattern with that index matches in `text`. The result must not be used once the steps are exhausted.
     pub(in crate::schema) fn is_found(
         &mut self,
         patterns: &[Pattern],
@@ -75,20 +75,20 @@ impl Searches {
 /// The search for one pattern.
 #[derive(Debug, Default)]
 struct Search {
-    /// The states of the DFA: the NFA states that each stands for. A state's id is where its transitions begin.
+    /// The NFA states of each DFA state. The id of a DFA state is the offset of its transitions in `next`.
     keys: Vec<Key>,
     by_key: FxHashMap<Key, u32>,
-    /// Where each class of characters leads from each state, and last where the end of the text does.
+    /// The transitions of each state: one per character class, then one for the end of the text.
     next: Vec<u32>,
-    /// How many transitions each state has.
+    /// The number of transitions per state.
     stride: usize,
-    /// Bytes of the cached states.
+    /// The memory of the cached states, in bytes.
     bytes: usize,
-    /// Bytes of text that were read without the cache.
+    /// The bytes of text that were read without the cache.
     read: usize,
 }
 
-/// NFA states, in order, whose conditions have not been looked at yet, and what the character before them was.
+/// Sorted NFA states whose assertions are not evaluated yet, and the kind of the character before them.
 type Key = (Before, Box<[StateId]>);
 
 impl Search {
@@ -96,7 +96,7 @@ impl Search {
         Self { stride: nfa.classes().saturating_add(1), ..Self::default() }
     }
 
-    /// Runs the automaton as it is: nothing is cached.
+    /// Runs the NFA without a cache.
     fn run(&mut self, nfa: &Nfa, text: &str, scratch: &mut Scratch, steps: &mut Steps) -> bool {
         self.read = self.read.saturating_add(text.len());
         let (mut states, mut before) = (vec![nfa.start()], Before::Start);
@@ -121,7 +121,7 @@ impl Search {
                 return false;
             }
             rest = rest.get(read..).unwrap_or_default();
-            // The next character, or the end, leads to where it has not led before.
+            // The transition for the next character or the end is not cached, or is not to a state.
             let mut characters = rest.chars();
             let class = characters.next().map(|character| nfa.class_of(character));
             match self.transition(nfa, state, class, scratch, steps) {
@@ -133,7 +133,7 @@ impl Search {
         }
     }
 
-    /// Follows known transitions from `state`, as far as they lead to other states: gives the last state and the bytes that were read.
+    /// Follows cached transitions from `state` while they are to states. Returns the last state and the number of bytes read.
     fn follow(&self, nfa: &Nfa, mut state: u32, text: &str) -> (u32, usize) {
         let bytes = text.as_bytes();
         let mut at = 0_usize;
@@ -154,7 +154,7 @@ impl Search {
         (state, at)
     }
 
-    /// Where a character of that class leads; `None` is the end of the text.
+    /// Returns the transition for a character class, or for the end of the text if `class` is `None`.
     fn transition(
         &mut self,
         nfa: &Nfa,
@@ -198,14 +198,14 @@ impl Search {
                 self.state(Before::after(nfa, class), &scratch.next, steps)
             }
         };
-        // After the cache was emptied, the slot is another state's.
+        // If the cache was emptied, the slot belongs to another state.
         if let Some(next) = self.next.get_mut(slot).filter(|_| !is_emptied && !steps.are_exhausted()) {
             *next = target;
         }
         target
     }
 
-    /// The state of the DFA that stands for these NFA states.
+    /// Returns the DFA state for these NFA states, and creates it if necessary.
     fn state(&mut self, before: Before, states: &[StateId], steps: &mut Steps) -> u32 {
         let key = (before, Box::from(states));
         if let Some(known) = self.by_key.get(&key) {
@@ -224,27 +224,27 @@ impl Search {
     }
 }
 
-/// Memory that is used again for each transition.
+/// Buffers that are reused for each transition.
 #[derive(Debug, Default)]
 struct Scratch {
     open: Vec<StateId>,
-    /// In which transition each NFA state was last visited, and last added to `next`.
+    /// The transition in which each NFA state was last visited, and last added to `next`.
     visited: Vec<u32>,
     added: Vec<u32>,
     transition: u32,
     next: Vec<StateId>,
 }
 
-/// Where a character leads.
+/// The result of a transition.
 enum Outcome {
     Found,
     Lost,
-    /// To the NFA states in [`Scratch::next`].
+    /// The search continues in the NFA states of [`Scratch::next`].
     Next,
 }
 
 impl Scratch {
-    /// The same, with room for so many states.
+    /// Grows the buffers for this number of states.
     fn of_size(&mut self, states: usize) -> &mut Self {
         if self.visited.len() < states {
             self.visited.resize(states, 0);
@@ -253,7 +253,7 @@ impl Scratch {
         self
     }
 
-    /// Follows `states` without reading, then over a character of that class. Without a class, the text is at its end.
+    /// Follows the transitions of `states` that do not read, then those for a character class. `None` is the end of the text.
     fn advance(
         &mut self,
         nfa: &Nfa,
@@ -262,7 +262,7 @@ impl Scratch {
         class: Option<usize>,
         steps: &mut Steps,
     ) -> Outcome {
-        // It takes four thousand million transitions until a number comes again, and a check has fewer steps.
+        // The counter wraps after 2^32 transitions. A check has fewer steps.
         self.transition = self.transition.wrapping_add(1);
         self.next.clear();
         self.open.clear();
@@ -301,7 +301,7 @@ impl Scratch {
     }
 }
 
-/// Whether a state is met for the first time in this transition.
+/// Marks a state. Returns whether this is the first time in this transition.
 fn is_new(last: &mut [u32], id: StateId, transition: u32) -> bool {
     match last.get_mut(usize::from(id)) {
         Some(last) if *last != transition => {
@@ -323,7 +323,7 @@ fn holds(assertion: Assertion, before: Before, nfa: &Nfa, class: Option<usize>) 
 }
 
 impl Before {
-    /// What a character of that class is to the next. Patterns that do not look at words need not tell them apart.
+    /// The kind of a character class. Patterns without `\b` and `\B` do not distinguish words.
     fn after(nfa: &Nfa, class: Option<usize>) -> Self {
         let is_word = nfa.has_word_boundary && class.is_some_and(|class| nfa.is_word(class));
         if is_word { Self::Word } else { Self::Other }

@@ -1,6 +1,6 @@
-//! Which templates are refused, and which variables.
+//! Templates and variables that are rejected.
 
-use edge_mcp::uri_template::{ExpandError, Refusal, UriTemplate, UriTemplateError as E};
+use edge_mcp::uri_template::{ExpandError, InvalidVariable, UriTemplate, UriTemplateError as E};
 
 use crate::{parsed, variables};
 
@@ -9,7 +9,7 @@ fn ambiguous(variable: &str, next: &str) -> E {
 }
 
 #[test]
-fn a_bad_template_is_refused() {
+fn invalid_templates_are_rejected() {
     for (template, error) in [
         ("", E::Scheme),
         ("{slug}", E::Scheme),
@@ -58,7 +58,7 @@ fn a_bad_template_is_refused() {
 }
 
 #[test]
-fn a_template_is_refused_where_a_variable_has_no_end() {
+fn templates_with_ambiguous_ends_are_rejected() {
     for (template, error) in [
         ("kb://{a}{b}", ambiguous("a", "{b}")),
         ("kb://{a}-{b}", ambiguous("a", "-{b}")),
@@ -102,22 +102,22 @@ fn names_are_those_of_the_specification() {
 }
 
 #[test]
-fn variables_that_would_not_be_given_back_are_refused() {
+fn variables_that_would_not_match_again_are_rejected() {
     for (template, pairs, variable, reason) in [
-        ("x:{a}", &[][..], "a", Refusal::Missing),
-        ("x:{/a,b}", &[("a", "1")], "b", Refusal::Missing),
-        ("x:{a}{?b}", &[("b", "1")], "a", Refusal::Missing),
-        ("x:{a}", &[("a", "1"), ("b", "2")], "b", Refusal::Unknown),
-        ("x:{a}", &[("a", "")], "a", Refusal::Empty),
-        ("x:{#a}", &[("a", "")], "a", Refusal::Empty),
-        ("x:{a}", &[("a", "b\0")], "a", Refusal::Nul),
-        ("x:{?a}", &[("a", "\0")], "a", Refusal::Nul),
-        ("x:{a}", &[("a", "..")], "a", Refusal::DotSegment),
-        ("x:{+a}", &[("a", "/b/../c")], "a", Refusal::DotSegment),
-        ("x:{/a}", &[("a", "b/.")], "a", Refusal::DotSegment),
-        ("x:{?a}", &[("a", "..\\b")], "a", Refusal::DotSegment),
-        ("x:{+a}", &[("a", "b%20c")], "a", Refusal::Escape),
-        ("x:{#a}", &[("a", "%fF")], "a", Refusal::Escape),
+        ("x:{a}", &[][..], "a", InvalidVariable::Missing),
+        ("x:{/a,b}", &[("a", "1")], "b", InvalidVariable::Missing),
+        ("x:{a}{?b}", &[("b", "1")], "a", InvalidVariable::Missing),
+        ("x:{a}", &[("a", "1"), ("b", "2")], "b", InvalidVariable::Unknown),
+        ("x:{a}", &[("a", "")], "a", InvalidVariable::Empty),
+        ("x:{#a}", &[("a", "")], "a", InvalidVariable::Empty),
+        ("x:{a}", &[("a", "b\0")], "a", InvalidVariable::Nul),
+        ("x:{?a}", &[("a", "\0")], "a", InvalidVariable::Nul),
+        ("x:{a}", &[("a", "..")], "a", InvalidVariable::DotSegment),
+        ("x:{+a}", &[("a", "/b/../c")], "a", InvalidVariable::DotSegment),
+        ("x:{/a}", &[("a", "b/.")], "a", InvalidVariable::DotSegment),
+        ("x:{?a}", &[("a", "..\\b")], "a", InvalidVariable::DotSegment),
+        ("x:{+a}", &[("a", "b%20c")], "a", InvalidVariable::Escape),
+        ("x:{#a}", &[("a", "%fF")], "a", InvalidVariable::Escape),
     ] {
         let error = ExpandError { variable: variable.to_owned(), reason };
         assert_eq!(parsed(template).expand(&variables(pairs.iter().copied())), Err(error), "{template}");
@@ -125,7 +125,7 @@ fn variables_that_would_not_be_given_back_are_refused() {
 }
 
 #[test]
-fn an_error_says_what_why_and_what_to_do() {
+fn errors_name_the_variable_and_the_problem() {
     let text = |template| UriTemplate::parse(template).unwrap_err().to_string();
     let text_has = |template, parts: &[&str]| parts.iter().all(|part| text(template).contains(part));
     assert!(text_has("kb://{a}-{b}", &["`a`", "`-{b}`", "`/`"]), "{}", text("kb://{a}-{b}"));
@@ -134,5 +134,5 @@ fn an_error_says_what_why_and_what_to_do() {
     assert!(text_has("kb://%", &["`%25`"]), "{}", text("kb://%"));
     assert!(text_has("kb://{", &["brace"]), "{}", text("kb://{"));
     let refused = parsed("x:{a}").expand(&variables([("a", "..")])).unwrap_err();
-    assert_eq!(refused.to_string(), "the variable `a` has a path segment `.` or `..`");
+    assert_eq!(refused.to_string(), "the variable `a` contains a path segment `.` or `..`");
 }

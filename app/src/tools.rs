@@ -1,0 +1,111 @@
+//! The tools for single documents: search, read and save.
+
+use std::rc::Rc;
+
+use edge_mcp::{HandlerError, Json, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Document, Slug};
+use crate::scopes;
+use crate::store::{Hit, MAX_QUERY_CHARACTERS, Store, with_store};
+
+/// The name of the tool that searches documents.
+pub(crate) const SEARCH_DOCUMENTS: &str = "search-documents";
+/// The name of the tool that reads one document.
+pub(crate) const READ_DOCUMENT: &str = "read-document";
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    /// What to look for: words, in any order
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARACTERS))]
+    query: String,
+    /// How many documents to return at most
+    #[schemars(range(min = 1, max = 50))]
+    #[serde(default = "default_limit")]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    /// The documents that fit, best first
+    documents: Vec<Hit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Read {
+    /// The document's slug, as search-documents returns it
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    slug: Slug,
+}
+
+/// What was saved.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Saved {
+    /// The document's slug
+    slug: String,
+    /// The document as a resource
+    uri: String,
+}
+
+impl From<&Document> for Saved {
+    fn from(document: &Document) -> Self {
+        Self { slug: document.slug.as_str().to_owned(), uri: document.slug.uri() }
+    }
+}
+
+/// `search-documents`
+pub(crate) fn search_documents<S: Store>(store: &Rc<S>) -> Tool {
+    Tool::new(SEARCH_DOCUMENTS, with_store(store, search))
+        .title("Search documents")
+        .description("Finds the documents in which the words of a query occur, best first, with a passage of each.")
+        .scopes([scopes::READ])
+        .read_only()
+        .closed_world()
+}
+
+/// `read-document`
+pub(crate) fn read_document<S: Store>(store: &Rc<S>) -> Tool {
+    Tool::new(READ_DOCUMENT, with_store(store, read))
+        .title("Read a document")
+        .description("Returns the whole text of one document, in Markdown.")
+        .scopes([scopes::READ])
+        .read_only()
+        .closed_world()
+}
+
+/// `save-document`
+pub(crate) fn save_document<S: Store>(store: &Rc<S>) -> Tool {
+    Tool::new("save-document", with_store(store, save))
+        .title("Save a document")
+        .description("Creates a document, or replaces the one that has this slug.")
+        .scopes([scopes::WRITE])
+        .destructive()
+        .idempotent()
+        .closed_world()
+}
+
+async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, HandlerError> {
+    Ok(Json(Found { documents: store.search(&query, limit).await? }))
+}
+
+async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, HandlerError> {
+    let document = store.read(&slug).await?;
+    document.map(|document| document.text).ok_or_else(|| not_found(&slug))
+}
+
+async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, HandlerError> {
+    store.save(std::slice::from_ref(&document)).await?;
+    Ok(Json(Saved::from(&document)))
+}
+
+fn not_found(slug: &Slug) -> HandlerError {
+    HandlerError::new(format!(
+        "There is no document `{}`. Call search-documents to find documents by their text.",
+        slug.as_str()
+    ))
+}

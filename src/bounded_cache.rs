@@ -1,0 +1,114 @@
+//! A cache of bounded size whose entries expire.
+
+use std::borrow::Borrow;
+
+/// A map of at most `capacity` entries, each with the time at which it expires.
+///
+/// An insertion into a full cache evicts the expired entries. If none has expired, it evicts the entry that expires soonest.
+///
+/// Times are numbers of one unit, such as seconds since 1970. The cache has no clock: each call says what time it is.
+pub(crate) struct BoundedCache<K, V> {
+    capacity: usize,
+    /// Sorted by key.
+    entries: Vec<Entry<K, V>>,
+}
+
+struct Entry<K, V> {
+    key: K,
+    value: V,
+    expires: u64,
+}
+
+impl<K: Ord, V> BoundedCache<K, V> {
+    /// Creates an empty cache.
+    pub(crate) const fn new(capacity: usize) -> Self {
+        Self { capacity, entries: Vec::new() }
+    }
+
+    /// Returns the value of `key` if there is one that has not expired.
+    pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q, now: u64) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let entry = self.entries.get(self.position(key).ok()?)?;
+        (now < entry.expires).then_some(&entry.value)
+    }
+
+    /// Inserts `value`, or replaces the value that `key` has. Does nothing if `expires` has already passed.
+    pub(crate) fn insert(&mut self, key: K, value: V, expires: u64, now: u64) {
+        if expires <= now || self.capacity == 0 {
+            return;
+        }
+        if let Ok(position) = self.position(&key) {
+            self.entries.remove(position);
+        }
+        if self.entries.len() >= self.capacity {
+            self.entries.retain(|entry| now < entry.expires);
+        }
+        if self.entries.len() >= self.capacity {
+            let soonest = self.entries.iter().enumerate().min_by_key(|(_, entry)| entry.expires);
+            if let Some((position, _)) = soonest {
+                self.entries.remove(position);
+            }
+        }
+        let position = self.position(&key).unwrap_or_else(|position| position);
+        self.entries.insert(position, Entry { key, value, expires });
+    }
+
+    /// Returns the position of `key`, or the position at which it would have to be inserted.
+    fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.binary_search_by(|entry| entry.key.borrow().cmp(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(cache: &BoundedCache<&'static str, u8>) -> Vec<&'static str> {
+        cache.entries.iter().map(|entry| entry.key).collect()
+    }
+
+    #[test]
+    fn an_entry_expires() {
+        let mut cache = BoundedCache::new(2);
+        cache.insert("a", 1, 10, 5);
+        assert_eq!((cache.get("a", 9), cache.get("a", 10), cache.get("b", 9)), (Some(&1), None, None));
+        cache.insert("a", 2, 5, 5);
+        assert_eq!(cache.get("a", 9), Some(&1), "an expired value replaces nothing");
+        cache.insert("a", 3, 20, 5);
+        assert_eq!((cache.get("a", 19), cache.entries.len()), (Some(&3), 1));
+    }
+
+    /// A full cache evicts the expired entries and no others. If there are none, it evicts the entry that expires soonest.
+    #[test]
+    fn expired_entries_are_evicted_first() {
+        let mut cache = BoundedCache::new(4);
+        for (key, expires) in [("b", 20), ("d", 10), ("a", 30), ("c", 10)] {
+            cache.insert(key, 0, expires, 0);
+        }
+        cache.insert("e", 0, 15, 10);
+        assert_eq!(keys(&cache), ["a", "b", "e"]);
+        cache.insert("f", 0, 40, 10);
+        cache.insert("g", 0, 12, 10);
+        assert_eq!(keys(&cache), ["a", "b", "f", "g"], "e expires soonest, and the new entry stays");
+        cache.insert("a", 0, 50, 10);
+        assert_eq!(keys(&cache), ["a", "b", "f", "g"], "a replaced value evicts nothing");
+    }
+
+    #[test]
+    fn the_capacity_is_never_exceeded() {
+        let mut cache = BoundedCache::new(100);
+        for key in 0..1000_u64 {
+            cache.insert(key * 7 % 1000, key, 100 + key % 3, 5);
+            assert!(cache.entries.len() <= 100);
+            assert_eq!(cache.get(&(key * 7 % 1000), 99), Some(&key), "the newest entry is there");
+        }
+        let mut none = BoundedCache::new(0);
+        none.insert(1, 1, 2, 0);
+        assert_eq!(none.get(&1, 0), None);
+    }
+}

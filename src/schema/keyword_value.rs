@@ -1,0 +1,65 @@
+//! Readers for the values of keywords. Each returns an error with the position if the value has the wrong type.
+
+use serde_json::{Map, Value};
+
+use super::error::SchemaError;
+use super::program::Number;
+use super::types::{Type, Types};
+use crate::json::decimal::Decimal;
+use crate::json::short_decimal::ShortDecimal;
+
+pub(super) fn must_be(what: &str, pointer: &str) -> SchemaError {
+    SchemaError::at(pointer, format!("the value must be {what}"))
+}
+
+pub(super) fn array<'v>(value: &'v Value, pointer: &str) -> Result<&'v Vec<Value>, SchemaError> {
+    value.as_array().ok_or_else(|| must_be("an array", pointer))
+}
+
+pub(super) fn members<'v>(value: &'v Value, pointer: &str) -> Result<&'v Map<String, Value>, SchemaError> {
+    value.as_object().ok_or_else(|| must_be("an object", pointer))
+}
+
+pub(super) fn boolean(value: &Value, pointer: &str) -> Result<bool, SchemaError> {
+    value.as_bool().ok_or_else(|| must_be("true or false", pointer))
+}
+
+pub(super) fn string<'v>(value: &'v Value, pointer: &str) -> Result<&'v str, SchemaError> {
+    value.as_str().ok_or_else(|| must_be("a string", pointer))
+}
+
+pub(super) fn strings(value: &Value, pointer: &str) -> Result<Vec<String>, SchemaError> {
+    let strings = array(value, pointer)?.iter().map(|item| item.as_str().map(str::to_owned));
+    strings.collect::<Option<_>>().ok_or_else(|| must_be("an array of strings", pointer))
+}
+
+pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, SchemaError> {
+    let names = match value {
+        Value::String(name) => vec![name.clone()],
+        _ => strings(value, pointer)?,
+    };
+    names.iter().try_fold(Types::NONE, |types, name| match Type::named(name) {
+        Some(known) => Ok(types.with(known)),
+        None => Err(SchemaError::at(pointer, format!("unknown type `{name}`"))),
+    })
+}
+
+pub(super) fn number(value: &Value, pointer: &str) -> Result<Number, SchemaError> {
+    let text = if value.is_number() { value.to_string() } else { String::new() };
+    let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", pointer))?;
+    Ok(Number { exact, short: ShortDecimal::of(&text) })
+}
+
+pub(super) fn positive_number(value: &Value, pointer: &str) -> Result<Number, SchemaError> {
+    let number = number(value, pointer)?;
+    if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", pointer)) }
+}
+
+/// Reads a non-negative integer. `2.0` is an integer, too.
+pub(super) fn count(value: &Value, pointer: &str) -> Result<u64, SchemaError> {
+    let whole = || value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..9e15).contains(number));
+    // In this range every integer f64 is a u64.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let number = value.as_u64().or_else(|| whole().map(|number| number as u64));
+    number.ok_or_else(|| must_be("a non-negative integer", pointer))
+}
