@@ -1,8 +1,8 @@
-//! Answers that may become streams.
+//! Calls whose answer may become an event stream.
 //!
-//! The handler runs in one task from beginning to end, and the answer holds only the channel that leads to it: a half-run
-//! handler that is handed from one waker to another can hang. What comes out of the channel first decides: a notification
-//! makes the answer a stream, the response makes it a JSON object.
+//! The handler runs in a task of its own, and the answer receives its messages through a channel. It must not move between tasks: some
+//! futures keep the waker of their first poll, and would hang. The first message decides the kind of the answer: a notification makes it
+//! a stream, and the response makes it one JSON document.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -29,9 +29,9 @@ use crate::rpc::Prepared;
 pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
     parts: Parts,
-    /// Dropped with the stream.
+    /// It is dropped with the stream.
     open: oneshot::Sender<()>,
-    /// Ready when the client has gone away.
+    /// It is ready when the client has disconnected.
     gone: Shared<LocalBoxFuture<'static, ()>>,
 }
 
@@ -50,16 +50,16 @@ pub(super) fn open(
     (live, Channel { sender, parts: Parts { notifications, rest }, open, gone })
 }
 
-/// A call that is answered in a task of its own, and what is written of it when it ends.
+/// A call that runs in a task of its own, with the data for its log line.
 pub(super) struct Job {
     pub prepared: Prepared,
     pub line: LogLine,
     pub started: u64,
-    /// The memory that is reserved for what the call keeps of its request.
+    /// The memory that the call keeps of its request.
     pub reservation: Reservation,
 }
 
-/// Answers a call on its channel, as a stream if the handler has something to tell.
+/// Starts the task of a call, and answers with a stream if the handler sends notifications.
 pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Response<Body> {
     let Channel { sender, mut parts, open, gone } = channel;
     host.spawn(run(job, sender, gone, host.clone()).boxed_local());
@@ -68,7 +68,7 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
             Some(Part::Silence) => continue,
             Some(Part::Response(status, body)) => json_response(status, body),
             Some(first) => stream::response(EventStream::new(first, parts, open)),
-            // The task ends with a response, or the machine has ended it.
+            // The task sends a response last, unless the host has stopped it.
             None => json_response(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
         };
     }
@@ -81,18 +81,18 @@ async fn run(
     host: Rc<dyn Host>,
 ) {
     let cx = job.prepared.cx().clone();
-    // Older revisions do not take a closed stream for a cancelled request.
+    // In older revisions a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
-        // Nothing more is sent to a client that has gone away.
+        // Sending fails if the client has disconnected, and that is fine.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
             (status, body) = work => return send(Part::Response(status, body)),
             () = gone => {
-                // Nobody is left to answer. A handler that looks at that itself goes on to its end.
+                // The call is dropped, unless its handler watches for the disconnection itself.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
                     work.await;
                 }
