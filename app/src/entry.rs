@@ -12,11 +12,7 @@ use crate::server::server;
 
 edge_mcp::worker::entry!(endpoint);
 
-fn endpoint(env: &Env) -> Endpoint {
-    configured(env).unwrap_or_else(Endpoint::misconfigured)
-}
-
-fn configured(env: &Env) -> Result<Endpoint, ConfigError> {
+fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let unbound =
         |_| ConfigError::new("DB", "is not bound: [[d1_databases]] in wrangler.toml names a database of this name");
     let store = Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?));

@@ -7,8 +7,8 @@ use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
-use crate::store::Store;
+use crate::document::{Document, Slug};
+use crate::store::{Outage, Store, StoreError};
 use crate::tools::Saved;
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,28 +26,40 @@ pub(crate) struct Ingested {
 
 /// Returns the workflow. It saves into `store`.
 pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow {
-    let store = store.clone();
-    let description =
+    const DESCRIPTION: &str =
         "Creates many documents, or replaces those that have their slugs. All of them are stored or none.";
-    let handler = move |Documents { documents }: Documents, cx: Context| {
-        let store = store.clone();
-        async move {
-            cx.step("check", &(), async || check(&documents)).await?;
-            cx.step("store", &(), async || Ok(store.save(&documents).await?)).await?;
-            Ok::<_, HandlerError>(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
-        }
-    };
-    Workflow::new("ingest", description, handler).title("Store documents")
+    let store = store.clone();
+    let run = move |documents: Documents, cx: Context| run(store.clone(), documents, cx);
+    Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
+}
+
+async fn run<S: Store>(
+    store: Rc<S>,
+    Documents { documents }: Documents,
+    cx: Context,
+) -> Result<Json<Ingested>, HandlerError> {
+    let slugs: Vec<_> = documents.iter().map(|document| &document.slug).collect();
+    cx.step("check", &slugs, async || check(&slugs)).await?;
+    cx.step("store", &slugs, async || Ok(save(&*store, &documents).await?)).await?;
+    Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
 }
 
 /// Rejects a slug that occurs twice: one of its documents would overwrite the other.
-fn check(documents: &[Document]) -> Result<(), HandlerError> {
+fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     let mut seen = BTreeSet::new();
-    match documents.iter().find(|document| !seen.insert(&document.slug)) {
+    match slugs.iter().find(|slug| !seen.insert(**slug)) {
         Some(duplicate) => Err(HandlerError::new(format!(
             "Two documents have the slug `{}`. Give each document its own slug. Nothing was stored.",
-            duplicate.slug.as_str()
+            duplicate.as_str()
         ))),
         None => Ok(()),
+    }
+}
+
+/// Saves the documents, at the second attempt if the database does not answer the first. Saving twice has no further effect.
+async fn save<S: Store>(store: &S, documents: &[Document]) -> Result<(), StoreError> {
+    match store.save(documents).await {
+        Err(StoreError { outage: Outage::Unavailable, .. }) => store.save(documents).await,
+        saved => saved,
     }
 }

@@ -130,21 +130,25 @@ fn arguments_are_checked() {
     let document = |slug: &str, title: &str, text: &str| json!({ "slug": slug, "title": title, "text": text });
     for (tool, arguments, says) in [
         ("search-documents", json!({}), "`query` is required"),
-        ("search-documents", json!({ "query": "" }), "query: has 0 characters"),
-        ("search-documents", json!({ "query": "x".repeat(501) }), "query: has 501 characters"),
-        ("search-documents", json!({ "query": "x", "limit": 0 }), "limit: 0 is below"),
-        ("search-documents", json!({ "query": "x", "limit": 51 }), "limit: 51 is above"),
+        ("search-documents", json!({ "query": "" }), "`query` must have at least 1 character (got 0)"),
+        ("search-documents", json!({ "query": "x".repeat(501) }), "`query` must have at most 500 characters (got 501)"),
+        ("search-documents", json!({ "query": "x", "limit": 0 }), "`limit` must be at least 1 (got 0)"),
+        ("search-documents", json!({ "query": "x", "limit": 51 }), "`limit` must be at most 50 (got 51)"),
         (
             "read-document",
             json!({ "slug": "No Slug" }),
-            "slug: a slug is made of a-z, 0-9 and -, such as `getting-started`",
+            "`slug`: a slug is made of a-z, 0-9 and -, such as `getting-started`",
         ),
         ("read-document", json!({ "slug": "none" }), "There is no document `none`"),
-        ("save-document", document("", "t", "x"), "slug: has 0 characters"),
+        ("save-document", document("", "t", "x"), "`slug` must have at least 1 character (got 0)"),
         ("save-document", document("../etc", "t", "x"), "a slug is made of"),
-        ("save-document", document("a", "", "x"), "title: has 0 characters"),
-        ("save-document", document("a", "t", ""), "text: has 0 characters"),
-        ("save-document", document("a", "t", &"x".repeat(400_001)), "text: has 400001 characters"),
+        ("save-document", document("a", "", "x"), "`title` must have at least 1 character (got 0)"),
+        ("save-document", document("a", "t", ""), "`text` must have at least 1 character (got 0)"),
+        (
+            "save-document",
+            document("a", "t", &"x".repeat(400_001)),
+            "`text` must have at most 400000 characters (got 400001)",
+        ),
     ] {
         let (text, is_error) = base.text(tool, arguments);
         assert!(is_error && text.contains(says), "{tool}: {text}");

@@ -73,18 +73,41 @@ pub(crate) fn late(limit: Duration) -> String {
 }
 
 /// Runs the handler of a prompt or a resource; `None`, if it asks for something first.
-pub(crate) async fn run_or_ask<F: Future>(cx: &Context, work: F) -> Result<Option<F::Output>, RpcError> {
-    match run(cx, DEADLINE, work).await {
+pub(crate) async fn run_or_ask<F: Future>(
+    cx: &Context,
+    deadline: Duration,
+    work: F,
+) -> Result<Option<F::Output>, RpcError> {
+    match run(cx, deadline, work).await {
         Ended::Done(made) => Ok(Some(made)),
         Ended::Asks => Ok(None),
-        Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(DEADLINE))),
+        Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(deadline))),
     }
 }
 
 /// Runs a function that lists or completes, which cannot ask: their methods have no way to carry a question.
-pub(crate) async fn run_only<F: Future>(cx: &Context, name: &str, work: F) -> Result<F::Output, RpcError> {
-    let done = run_or_ask(cx, work).await?;
+pub(crate) async fn run_only<F: Future>(
+    cx: &Context,
+    deadline: Duration,
+    name: &str,
+    work: F,
+) -> Result<F::Output, RpcError> {
+    let done = run_or_ask(cx, deadline, work).await?;
     done.ok_or_else(|| {
         failure::internal(cx.host(), name, &"a function that lists or completes has asked the client for input")
     })
 }
+
+/// The builder method of everything that has a handler, and so a `deadline`.
+macro_rules! deadline_method {
+    () => {
+        /// Sets how long the handler may take, once it waits for something: 30 s by default, and at most 300 s. After that the caller gets
+        /// an error, and the handler is dropped where it waits. A handler that never waits cannot be stopped.
+        #[must_use]
+        pub fn deadline(mut self, time: std::time::Duration) -> Self {
+            self.deadline = time.min($crate::call::deadline::LONGEST_DEADLINE);
+            self
+        }
+    };
+}
+pub(crate) use deadline_method;

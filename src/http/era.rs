@@ -18,6 +18,7 @@ use crate::protocol::description::Implementation;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::{Message, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
+use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
 
 /// The content of a body.
@@ -76,7 +77,7 @@ pub(super) fn classify<'d>(
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
     let claim = meta::claim(request.params);
-    if request.method == "initialize" {
+    if request.known_method == Some(Method::Initialize) {
         // `initialize` belongs to older revisions. If it names a modern revision, it is an unknown method there.
         let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
         return match (claims_modern, header_era) {
@@ -111,7 +112,11 @@ fn open_modern<'d>(
 
 fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
     // `initialize` negotiates the revision in its body, so the header does not count yet.
-    let revision = if request.method == "initialize" { Revision::NEWEST_LEGACY } else { legacy_revision(version)? };
+    let revision = if request.known_method == Some(Method::Initialize) {
+        Revision::NEWEST_LEGACY
+    } else {
+        legacy_revision(version)?
+    };
     Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
@@ -141,7 +146,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
         match Message::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
             Message::Request(request) if meta::claim(request.params).is_some() => return Err(no_batches()),
             Message::Notification { claims_revision: true } => return Err(no_batches()),
-            Message::Request(request) if request.method == "initialize" => {
+            Message::Request(request) if request.known_method == Some(Method::Initialize) => {
                 return Err(invalid("`initialize` must not be part of a batch. Send it alone."));
             }
             Message::Request(request) => requests.push(request),

@@ -17,9 +17,6 @@ use crate::protocol::error::RpcError;
 use crate::protocol::message::{Request, result_response};
 use crate::server::builder::McpServer;
 
-/// The name of the method.
-pub(super) const METHOD: &str = "subscriptions/listen";
-
 /// The id is copied as text, since a number may be larger than any number type.
 #[derive(Clone, Copy, Serialize)]
 struct Meta<'a> {
@@ -71,7 +68,7 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
         params: AcknowledgedParams { meta: subscription, notifications: Map::new() },
     };
     let acknowledged = write::to_vec(&acknowledged).map_err(|_| RpcError::internal())?;
-    let meta = Meta { server_info: Some(&server.info), ..subscription };
+    let meta = Meta { server_info: Some(&server.definitions.info), ..subscription };
     let result = ListenResult { result_type: "complete", meta };
     let result = result_response(&request.id, &result).map_err(|_| RpcError::internal())?;
     Ok(stream::whole([acknowledged, result]))

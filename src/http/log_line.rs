@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
 use crate::host::{Host, Level};
-use crate::json::{Value, write};
+use crate::json::write;
 use crate::protocol::error::{ErrorCode, shortened};
 use crate::protocol::message::Request;
+use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 /// The log line of one request. Members are added when they become known.
@@ -55,15 +56,14 @@ impl LogLine {
     /// Adds the JSON-RPC method; the name of the tool or prompt, or the scheme of the URI; the id; and the trace id (W3C Trace Context)
     /// that the client sends in `_meta`.
     pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
-        let param = |name: &str| request.param(name).and_then(Value::as_str);
         self.add("method", &shortened(&request.method));
-        let target = match &*request.method {
-            "tools/call" | "prompts/get" => param("name").map(|name| shortened(&name).into_owned()),
-            "resources/read" => {
-                param("uri").and_then(|uri| uri.split_once(':').map(|(scheme, _)| shortened(scheme).into_owned()))
-            }
-            _ => None,
-        };
+        let target_param = request.known_method.and_then(Method::target_param);
+        let target = target_param.and_then(|param| Some((param, request.param(param)?.as_str()?)));
+        let target = target.and_then(|(param, target)| match param {
+            // The rest of a URI may contain arguments.
+            "uri" => target.split_once(':').map(|(scheme, _)| shortened(scheme).into_owned()),
+            _ => Some(shortened(&target).into_owned()),
+        });
         if let Some(target) = target {
             self.add("target", &target);
         }

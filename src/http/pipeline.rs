@@ -40,7 +40,7 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, RequestedNotifications};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-use crate::rpc::{self, Call, Prepared};
+use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
 /// A request on its way through the pipeline, without its body.
@@ -209,25 +209,25 @@ impl Endpoint {
         line.era(revision.era());
         crash::keep(host, [&request.id], false, line);
         let server = self.build(&info, Some(&request.id), host)?;
-        self.authorize([&request], &server, info.caller(), url).map_err(|error| error.of(request.id.clone()))?;
-        if request.method == listen::METHOD && revision.era() == Era::Modern && !self.json_only {
+        let resolved = Resolved::new(&request, &server, revision);
+        self.authorize([&resolved], info.caller(), url).map_err(|error| error.of(request.id.clone()))?;
+        if resolved.method == Some(Method::Listen) && !self.json_only {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
             return listen::answer(&request, &server).map(Begun::Answered).map_err(refused);
         }
-        let tool = (revision.era() == Era::Modern).then(|| rpc::called_tool(&request, &server)).flatten();
-        if let Some(tool) = tool {
+        if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
             request_headers::params_agree(head, tool, &request).map_err(|error| error.of(request.id.clone()))?;
         }
-        let requested = self.requested_notifications(&request, &server, revision, head)?;
+        let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
         let opened = (!requested.is_empty())
-            .then(|| sse_task::open(host, requested, server.info.name.clone(), self.limits.output));
+            .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (notifying, channel) = opened.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
         let parts = Parts { client, capabilities, meta, traceparent, resource, live: notifying, ..parts };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
-        let call = Call::new(&request, server, cx, self.state_keys.clone(), self.limits.output);
-        let mut prepared = rpc::prepare(call, &request);
+        let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), self.limits.output);
+        let mut prepared = rpc::prepare(call, &request, resolved.target);
         // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
         if channel.is_none() {
             prepared.start().await;
@@ -266,16 +266,18 @@ impl Endpoint {
         let Received { url, host, .. } = received;
         crash::keep(host, requests.iter().map(|request| &request.id), true, line);
         let server = self.build(info, None, host)?;
-        // Before any request is answered: the batch has one status.
-        self.authorize(requests, &server, info.caller(), url)?;
+        let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
+        // Before any request is answered, since all of them share one status.
+        self.authorize(&resolved, info.caller(), url)?;
         // The responses of a batch share one limit.
         let output_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
-        let prepare = |request: &Request<'_>| {
+        let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
             let cx = Context::new(parts, Some(Rc::new(server.clone())));
-            rpc::prepare(Call::new(request, server.clone(), cx, self.state_keys.clone(), output_limit), request)
+            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), output_limit);
+            rpc::prepare(call, request, resolved.target)
         };
-        Ok(requests.iter().map(prepare).collect())
+        Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
     /// Answers a request to another path than the endpoint's: metadata documents, or 404.
@@ -303,26 +305,27 @@ impl Endpoint {
         self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
         let own_url = self.access.resource_url(url, &self.path);
-        Ok(landing::answer(&server.info, &self.path, own_url.as_deref(), &head.method()))
+        Ok(landing::answer(&server.definitions.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
     /// The notifications that the client asked for, if the method sends any and the client accepts a stream.
     fn requested_notifications(
         &self,
         request: &Request<'_>,
+        method: Option<Method>,
         server: &McpServer,
         revision: Revision,
         head: &BoundedRequest,
     ) -> Result<RequestedNotifications, Box<HttpError>> {
         let nothing = RequestedNotifications::default();
-        if !Method::may_tell(&request.method) {
+        if !method.is_some_and(Method::notifies) {
             return Ok(nothing);
         }
         let mut requested = RequestedNotifications::of(request.params)
             .map_err(|error| HttpError::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
         requested.log_level = match revision.era() {
-            Era::Modern => requested.log_level.filter(|_| server.logging.is_some()),
-            Era::Legacy => server.logging,
+            Era::Modern => requested.log_level.filter(|_| server.definitions.logging.is_some()),
+            Era::Legacy => server.definitions.logging,
         };
         if requested.is_empty() || self.json_only {
             return Ok(nothing);
@@ -352,16 +355,15 @@ impl Endpoint {
         Ok((body, reservation))
     }
 
-    /// Checks that `caller` has the scopes of all `requests`.
-    fn authorize<'r, 'd: 'r>(
+    /// Checks that `caller` has the scopes of all requests.
+    fn authorize<'r>(
         &self,
-        requests: impl IntoIterator<Item = &'r Request<'d>>,
-        server: &McpServer,
+        requests: impl IntoIterator<Item = &'r Resolved>,
         caller: Option<&Principal>,
         url: &str,
     ) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
-        for scope in requests.into_iter().flat_map(|request| rpc::scopes::needed(request, server)) {
+        for scope in requests.into_iter().flat_map(Resolved::scopes) {
             if !needed.contains(scope) {
                 needed.push(scope.clone());
             }
@@ -378,12 +380,12 @@ impl Endpoint {
         info: &RequestInfo,
         id: Option<&RequestId>,
         host: &Rc<dyn Host>,
-    ) -> Result<Rc<McpServer>, Box<HttpError>> {
+    ) -> Result<McpServer, Box<HttpError>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
-        for problem in server.iter().flat_map(|server| &server.warnings) {
+        for problem in server.iter().flat_map(|server| &server.definitions.warnings) {
             warning::once(host, "definition", problem);
         }
-        server.map(Rc::new).map_err(|error| {
+        server.map_err(|error| {
             failure::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");

@@ -52,7 +52,7 @@ pub(super) fn is_complete(
 ) -> Result<(), Box<HttpError>> {
     version_header.ok_or_else(|| missing(VERSION))?;
     head.standard_header(METHOD)?.ok_or_else(|| missing(METHOD))?;
-    let Some(param) = Method::mirrored_param(&request.method) else { return Ok(()) };
+    let Some(param) = request.known_method.and_then(Method::target_param) else { return Ok(()) };
     let header = head.standard_header(NAME)?.ok_or_else(|| missing(NAME))?;
     // The method itself rejects a parameter that is not a string.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };

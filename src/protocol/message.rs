@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::error::RpcError;
 use super::meta;
+use super::method::Method;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 
 /// The id of a request, kept as the text that it was sent as, and given back as that.
@@ -86,8 +87,10 @@ pub enum Message<'d> {
 pub struct Request<'d> {
     /// What the answer is to repeat.
     pub id: RequestId,
-    /// What is asked for.
+    /// The name of the method.
     pub method: Cow<'d, str>,
+    /// The method, if a revision has one of this name.
+    pub known_method: Option<Method>,
     /// An object, if there.
     pub params: Option<Value<'d>>,
 }
@@ -143,7 +146,10 @@ impl<'d> Message<'d> {
             return refused("`params` must be an object");
         }
         match (id, read_id.clone()) {
-            (Some(_), Some(id)) => Ok(Self::Request(Request { id, method, params })),
+            (Some(_), Some(id)) => {
+                let known_method = Method::named(&method);
+                Ok(Self::Request(Request { id, method, known_method, params }))
+            }
             (Some(_), None) => refused("`id` must be a string or an integer"),
             (None, _) => Ok(Self::Notification { claims_revision: meta::claim(params).is_some() }),
         }

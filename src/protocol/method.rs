@@ -4,7 +4,7 @@
 
 use super::revision::Revision;
 
-/// A method that is served here.
+/// A method that a client can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Method {
@@ -19,66 +19,83 @@ pub enum Method {
     ListPrompts,
     GetPrompt,
     Complete,
+    Listen,
     SetLogLevel,
 }
 
-/// One row per method: its name, its first and its last revision, and the parameter that `Mcp-Name` repeats.
+/// A method: its name, its first and last revision, and its properties.
 struct Row {
     method: Method,
     name: &'static str,
     since: Revision,
     until: Revision,
-    mirrored: Option<&'static str>,
+    /// The parameter that names what the method is applied to, a name or a URI. `Mcp-Name` repeats it.
+    target: Option<&'static str>,
+    /// Whether it runs a handler, which can send notifications before the answer.
+    notifies: bool,
 }
 
 const fn row(method: Method, name: &'static str, since: Revision, until: Revision) -> Row {
-    Row { method, name, since, until, mirrored: None }
+    Row { method, name, since, until, target: None, notifies: false }
 }
 
 impl Row {
-    /// 2026-07-28, basic/transports/streamable-http, "Standard Request Headers".
-    const fn mirrors(self, param: &'static str) -> Self {
-        Self { mirrored: Some(param), ..self }
+    /// Source: 2026-07-28, basic/transports/streamable-http, "Standard Request Headers".
+    const fn target(self, param: &'static str) -> Self {
+        Self { target: Some(param), ..self }
+    }
+
+    const fn notifies(self) -> Self {
+        Self { notifies: true, ..self }
     }
 }
 
 use Revision::{V2024_11_05 as FIRST, V2025_11_25 as LEGACY, V2026_07_28 as NEWEST};
 
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 13] = [
     row(Method::Initialize, "initialize", FIRST, LEGACY),
     row(Method::Ping, "ping", FIRST, LEGACY),
     row(Method::Discover, "server/discover", NEWEST, NEWEST),
     row(Method::ListTools, "tools/list", FIRST, NEWEST),
-    row(Method::CallTool, "tools/call", FIRST, NEWEST).mirrors("name"),
+    row(Method::CallTool, "tools/call", FIRST, NEWEST).target("name").notifies(),
     row(Method::ListResources, "resources/list", FIRST, NEWEST),
     row(Method::ListResourceTemplates, "resources/templates/list", FIRST, NEWEST),
-    row(Method::ReadResource, "resources/read", FIRST, NEWEST).mirrors("uri"),
+    row(Method::ReadResource, "resources/read", FIRST, NEWEST).target("uri").notifies(),
     row(Method::ListPrompts, "prompts/list", FIRST, NEWEST),
-    row(Method::GetPrompt, "prompts/get", FIRST, NEWEST).mirrors("name"),
-    row(Method::Complete, "completion/complete", FIRST, NEWEST),
+    row(Method::GetPrompt, "prompts/get", FIRST, NEWEST).target("name").notifies(),
+    row(Method::Complete, "completion/complete", FIRST, NEWEST).notifies(),
+    row(Method::Listen, "subscriptions/listen", NEWEST, NEWEST),
     row(Method::SetLogLevel, "logging/setLevel", FIRST, LEGACY),
 ];
 
 impl Method {
-    /// The method of that name, if `revision` has it.
-    pub fn named(name: &str, revision: Revision) -> Option<Self> {
-        let served = |row: &&Row| row.name == name && (row.since..=row.until).contains(&revision);
-        TABLE.iter().find(served).map(|row| row.method)
+    /// Returns the method `name`, whichever revision has it.
+    pub fn named(name: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.name == name).map(|row| row.method)
     }
 
-    /// The method's name.
+    fn row(self) -> Option<&'static Row> {
+        TABLE.iter().find(|row| row.method == self)
+    }
+
+    /// Returns whether `revision` has this method.
+    pub fn is_in(self, revision: Revision) -> bool {
+        self.row().is_some_and(|row| (row.since..=row.until).contains(&revision))
+    }
+
+    /// Returns the name of the method.
     pub(crate) fn name(self) -> &'static str {
-        TABLE.iter().find(|row| row.method == self).map_or("", |row| row.name)
+        self.row().map_or("", |row| row.name)
     }
 
-    /// Whether a handler of ours runs for it, which may have something to tell before it is done.
-    pub(crate) fn may_tell(name: &str) -> bool {
-        matches!(name, "tools/call" | "resources/read" | "prompts/get" | "completion/complete")
+    /// Returns whether the method runs a handler, which can send notifications before the answer.
+    pub(crate) fn notifies(self) -> bool {
+        self.row().is_some_and(|row| row.notifies)
     }
 
-    /// The parameter whose value the header `Mcp-Name` must repeat, for the methods that have one.
-    pub fn mirrored_param(name: &str) -> Option<&'static str> {
-        TABLE.iter().find(|row| row.name == name)?.mirrored
+    /// Returns the parameter that names what the method is applied to. The header `Mcp-Name` must repeat it.
+    pub fn target_param(self) -> Option<&'static str> {
+        self.row()?.target
     }
 }
 
@@ -86,29 +103,36 @@ impl Method {
 mod tests {
     use super::*;
 
-    /// Rules 38 and 95: what a revision does not have is unknown to it.
+    /// Rules 38 and 95: a method of another revision is unknown.
     #[test]
     fn each_revision_has_its_own_methods() {
         for (name, legacy, modern) in [
             ("initialize", true, false),
             ("ping", true, false),
             ("server/discover", false, true),
+            ("subscriptions/listen", false, true),
             ("tools/call", true, true),
             ("tools/Call", false, false),
             ("", false, false),
         ] {
-            assert_eq!(Method::named(name, LEGACY).is_some(), legacy, "{name} in {LEGACY}");
-            assert_eq!(Method::named(name, NEWEST).is_some(), modern, "{name} in {NEWEST}");
+            let is_in = |revision| Method::named(name).is_some_and(|method| method.is_in(revision));
+            assert_eq!((is_in(LEGACY), is_in(NEWEST)), (legacy, modern), "{name}");
         }
     }
 
-    /// Rule 32: three methods are named in a header, others are not.
+    /// Rule 32: a header repeats the target of three methods.
     #[test]
-    fn some_methods_have_a_name_to_mirror() {
-        assert_eq!(Method::mirrored_param("tools/call"), Some("name"));
-        assert_eq!(Method::mirrored_param("resources/read"), Some("uri"));
-        assert_eq!(Method::mirrored_param("prompts/get"), Some("name"));
-        assert_eq!(Method::mirrored_param("tools/list"), None);
-        assert_eq!(Method::mirrored_param("no/such"), None);
+    fn three_methods_have_a_target() {
+        let targets = TABLE.iter().filter_map(|row| Some((row.name, row.target?)));
+        let expected = [("tools/call", "name"), ("resources/read", "uri"), ("prompts/get", "name")];
+        assert_eq!(targets.collect::<Vec<_>>(), expected);
+    }
+
+    /// Each method has one row.
+    #[test]
+    fn names_lead_back_to_their_methods() {
+        for row in &TABLE {
+            assert_eq!(Method::named(row.method.name()), Some(row.method));
+        }
     }
 }

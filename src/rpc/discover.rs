@@ -28,9 +28,9 @@ pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
         DiscoverResult {
             supported_versions: Revision::names_of(Era::Modern),
             capabilities: capabilities(&call.server),
-            instructions: call.server.instructions.as_deref(),
+            instructions: call.server.definitions.instructions.as_deref(),
         },
-        call.server.cache_of(Cacheable::Discover),
+        call.server.definitions.cache_of(Cacheable::Discover),
     )
 }
 
@@ -40,8 +40,8 @@ pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
         tools: server.offers_tools().then_some(Declared {}),
         resources: server.offers_resources().then_some(Declared {}),
         prompts: server.offers_prompts().then_some(Declared {}),
-        logging: server.logging.is_some().then_some(Declared {}),
-        extensions: server.extensions.clone(),
+        logging: server.definitions.logging.is_some().then_some(Declared {}),
+        extensions: server.definitions.extensions.clone(),
         completions: server.offers_completions().then_some(Declared {}),
     }
 }

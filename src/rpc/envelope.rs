@@ -69,7 +69,7 @@ fn respond(
     let response = result_response(call.cx.request_id(), &result).and_then(|response| match own {
         None if !knows => Ok(response),
         _ => {
-            let server_info = knows.then_some(&call.server.info);
+            let server_info = knows.then_some(&call.server.definitions.info);
             let result_type = knows.then_some(result_type);
             let envelope =
                 Envelope { result_type, cache: cache.filter(|_| knows), meta: ResultMeta { server_info, own } };

@@ -40,8 +40,8 @@ pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
         InitializeResult {
             protocol_version: agreed.unwrap_or(Revision::NEWEST_LEGACY).name(),
             capabilities: capabilities(&call.server),
-            server_info: &call.server.info,
-            instructions: call.server.instructions.as_deref(),
+            server_info: &call.server.definitions.info,
+            instructions: call.server.definitions.instructions.as_deref(),
         },
     )
 }

@@ -10,8 +10,8 @@
 //! | `completion` | `completion/complete` |
 //!
 //! Which methods a revision has is a table in [`protocol::method`](crate::protocol::method); what a result looks like
-//! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `page`.
-//! Which scopes a request needs is in `scopes`. A request is answered in two phases (`prepared`): its parameters are read while its
+//! around its own members is in `envelope`; how parameters are read is in `params`; how lists are cut is in `pagination`.
+//! `resolve` looks up what a request is applied to, once. A request is answered in two phases (`prepared`): its parameters are read while its
 //! body is there, then its handler runs without the body. What a handler asks of the client is in `input_required`, and what the
 //! client carries for it meanwhile in `request_state`.
 
@@ -21,13 +21,13 @@ mod envelope;
 mod handler_error;
 mod input_required;
 mod lifecycle;
-mod page;
+mod pagination;
 mod params;
 mod prepared;
 mod prompts;
 mod request_state;
+mod resolve;
 mod resources;
-pub(crate) mod scopes;
 mod tools;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,6 +35,8 @@ use std::rc::Rc;
 
 pub(crate) use prepared::Prepared;
 use prepared::{Reply, Stage, Work, within_limit};
+pub(crate) use resolve::Resolved;
+use resolve::Target;
 
 use crate::auth::{ConfigError, StateKeys};
 use crate::call::context::Context;
@@ -45,12 +47,11 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::builder::McpServer;
-use crate::server::tool::Tool;
 
 /// What answering a request needs besides its parameters. It is cheap to clone, and borrows nothing of the request.
 #[derive(Clone)]
 pub(crate) struct Call {
-    server: Rc<McpServer>,
+    server: McpServer,
     cx: Context,
     /// `None` if the server does not offer the method that was called.
     method: Option<Method>,
@@ -62,13 +63,12 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(
-        request: &Request<'_>,
-        server: Rc<McpServer>,
+        method: Option<Method>,
+        server: McpServer,
         cx: Context,
         keys: Rc<Result<StateKeys, ConfigError>>,
         output_limit: usize,
     ) -> Self {
-        let method = Method::named(&request.method, cx.revision()).filter(|method| is_offered(*method, &server));
         Self { server, cx, method, keys, output_limit }
     }
 
@@ -79,23 +79,17 @@ impl Call {
 
     /// Whether this caller finds it in lists.
     fn lists(&self, access: &Access) -> bool {
-        access.scopes.is_empty() || self.server.lists_all || permits(self.cx.auth(), &access.scopes)
+        access.scopes.is_empty() || self.server.definitions.lists_all || permits(self.cx.auth(), &access.scopes)
     }
 }
 
 /// The bytes of the response that carries the result, or the error that it carries instead.
 pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
 
-/// The tool that a request calls, if it is there.
-pub(crate) fn called_tool<'s>(request: &Request<'_>, server: &'s McpServer) -> Option<&'s Tool> {
-    let name = request.param("name").filter(|_| request.method == "tools/call")?.as_str()?;
-    server.tool(&name)
-}
-
 /// Reads the parameters of `request`. Methods without a handler are answered by that; a handler has not run yet.
-pub(crate) fn prepare(call: Call, request: &Request<'_>) -> Prepared {
+pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
     // In a program that unwinds, a panic costs this response and nothing else.
-    let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request)));
+    let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
     let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
     Prepared::new(call, stage)
 }
@@ -111,21 +105,24 @@ fn too_long(call: &Call, length: usize) -> Outcome {
     Err(RpcError::new(ErrorCode::Internal, message))
 }
 
-fn begin(call: &Call, request: &Request<'_>) -> Result<Stage, RpcError> {
-    match call.method {
-        Some(Method::Initialize) => at_once(call, request, lifecycle::initialize),
-        Some(Method::Ping) => at_once(call, request, lifecycle::ping),
-        Some(Method::Discover) => at_once(call, request, discover::discover),
-        Some(Method::ListTools) => at_once(call, request, tools::list),
-        Some(Method::CallTool) => by_handler(call, request, tools::call),
-        Some(Method::ListResources) => by_handler(call, request, resources::list),
-        Some(Method::ListResourceTemplates) => at_once(call, request, resources::list_templates),
-        Some(Method::ReadResource) => by_handler(call, request, resources::read),
-        Some(Method::ListPrompts) => at_once(call, request, prompts::list),
-        Some(Method::GetPrompt) => by_handler(call, request, prompts::get),
-        Some(Method::Complete) => by_handler(call, request, completion::complete),
-        Some(Method::SetLogLevel) => at_once(call, request, lifecycle::set_log_level),
-        None => Err(not_found(&request.method)),
+fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
+    let Some(method) = call.method else { return Err(not_found(&request.method)) };
+    let target = target?;
+    match method {
+        Method::Initialize => at_once(call, request, lifecycle::initialize),
+        Method::Ping => at_once(call, request, lifecycle::ping),
+        Method::Discover => at_once(call, request, discover::discover),
+        Method::ListTools => at_once(call, request, tools::list),
+        Method::CallTool => by_handler(call, request, target, tools::call),
+        Method::ListResources => by_handler(call, request, target, resources::list),
+        Method::ListResourceTemplates => at_once(call, request, resources::list_templates),
+        Method::ReadResource => by_handler(call, request, target, resources::read),
+        Method::ListPrompts => at_once(call, request, prompts::list),
+        Method::GetPrompt => by_handler(call, request, target, prompts::get),
+        Method::Complete => by_handler(call, request, target, completion::complete),
+        Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
+        // Its answer is a stream. Without streams it is not served.
+        Method::Listen => Err(not_found(&request.method)),
     }
 }
 
@@ -145,9 +142,10 @@ fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -
 fn by_handler(
     call: &Call,
     request: &Request<'_>,
-    method: fn(&Call, &Request<'_>) -> Result<Work, RpcError>,
+    target: Target,
+    method: fn(&Call, &Request<'_>, Target) -> Result<Work, RpcError>,
 ) -> Result<Stage, RpcError> {
-    method(call, request).map(Stage::Working)
+    method(call, request, target).map(Stage::Working)
 }
 
 /// A method that is not served: where it needs a session, it says so.
@@ -157,17 +155,5 @@ fn not_found(method: &str) -> RpcError {
         None => {
             RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
         }
-    }
-}
-
-/// What is not declared is not served either (2026-07-28, server/discover, "Capabilities").
-fn is_offered(method: Method, server: &McpServer) -> bool {
-    match method {
-        Method::Initialize | Method::Ping | Method::Discover => true,
-        Method::ListTools | Method::CallTool => server.offers_tools(),
-        Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => server.offers_resources(),
-        Method::ListPrompts | Method::GetPrompt => server.offers_prompts(),
-        Method::Complete => server.offers_completions(),
-        Method::SetLogLevel => server.logging.is_some(),
     }
 }

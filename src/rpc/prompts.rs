@@ -4,19 +4,21 @@
 //! `prompts/get` takes `version`, or `name@version`.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use futures::FutureExt;
 use serde::Serialize;
 use serde_json::json;
 
-use super::page::{cursor, page};
+use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
+use super::resolve::{Target, mistargeted};
 use super::{Call, Outcome, envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Face, PromptArgument, PromptDescription, Text};
+use crate::protocol::description::{Face, PromptArgument, PromptDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
@@ -46,7 +48,7 @@ struct GetPromptResult<'a> {
 /// `prompts/list`: each name once, where it was first added, as its last version describes it.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
-    for prompt in call.server.prompts.iter().filter(|prompt| call.lists(&prompt.access)) {
+    for prompt in call.server.prompts().filter(|prompt| call.lists(&prompt.access)) {
         if !names.contains(&&*prompt.face.name) {
             names.push(&prompt.face.name);
         }
@@ -61,7 +63,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let prompts =
         shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
-    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Prompts))
+    envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::Prompts))
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {
@@ -74,24 +76,19 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
 
 /// The versions of a name, in the order in which they were added.
 fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
-    server
-        .prompts
-        .iter()
-        .filter(|prompt| prompt.face.name == name)
-        .filter_map(|prompt| prompt.version.as_deref())
-        .collect()
+    server.prompts().filter(|prompt| prompt.face.name == name).filter_map(|prompt| prompt.version.as_deref()).collect()
 }
 
 /// The prompt of that name: the version that is asked for, or the last that was added.
-fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Prompt> {
-    let fits = |prompt: &&Prompt| {
+fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
+    let fits = |prompt: &&Rc<Prompt>| {
         prompt.face.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
     };
-    server.prompts.iter().rev().find(fits)
+    server.prompts().rev().find(fits)
 }
 
 /// The prompt that `name`, which may be `name@version`, and `version` ask for.
-pub(super) fn find<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Result<&'s Prompt, RpcError> {
+pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Result<Rc<Prompt>, RpcError> {
     let (name, suffix) = name.split_once('@').map_or((name, None), |(name, suffix)| (name, Some(suffix)));
     if let (Some(version), Some(suffix)) = (version, suffix)
         && version != suffix
@@ -100,7 +97,7 @@ pub(super) fn find<'s>(server: &'s McpServer, name: &str, version: Option<&str>)
     }
     let version = version.or(suffix);
     if let Some(prompt) = select(server, name, version) {
-        return Ok(prompt);
+        return Ok(prompt.clone());
     }
     let (name, known) = (shortened(name), versions(server, name));
     match version {
@@ -110,16 +107,16 @@ pub(super) fn find<'s>(server: &'s McpServer, name: &str, version: Option<&str>)
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
             Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
         }
-        _ => Err(RpcError::invalid_params(format!("Unknown prompt: {name}. prompts/list names those that exist."))),
+        _ => Err(RpcError::invalid_params(format!(
+            "Unknown prompt `{name}`. Call prompts/list for the available prompts."
+        ))),
     }
 }
 
 /// `prompts/get`.
-pub(super) fn get(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
-    let name = params::string(request, "name")?;
-    let version = params::optional_string(request, "version")?;
+pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
+    let Target::Prompt(prompt) = target else { return Err(mistargeted(call)) };
     let given = params::strings(request, "arguments")?;
-    let prompt = find(&call.server, &name, version.as_deref())?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.face.name, &error);
 
     let missing: Vec<_> =
@@ -134,30 +131,29 @@ pub(super) fn get(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> 
     let schema = prompt.handler.schema().map_err(internal)?;
     let arguments = schema.object_of_strings(given).to_string();
     let arguments = Document::parse(arguments.as_bytes(), JsonLimits::default());
-    let arguments = arguments.map_err(|error| misfit(prompt, &error.to_string()))?;
+    let arguments = arguments.map_err(|error| mismatch(&prompt, &error.to_string()))?;
     let mistakes = schema.validate(arguments.root());
     if !mistakes.is_empty() {
-        return Err(misfit(prompt, &mistakes.join("; ")));
+        return Err(mismatch(&prompt, &mistakes.join("; ")));
     }
     input_required::resume(call, request)?;
     let work = match prompt.handler.call(arguments.root(), call.cx.clone()) {
         Ok(work) => work,
-        Err(mistake) => return Err(misfit(prompt, &mistake)),
+        Err(mistake) => return Err(mismatch(&prompt, &mistake)),
     };
-    let (name, description) = (prompt.face.name.clone(), prompt.face.description.clone());
-    Ok(respond(call.clone(), name, description, work).boxed_local())
+    Ok(respond(call.clone(), prompt, work).boxed_local())
 }
 
-/// Runs the handler of the prompt `name` to its end, and makes its response.
-async fn respond(call: Call, name: Text, description: Option<Text>, work: PromptFuture) -> Result<Reply, RpcError> {
-    let Some(made) = run_or_ask(&call.cx, work).await? else { return Ok(Reply::Asks) };
-    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &name, error))?;
+/// Runs the handler of a prompt to its end, and makes the response.
+async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Reply, RpcError> {
+    let Some(made) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
+    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.face.name, error))?;
     let revision = call.cx.revision();
-    let description = made.description.as_deref().or(description.as_deref());
+    let description = made.description.as_deref().or(prompt.face.description.as_deref());
     let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();
     envelope::complete(&call, GetPromptResult { description, messages }).map(Reply::Response)
 }
 
-fn misfit(prompt: &Prompt, mistakes: &str) -> RpcError {
+fn mismatch(prompt: &Prompt, mistakes: &str) -> RpcError {
     RpcError::invalid_params(format!("The arguments of the prompt `{}` do not fit: {mistakes}", prompt.face.name))
 }

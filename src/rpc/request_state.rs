@@ -75,7 +75,7 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     let sealed = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
     let RequestState { id, expires, belongs, asked, answers, steps } = read_text(&keys.decrypt(&sealed)?)?;
     let is_good = now(call) < expires && belongs == belonging(&call.cx, request);
-    is_good.then_some((asked, Earlier { id, answers, steps }))
+    is_good.then_some((asked, Earlier { answers, steps, id }))
 }
 
 fn now(call: &Call) -> u64 {

@@ -10,10 +10,10 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::page::{cursor, page};
+use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
+use super::resolve::{Target, mistargeted};
 use super::{Call, Outcome, envelope, input_required, params};
-use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::json::Document;
@@ -36,7 +36,7 @@ struct ListToolsResult<'a> {
 
 /// `tools/list`: in the order of registration.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
-    let tools = call.server.tools.iter().filter(|tool| call.lists(&tool.access)).collect();
+    let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
     let (tools, next_cursor) = page(call, cursor(request)?.as_deref(), tools)?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
@@ -51,7 +51,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         annotations: annotations(tool, revision),
     });
     let result = ListToolsResult { tools: tools.collect(), next_cursor };
-    envelope::complete_cacheable(call, result, call.server.cache_of(Cacheable::Tools))
+    envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::Tools))
 }
 
 /// The annotations, if there are any; with the tool's title, for clients that look for it there alone.
@@ -64,13 +64,12 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 }
 
 /// `tools/call`.
-pub(super) fn call(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
-    let name = params::string(request, "name")?;
+pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
+    let Target::Tool(tool) = target else { return Err(mistargeted(call)) };
     let arguments = params::optional_object(request, "arguments")?;
-    let tool = call.server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
     input_required::resume(call, request)?;
     let nothing = Document::empty_object();
-    let work = execute(tool, arguments.unwrap_or(nothing.root()), &call.cx);
+    let work = execute(&tool, arguments.unwrap_or(nothing.root()), &call.cx);
     let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
     Ok(respond(call.clone(), tool.face.name.clone(), is_wrapped, work).boxed_local())

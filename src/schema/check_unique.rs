@@ -30,9 +30,9 @@ impl<'d> Check<'_, 'd> {
             if !self.steps.take_for(canonical.len(), HASHED) {
                 return None;
             }
-            let mut hasher = DefaultHasher::new();
-            hasher.write(canonical.as_bytes());
-            hashes.push((hasher.finish() & !positions) | u64::from(item.position()));
+            let mut state = DefaultHasher::new();
+            state.write(canonical.as_bytes());
+            hashes.push((state.finish() & !positions) | u64::from(item.position()));
         }
         hashes.sort_unstable();
         for alike in hashes.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)

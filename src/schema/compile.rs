@@ -158,7 +158,6 @@ impl Compiler<'_> {
                 "$schema" => return Err(SchemaError::at(&at, format!("the dialect is not supported; use {DIALECT}"))),
                 "$vocabulary" if only_known_vocabularies(value) => continue,
                 "$ref" => Keyword::Reference(self.reference(value, pointer, &at)?),
-                "type" => continue,
                 "enum" => Keyword::Enum(Enum::of(array(value, &at)?)),
                 "const" => Keyword::Enum(Enum::of([value])),
                 "multipleOf" => Keyword::MultipleOf(positive_number(value, &at)?),
@@ -171,7 +170,7 @@ impl Compiler<'_> {
                 "items" | "prefixItems" => self.items(object, pointer)?,
                 "contains" => self.contains(object, pointer)?,
                 "uniqueItems" if boolean(value, &at)? => Keyword::UniqueItems,
-                "uniqueItems" => continue,
+                "type" | "uniqueItems" => continue,
                 name if OBJECT.contains(&name) => {
                     if std::mem::replace(&mut has_object, true) {
                         continue;

@@ -84,7 +84,7 @@ pub struct Schema {
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
     program: Program,
-    is_object_schema: bool,
+    is_of_objects: bool,
 }
 
 thread_local! {
@@ -155,8 +155,8 @@ impl Schema {
         let json = serde_json::value::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;
         let header_params = header_params::collect(&value)?;
-        let is_object_schema = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
-        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_object_schema })
+        let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
+        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_of_objects })
     }
 
     /// Returns the schema as JSON text.
@@ -211,7 +211,7 @@ impl Schema {
 
     /// Whether `type` is `"object"`.
     pub(crate) fn is_of_objects(&self) -> bool {
-        self.is_object_schema
+        self.is_of_objects
     }
 }
 

@@ -12,7 +12,7 @@ use crate::registry::{Package, Remote, Repository, ServerDetail, ServerInfo, Ser
 impl McpServerBuilder {
     #[inline(never)]
     fn about(&mut self) -> &mut About {
-        self.server.about.get_or_insert_default()
+        self.definitions.about.get_or_insert_default()
     }
 
     /// What programs know the server by: the letters a-z and digits of this text, in lower case, with a `-` for all between
@@ -140,12 +140,12 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn server_info(&self) -> ServerInfo {
-        ServerInfo::new(&self.info, self.about.as_deref())
+        ServerInfo::new(&self.definitions.info, self.definitions.about.as_deref())
     }
 
     /// Returns the identity of this server, its packages and its remotes.
     pub fn server_detail(&self) -> ServerDetail {
-        ServerDetail::new(&self.info, self.about.as_deref())
+        ServerDetail::new(&self.definitions.info, self.definitions.about.as_deref())
     }
 
     /// Returns this server as the MCP registry describes it, in its schema of 2025-12-11. `None` without a name: it has neither a
@@ -166,7 +166,7 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson<'_>> {
-        ServerJson::new(&self.info, self.about.as_deref(), own_url)
+        ServerJson::new(&self.definitions.info, self.definitions.about.as_deref(), own_url)
     }
 
     /// All tools, whoever may use them: those of agents and workflows are among them.
@@ -181,11 +181,11 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn tool_list(&self) -> ToolList {
-        ToolList { tools: self.tools.iter().filter_map(ToolInfo::of).collect() }
+        ToolList { tools: self.definitions.tools.iter().filter_map(|tool| ToolInfo::of(tool)).collect() }
     }
 
     /// The tool of that name, if there is one.
     pub fn tool_info(&self, name: &str) -> Option<ToolInfo> {
-        self.tool(name).and_then(ToolInfo::of)
+        self.definitions.tool(name).and_then(|tool| ToolInfo::of(tool))
     }
 }

@@ -1,9 +1,11 @@
 //! A server, and what is refused when it is built.
 
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
+use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::prompt::Prompt;
@@ -13,6 +15,7 @@ use crate::call::request_info::RequestInfo;
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
+use crate::uri_template::normalized;
 
 /// A server: what one request is answered from.
 ///
@@ -27,82 +30,132 @@ use crate::registry::about::About;
 ///     .build()?;
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
+#[derive(Clone)]
 pub struct McpServer {
-    pub(crate) info: Implementation,
-    pub(super) about: Option<Box<About>>,
-    pub(crate) instructions: Option<Text>,
-    pub(crate) tools: Vec<Tool>,
-    pub(crate) resources: Vec<Resource>,
-    /// Those that this caller may not see. No template reads them in their place.
-    pub(crate) hidden_resources: Vec<Resource>,
-    pub(crate) templates: Vec<ResourceTemplate>,
-    pub(crate) prompts: Vec<Prompt>,
-    pub(crate) page_size: Option<NonZeroUsize>,
-    pub(crate) logging: Option<LogLevel>,
-    pub(crate) extensions: Map<String, Value>,
-    pub(crate) lists_all: bool,
-    /// What the log is to be told of how it was put together.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) definitions: Rc<Definitions>,
+    /// Hides what this caller must not see. `None` shows everything.
+    caller: Option<RequestInfo>,
+}
+
+impl McpServer {
+    /// Begins a server with this name and version.
+    pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpServerBuilder {
+        McpServerBuilder { definitions: Box::new(Definitions::new(Implementation::new(name, version))) }
+    }
+
+    /// Hides the items that the caller of `request` must not see. A hidden item is not listed and cannot be used. It is
+    /// indistinguishable from one that does not exist.
+    pub(crate) fn for_caller(self, request: &RequestInfo) -> Self {
+        Self { caller: Some(request.clone()), ..self }
+    }
+
+    pub(crate) fn shows(&self, access: &Access) -> bool {
+        self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
+    }
+
+    /// Returns the tools that the caller can see.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
+        self.definitions.tools.iter().filter(|tool| self.shows(&tool.access))
+    }
+
+    /// Returns the tool `name`, if the caller can see it.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
+        self.definitions.tool(name).filter(|tool| self.shows(&tool.access))
+    }
+
+    /// Returns the resources that the caller can see.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &Rc<Resource>> {
+        self.definitions.resources.iter().filter(|resource| self.shows(&resource.access))
+    }
+
+    /// Returns the resource templates that the caller can see.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Rc<ResourceTemplate>> {
+        self.definitions.templates.iter().filter(|template| self.shows(&template.access))
+    }
+
+    /// Returns the prompts that the caller can see.
+    pub(crate) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Rc<Prompt>> {
+        self.definitions.prompts.iter().filter(|prompt| self.shows(&prompt.access))
+    }
+
+    pub(crate) fn offers_tools(&self) -> bool {
+        self.tools().next().is_some()
+    }
+
+    pub(crate) fn offers_resources(&self) -> bool {
+        self.resources().next().is_some() || self.templates().next().is_some()
+    }
+
+    pub(crate) fn offers_prompts(&self) -> bool {
+        self.prompts().next().is_some()
+    }
+
+    pub(crate) fn offers_completions(&self) -> bool {
+        let of_prompts = self.prompts().any(|prompt| !prompt.completions.is_empty());
+        of_prompts || self.templates().any(|template| !template.completions.is_empty())
+    }
+}
+
+/// What a server offers. It depends on the request only as far as the server function does.
+pub(crate) struct Definitions {
+    pub info: Implementation,
+    pub about: Option<Box<About>>,
+    pub instructions: Option<Text>,
+    pub tools: Vec<Rc<Tool>>,
+    pub resources: Vec<Rc<Resource>>,
+    pub templates: Vec<Rc<ResourceTemplate>>,
+    pub prompts: Vec<Rc<Prompt>>,
+    pub page_size: Option<NonZeroUsize>,
+    pub logging: Option<LogLevel>,
+    pub extensions: Map<String, Value>,
+    pub lists_all: bool,
+    /// Warnings about the definitions, for the log.
+    pub warnings: Vec<String>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
 }
 
-impl McpServer {
-    /// Begins a server of that name and version.
-    pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpServerBuilder {
-        McpServerBuilder {
-            server: Box::new(Self {
-                info: Implementation::new(name, version),
-                about: None,
-                instructions: None,
-                tools: Vec::new(),
-                resources: Vec::new(),
-                hidden_resources: Vec::new(),
-                templates: Vec::new(),
-                prompts: Vec::new(),
-                page_size: None,
-                logging: None,
-                extensions: Map::new(),
-                lists_all: false,
-                warnings: Vec::new(),
-                cache: CacheHint::NONE,
-                caches: Vec::new(),
-            }),
+impl Definitions {
+    fn new(info: Implementation) -> Self {
+        Self {
+            info,
+            about: None,
+            instructions: None,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+            page_size: None,
+            logging: None,
+            extensions: Map::new(),
+            lists_all: false,
+            warnings: Vec::new(),
+            cache: CacheHint::NONE,
+            caches: Vec::new(),
         }
     }
 
-    /// The tool of that name.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+    /// Returns the tool `name`.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
         self.tools.iter().find(|tool| tool.face.name == name)
     }
 
-    pub(crate) fn offers_tools(&self) -> bool {
-        !self.tools.is_empty()
+    /// Returns the resource at `uri`, however the URI is percent-encoded.
+    pub(crate) fn resource_at(&self, uri: &str) -> Option<&Rc<Resource>> {
+        let normal = normalized(uri);
+        self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
     }
 
-    pub(crate) fn offers_resources(&self) -> bool {
-        !self.resources.is_empty() || !self.templates.is_empty()
-    }
-
-    pub(crate) fn offers_prompts(&self) -> bool {
-        !self.prompts.is_empty()
-    }
-
-    pub(crate) fn offers_completions(&self) -> bool {
-        let of_prompts = self.prompts.iter().any(|prompt| !prompt.completions.is_empty());
-        of_prompts || self.templates.iter().any(|template| !template.completions.is_empty())
-    }
-
-    /// The hint for a result.
+    /// Returns the cache hint of a result.
     pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
         let own = self.caches.iter().rev().find(|(known, _)| *known == result);
         own.map_or(self.cache, |(_, hint)| *hint)
     }
 
-    /// Where a tool has the name of one that was made from something else, that one goes.
+    /// Removes the tool of an agent or a workflow if another tool has its name.
     fn prefer_explicit_tools(&mut self) {
         let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
-        if !self.tools.iter().any(is_derived) {
+        if !self.tools.iter().any(|tool| is_derived(tool)) {
             return;
         }
         let explicit: Vec<_> =
@@ -111,132 +164,119 @@ impl McpServer {
         self.tools.retain(|tool| {
             let is_replaced = is_derived(tool) && explicit.contains(&tool.face.name);
             if is_replaced {
-                warnings.push(format!(
-                    "the tool `{}` takes the place of the one that {} would be",
-                    tool.face.name, tool.origin
-                ));
+                warnings.push(format!("the tool `{}` replaces the tool of {}", tool.face.name, tool.origin));
             }
             !is_replaced
         });
-    }
-
-    /// The server without the items that this caller may not see. A hidden item is not listed and cannot be used, and is
-    /// indistinguishable from one that does not exist.
-    pub(crate) fn for_caller(mut self, request: &RequestInfo) -> Self {
-        self.tools.retain(|tool| tool.access.shows_to(request));
-        self.hidden_resources = self.resources.extract_if(.., |resource| !resource.access.shows_to(request)).collect();
-        self.templates.retain(|template| template.access.shows_to(request));
-        self.prompts.retain(|prompt| prompt.access.shows_to(request));
-        self
     }
 }
 
 /// A server that is being put together. Lists show things in the order in which they were added.
 #[must_use]
 pub struct McpServerBuilder {
-    /// In a box, since a builder is moved each time something is added.
-    pub(super) server: Box<McpServer>,
+    /// Boxed, since the builder is moved by each method.
+    pub(super) definitions: Box<Definitions>,
 }
 
 impl McpServerBuilder {
     /// The server's name for people.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
-        self.server.info.title = Some(title.into());
+        self.definitions.info.title = Some(title.into());
         self
     }
 
     /// What the server is for.
     pub fn description(mut self, description: impl Into<Text>) -> Self {
-        self.server.info.description = Some(description.into());
+        self.definitions.info.description = Some(description.into());
         self
     }
 
     /// A picture of the server.
     pub fn icon(mut self, icon: Icon) -> Self {
-        self.server.info.icons.push(icon);
+        self.definitions.info.icons.push(icon);
         self
     }
 
     /// Where to read about the server.
     pub fn website_url(mut self, url: impl Into<Text>) -> Self {
-        self.server.info.website_url = Some(url.into());
+        self.definitions.info.website_url = Some(url.into());
         self
     }
 
     /// How to use the server, for the model.
     pub fn instructions(mut self, instructions: impl Into<Text>) -> Self {
-        self.server.instructions = Some(instructions.into());
+        self.definitions.instructions = Some(instructions.into());
         self
     }
 
     /// Adds a tool.
     pub fn tool(mut self, tool: Tool) -> Self {
-        self.server.tools.push(tool);
+        self.definitions.tools.push(Rc::new(tool));
         self
     }
 
     /// Adds a resource.
     pub fn resource(mut self, resource: Resource) -> Self {
-        self.server.resources.push(resource);
+        self.definitions.resources.push(Rc::new(resource));
         self
     }
 
     /// Adds resources that a template stands for. A resource at a URI of its own wins over a template, an earlier
     /// template over a later one, however the URI is percent-encoded.
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
-        self.server.templates.push(template);
+        self.definitions.templates.push(Rc::new(template));
         self
     }
 
     /// Adds a prompt, or a version of one.
     pub fn prompt(mut self, prompt: Prompt) -> Self {
-        self.server.prompts.push(prompt);
+        self.definitions.prompts.push(Rc::new(prompt));
         self
     }
 
     /// Gives lists in pages of this many. Without it a list is one page, which is all that some older clients read.
     pub fn page_size(mut self, items: NonZeroUsize) -> Self {
-        self.server.page_size = Some(items);
+        self.definitions.page_size = Some(items);
         self
     }
 
     /// Lists also what a caller lacks the [scopes](crate::Tool::scopes) for, so that clients can ask for them when it is
     /// first used. A template's own [list function](ResourceTemplate::list) still runs only for callers with the template's scopes.
     pub fn list_all(mut self) -> Self {
-        self.server.lists_all = true;
+        self.definitions.lists_all = true;
         self
     }
 
     /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 says in each
     /// request from which level on it wants them; others get those from `level` on.
     pub fn logging(mut self, level: LogLevel) -> Self {
-        self.server.logging = Some(level);
+        self.definitions.logging = Some(level);
         self
     }
 
     /// Declares an extension of the protocol that this server speaks, such as `example.com/search`, with its settings: an
     /// object. What it does is for the server's own tools, resources and prompts.
     pub fn extension(mut self, name: impl Into<String>, settings: Value) -> Self {
-        self.server.extensions.insert(name.into(), settings);
+        self.definitions.extensions.insert(name.into(), settings);
         self
     }
 
     /// For how long clients may keep what they are told, unless something else is said of it. Nothing, without it.
     pub fn cache(mut self, hint: CacheHint) -> Self {
-        self.server.cache = hint;
+        self.definitions.cache = hint;
         self
     }
 
     /// For how long clients may keep one kind of result.
     pub fn cache_of(mut self, result: Cacheable, hint: CacheHint) -> Self {
-        self.server.caches.push((result, hint));
+        self.definitions.caches.push((result, hint));
         self
     }
 
     /// Tells the log something of how the server was put together, once for as long as the isolate lives: what was left out, say, and
     /// how to have it.
     pub fn warn(mut self, problem: impl Into<String>) -> Self {
-        self.server.warnings.push(problem.into());
+        self.definitions.warnings.push(problem.into());
         self
     }
 
@@ -245,8 +285,8 @@ impl McpServerBuilder {
     /// # Errors
     /// [`BuildError`], which names the first item that could not be served as it is defined.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
-        self.server.prefer_explicit_tools();
-        self.server.check_definitions()?;
-        Ok(*self.server)
+        self.definitions.prefer_explicit_tools();
+        self.definitions.check()?;
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None })
     }
 }

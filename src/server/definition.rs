@@ -4,7 +4,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
 use super::build_error::BuildError;
-use super::builder::McpServer;
+use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
 use super::completion::Completions;
 use super::prompt::Prompt;
@@ -16,8 +16,8 @@ use crate::uri_template::{has_scheme, normalized};
 
 const TWICE: &str = "is added twice";
 
-impl McpServer {
-    pub(super) fn check_definitions(&self) -> Result<(), BuildError> {
+impl Definitions {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
             refuse("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;

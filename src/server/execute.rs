@@ -187,14 +187,14 @@ impl McpServer {
     ///
     /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
-    ///     let server = Rc::new(McpServer::builder("greeter", "1.0.0").tool(greet).build()?);
+    ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
     ///     let (nothing, ()) = http::Request::new(()).into_parts();
     ///     let cx = Context::native(RequestInfo::new(Rc::new(nothing), None), host);
     ///     Ok(server.execute_tool("greet", json!({}), &cx).await?.text())
     /// }
     /// ```
     pub async fn execute_tool(
-        self: &Rc<Self>,
+        &self,
         name: &str,
         arguments: serde_json::Value,
         cx: &Context,
@@ -233,9 +233,9 @@ impl McpServer {
     }
 }
 
-impl CallTools for Rc<McpServer> {
+impl CallTools for McpServer {
     fn name(&self) -> &str {
-        &self.info.name
+        &self.definitions.info.name
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use super::access::{Access, access_methods};
 use super::completion::{Completion, Completions};
 use crate::call::context::Context;
+use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, read};
 use crate::json::Value;
@@ -146,6 +148,7 @@ pub struct Prompt {
     pub(crate) version: Option<Text>,
     pub(crate) access: Access,
     pub(crate) completions: Completions,
+    pub(crate) deadline: Duration,
     pub(crate) handler: Box<dyn AnyPromptHandler>,
     declared: Vec<PromptArgument>,
 }
@@ -165,6 +168,7 @@ impl Prompt {
             version: None,
             access: Access::default(),
             completions: Completions::default(),
+            deadline: DEADLINE,
             handler: Box::new(TypedPrompt(handler, PhantomData)),
             declared: Vec::new(),
         }
@@ -172,6 +176,7 @@ impl Prompt {
 
     face_methods!(face);
     access_methods!();
+    deadline_method!();
 
     /// The version, of the same letters as a name. Several prompts of one name must differ by it; the last of them that
     /// was added is the one that a caller gets who asks for none.

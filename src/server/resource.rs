@@ -1,6 +1,7 @@
 //! Resources, and templates that stand for many of them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -11,6 +12,7 @@ use super::completion::{Completion, Completions};
 use super::list::IntoList;
 use super::variables;
 use crate::call::context::Context;
+use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, NoArguments};
 use crate::protocol::content::ResourceContents;
@@ -141,6 +143,7 @@ pub struct Resource {
     pub(crate) description: ResourceDescription,
     pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
+    pub(crate) deadline: Duration,
     pub(crate) read: Box<dyn Fn(Context) -> ContentsFuture>,
 }
 
@@ -161,12 +164,14 @@ impl Resource {
             description: ResourceDescription::new(uri.clone(), uri),
             access: Access::default(),
             cache: None,
+            deadline: DEADLINE,
             read: Box::new(read),
         }
     }
 
     described_methods!(description);
     access_methods!();
+    deadline_method!();
 
     /// Bytes of the content before any encoding.
     #[must_use]
@@ -201,6 +206,7 @@ pub struct ResourceTemplate {
     pub(crate) parsed: Result<UriTemplate, UriTemplateError>,
     pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
+    pub(crate) deadline: Duration,
     pub(crate) completions: Completions,
     pub(crate) read: ReadTemplate,
     pub(crate) list: Option<ListTemplate>,
@@ -236,6 +242,7 @@ impl ResourceTemplate {
             },
             access: Access::default(),
             cache: None,
+            deadline: DEADLINE,
             completions: Completions::default(),
             read: Box::new(read),
             list: None,
@@ -244,6 +251,7 @@ impl ResourceTemplate {
 
     described_methods!(description);
     access_methods!();
+    deadline_method!();
 
     /// Suggests values for a variable.
     #[must_use]

@@ -13,7 +13,7 @@ use super::access::{Access, access_methods};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::Context;
-use crate::call::deadline::{DEADLINE, LONGEST_DEADLINE};
+use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::handler::Handler;
 use crate::call::result::IntoToolResult;
 use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
@@ -136,13 +136,7 @@ impl Tool {
     face_methods!(face);
     access_methods!();
 
-    /// How long it may take, once it waits for something: 30 s unless set, and never more than 300 s. Past it, the caller is
-    /// told so, and the function is dropped where it waits. One that never waits cannot be stopped.
-    #[must_use]
-    pub fn deadline(mut self, time: Duration) -> Self {
-        self.deadline = time.min(LONGEST_DEADLINE);
-        self
-    }
+    deadline_method!();
 
     /// Takes at most `bytes` of arguments, as they are written in JSON: fewer than a [body](crate::http::Limits) may have.
     #[must_use]

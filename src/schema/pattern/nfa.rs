@@ -66,7 +66,7 @@ impl Nfa {
     }
 
     /// The number of states.
-    pub(in crate::schema) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.states.len()
     }
 

@@ -30,7 +30,7 @@ enum Before {
 
 /// The searches of one check, each with the cached states of its pattern.
 #[derive(Debug, Default)]
-pub(in crate::schema) struct Searches {
+pub(crate) struct Searches {
     of_patterns: Vec<Option<Box<Search>>>,
     /// The memory of all cached states, in bytes.
     bytes: usize,
@@ -39,13 +39,7 @@ pub(in crate::schema) struct Searches {
 
 impl Searches {
     /// Whether the pattern with that index matches in `text`. The result must not be used once the steps are exhausted.
-    pub(in crate::schema) fn is_found(
-        &mut self,
-        patterns: &[Pattern],
-        index: usize,
-        text: &str,
-        steps: &mut Steps,
-    ) -> bool {
+    pub(crate) fn is_found(&mut self, patterns: &[Pattern], index: usize, text: &str, steps: &mut Steps) -> bool {
         let Some(Pattern { nfa, .. }) = patterns.get(index).filter(|_| steps.take(MATCH)) else { return false };
         if self.of_patterns.len() < patterns.len() {
             self.of_patterns.resize_with(patterns.len(), || None);

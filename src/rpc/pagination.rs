@@ -28,13 +28,14 @@ pub(super) fn page<T>(
     mut items: Vec<T>,
 ) -> Result<(Vec<T>, Option<String>), RpcError> {
     let list = call.method_name();
-    let start = match (cursor, call.server.page_size) {
+    let start = match (cursor, call.server.definitions.page_size) {
         (None, _) => 0,
         // A position at the end or past it was never given out, or the list has become shorter.
         (Some(cursor), Some(_)) => position(list, cursor).filter(|start| *start < items.len()).ok_or_else(foreign)?,
         (Some(_), None) => return Err(foreign()),
     };
-    let end = call.server.page_size.map_or(items.len(), |size| start.saturating_add(NonZeroUsize::get(size)));
+    let end =
+        call.server.definitions.page_size.map_or(items.len(), |size| start.saturating_add(NonZeroUsize::get(size)));
     let next = (end < items.len()).then(|| cursor_at(list, end));
     items.truncate(end);
     Ok((items.split_off(start), next))

@@ -1,0 +1,178 @@
+//! The lookup of what a request is applied to: once, for scopes, headers and dispatch.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Call, params, prompts};
+use crate::call::context::unknown_tool;
+use crate::call::failure;
+use crate::protocol::description::Text;
+use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::message::Request;
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Feature, Revision};
+use crate::server::access::Access;
+use crate::server::builder::McpServer;
+use crate::server::prompt::Prompt;
+use crate::server::resource::{Resource, ResourceTemplate};
+use crate::server::tool::Tool;
+
+/// A method that the server offers, and its target. It borrows nothing of the request.
+pub(crate) struct Resolved {
+    /// `None` if the server does not offer the method, or the revision does not have it.
+    pub method: Option<Method>,
+    pub target: Result<Target, RpcError>,
+}
+
+/// What a method is applied to.
+#[derive(Clone)]
+pub(crate) enum Target {
+    /// The method has no target.
+    None,
+    Tool(Rc<Tool>),
+    Prompt(Rc<Prompt>),
+    Resource(Rc<Resource>),
+    /// A template, and the variables of the URI.
+    Template(Rc<ResourceTemplate>, BTreeMap<String, String>),
+    /// A resource that the caller must not see, at a URI that matches a template. The answer is the template's answer for a resource that
+    /// does not exist.
+    Hidden(Rc<ResourceTemplate>),
+}
+
+impl Resolved {
+    /// Looks up the method and the target of a request.
+    pub(crate) fn new(request: &Request<'_>, server: &McpServer, revision: Revision) -> Self {
+        let method = request.known_method.filter(|method| method.is_in(revision) && is_offered(*method, server));
+        let target = match method {
+            Some(Method::CallTool) => tool(request, server),
+            Some(Method::GetPrompt) => prompt(request, server),
+            Some(Method::ReadResource) => resource(request, server, revision),
+            Some(Method::Complete) => reference(request, server),
+            _ => Ok(Target::None),
+        };
+        Self { method, target }
+    }
+
+    /// Returns the scopes that the request needs. A target that does not exist needs none: the answer says that it does not exist.
+    ///
+    /// Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
+    pub(crate) fn scopes(&self) -> &[Text] {
+        self.target.as_ref().ok().and_then(Target::access).map_or(&[], |access| &access.scopes)
+    }
+
+    /// Returns the tool that the request calls.
+    pub(crate) fn tool(&self) -> Option<&Tool> {
+        match &self.target {
+            Ok(Target::Tool(tool)) => Some(tool),
+            _ => None,
+        }
+    }
+}
+
+impl Target {
+    fn access(&self) -> Option<&Access> {
+        match self {
+            Self::None => None,
+            Self::Tool(tool) => Some(&tool.access),
+            Self::Prompt(prompt) => Some(&prompt.access),
+            Self::Resource(resource) => Some(&resource.access),
+            Self::Template(template, _) | Self::Hidden(template) => Some(&template.access),
+        }
+    }
+}
+
+/// The error for a target of another kind than the method's, which the lookup never returns.
+pub(super) fn mistargeted(call: &Call) -> RpcError {
+    failure::internal(call.cx.host(), call.method_name(), &"its target was resolved to another kind")
+}
+
+/// A server serves only the methods of the capabilities that it declares (2026-07-28, server/discover, "Capabilities").
+fn is_offered(method: Method, server: &McpServer) -> bool {
+    match method {
+        Method::Initialize | Method::Ping | Method::Discover | Method::Listen => true,
+        Method::ListTools | Method::CallTool => server.offers_tools(),
+        Method::ListResources | Method::ListResourceTemplates | Method::ReadResource => server.offers_resources(),
+        Method::ListPrompts | Method::GetPrompt => server.offers_prompts(),
+        Method::Complete => server.offers_completions(),
+        Method::SetLogLevel => server.definitions.logging.is_some(),
+    }
+}
+
+fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+    let name = params::string(request, "name")?;
+    let tool = server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
+    Ok(Target::Tool(tool.clone()))
+}
+
+fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+    let name = params::string(request, "name")?;
+    let version = params::optional_string(request, "version")?;
+    prompts::find(server, &name, version.as_deref()).map(Target::Prompt)
+}
+
+fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Target, RpcError> {
+    let uri = params::string(request, "uri")?;
+    find(server, &uri).ok_or_else(|| resource_not_found(revision, &uri))
+}
+
+/// The target of `completion/complete`: a prompt, or a template.
+fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+    let reference = params::object(request, "ref")?;
+    let member = |name: &str| params::member(reference, "ref", name);
+    match member("type")?.as_ref() {
+        "ref/prompt" => prompts::find(server, &member("name")?, None).map(Target::Prompt),
+        "ref/resource" => {
+            let uri = member("uri")?;
+            // A client names a template as it is listed, or by a URI that matches it.
+            let named = server.templates().find(|template| template.description.uri_template == uri);
+            let named = named.map(|template| Target::Template(template.clone(), BTreeMap::new()));
+            named.or_else(|| find(server, &uri)).ok_or_else(|| unknown_template(&uri))
+        }
+        _ => Err(RpcError::invalid_params("`params.ref.type` must be \"ref/prompt\" or \"ref/resource\"")),
+    }
+}
+
+pub(super) fn unknown_template(uri: &str) -> RpcError {
+    let uri = shortened(uri);
+    RpcError::invalid_params(format!(
+        "Unknown resource template `{uri}`. Call resources/templates/list for the available templates."
+    ))
+}
+
+/// −32002 until 2025-11-25, −32602 since. Both have the URI in their `data`.
+pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
+    let own_code = revision.knows(Feature::ResourceNotFoundCode);
+    let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
+    let message = "Resource not found. Call resources/list and resources/templates/list for the available resources.";
+    RpcError::new(code, message).with_data(serde_json::json!({ "uri": uri }))
+}
+
+/// Returns the resource at `uri`, or else the first template that matches it.
+///
+/// A URI can be written in several ways, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each.
+/// So the URI is looked up again as the template would write it. A resource or an earlier template at that URI comes first, with its
+/// scopes.
+fn find(server: &McpServer, uri: &str) -> Option<Target> {
+    let mut uri = Cow::Borrowed(uri);
+    let mut is_hidden = false;
+    // A URI as a template writes it matches the same template or an earlier one. That bounds the number of rewrites.
+    for _ in 0..=server.definitions.templates.len() {
+        if let Some(resource) = server.definitions.resource_at(&uri) {
+            if server.shows(&resource.access) {
+                return Some(Target::Resource(resource.clone()));
+            }
+            is_hidden = true;
+        }
+        let (template, parsed, variables) = server.templates().find_map(|template| {
+            let parsed = template.parsed.as_ref().ok()?;
+            Some((template, parsed, parsed.matches(&uri)?))
+        })?;
+        match parsed.expand(&variables) {
+            Ok(written) if written != uri => uri = Cow::Owned(written),
+            _ if is_hidden => return Some(Target::Hidden(template.clone())),
+            _ => return Some(Target::Template(template.clone(), variables)),
+        }
+    }
+    None
+}
