@@ -238,7 +238,7 @@ impl Endpoint {
         };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let limits = CallLimits { response: self.limits.output, state: self.limits.state };
-        let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), limits);
+        let call = Call { server, cx, method: resolved.method, keys: self.state_keys.clone(), limits };
         let mut prepared = rpc::prepare(call, &request, resolved.target);
         // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
         if channel.is_none() {
@@ -287,7 +287,8 @@ impl Endpoint {
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
             let cx = Context::new(parts, Some(Rc::new(server.clone())));
-            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), limits);
+            let (server, method) = (server.clone(), resolved.method);
+            let call = Call { server, cx, method, keys: self.state_keys.clone(), limits };
             rpc::prepare(call, request, resolved.target)
         };
         Ok(requests.iter().zip(resolved).map(prepare).collect())

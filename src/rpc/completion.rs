@@ -8,9 +8,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde::Serialize;
 
+use super::call::Call;
 use super::prepared::{Reply, Work};
 use super::resolve::{Target, mistargeted, unknown_template};
-use super::{Call, envelope, handler_error, params};
+use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
 use crate::limits::COMPLETION_VALUES;

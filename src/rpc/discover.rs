@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 
-use super::{Call, Outcome, envelope};
+use super::call::{Call, Outcome};
+use super::envelope;
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Revision};

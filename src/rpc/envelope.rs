@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Call, Outcome};
+use super::call::{Call, Outcome};
 use crate::call::failure;
 use crate::json::write;
 use crate::protocol::description::Implementation;

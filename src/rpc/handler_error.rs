@@ -1,6 +1,7 @@
 //! The JSON-RPC error of a handler that failed, for methods whose results cannot carry an error.
 
-use super::{Call, input_required};
+use super::call::Call;
+use super::input_required;
 use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::protocol::error::{ErrorCode, RpcError};

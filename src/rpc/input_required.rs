@@ -5,8 +5,9 @@
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::call::{Call, Outcome};
 use super::request_state::{Asked, open, seal};
-use super::{Call, Outcome, envelope, params};
+use super::{envelope, params};
 use crate::call::exchange::{Answered, Earlier, Unsendable};
 use crate::call::failure;
 use crate::call::input_error::InputError;

@@ -6,8 +6,9 @@
 
 use serde::Serialize;
 
+use super::call::{Call, Outcome};
 use super::discover::capabilities;
-use super::{Call, Outcome, envelope, params};
+use super::{envelope, params};
 use crate::protocol::capabilities::ServerCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;

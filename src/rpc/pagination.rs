@@ -12,7 +12,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::{Call, params};
+use super::call::Call;
+use super::params;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 

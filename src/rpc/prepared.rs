@@ -9,11 +9,14 @@ use std::task::Poll;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, poll};
 
+use super::call::{Call, Outcome};
 use super::request_state::belonging;
-use super::{Call, Outcome, input_required, too_long};
+use super::{envelope, input_required};
 use crate::call::context::Context;
-use crate::protocol::error::RpcError;
+use crate::call::result::ToolResult;
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
+use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 /// What a method ends with, if it does not fail.
@@ -95,4 +98,15 @@ impl Prepared {
 /// The response, or what takes its place if it is longer than the limit.
 pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
     if response.len() > call.limits.response { too_long(call, response.len()) } else { Ok(response) }
+}
+
+/// The answer in place of one that has `length` bytes, which is too long.
+fn too_long(call: &Call, length: usize) -> Outcome {
+    let message =
+        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.limits.response);
+    if call.method == Some(Method::CallTool) {
+        // A model can correct itself only from a result.
+        return envelope::complete(call, ToolResult::failure(message));
+    }
+    Err(RpcError::new(ErrorCode::Internal, message))
 }

@@ -10,19 +10,20 @@ use futures::FutureExt;
 use serde::Serialize;
 use serde_json::json;
 
+use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
+use super::prompt_versions::{select, versions};
 use super::resolve::{Target, mistargeted};
-use super::{Call, Outcome, envelope, handler_error, input_required, params};
+use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
-use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::builder::McpServer;
 use crate::server::cache::Cacheable;
 use crate::server::prompt::Prompt;
 use crate::server::prompt::PromptFuture;
@@ -72,49 +73,6 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
         Metadata::set_meta(metadata.to_mut(), VERSIONS, json!(versions));
     }
     PromptDescription { metadata, arguments }
-}
-
-/// The versions of a name, in the order in which they were added.
-fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
-    server
-        .prompts()
-        .filter(|prompt| prompt.metadata.name == name)
-        .filter_map(|prompt| prompt.version.as_deref())
-        .collect()
-}
-
-/// The prompt of that name: the version that is asked for, or the last that was added.
-fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
-    let fits = |prompt: &&Rc<Prompt>| {
-        prompt.metadata.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
-    };
-    server.prompts().rev().find(fits)
-}
-
-/// The prompt that `name`, which may be `name@version`, and `version` ask for.
-pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Result<Rc<Prompt>, RpcError> {
-    let (name, suffix) = name.split_once('@').map_or((name, None), |(name, suffix)| (name, Some(suffix)));
-    if let (Some(version), Some(suffix)) = (version, suffix)
-        && version != suffix
-    {
-        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
-    }
-    let version = version.or(suffix);
-    if let Some(prompt) = select(server, name, version) {
-        return Ok(prompt.clone());
-    }
-    let (name, known) = (shortened(name), versions(server, name));
-    match version {
-        Some(version) if select(server, &name, None).is_some() => {
-            let others =
-                if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) };
-            let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
-            Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
-        }
-        _ => Err(RpcError::invalid_params(format!(
-            "Unknown prompt `{name}`. Call prompts/list for the available prompts."
-        ))),
-    }
 }
 
 /// `prompts/get`.

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Call;
+use super::call::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
 use crate::call::context::Context;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Call, params, prompts};
+use super::call::Call;
+use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::protocol::description::Text;
@@ -108,7 +109,7 @@ fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
 fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
     let name = params::string(request, "name")?;
     let version = params::optional_string(request, "version")?;
-    prompts::find(server, &name, version.as_deref()).map(Target::Prompt)
+    prompt_versions::find(server, &name, version.as_deref()).map(Target::Prompt)
 }
 
 fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Target, RpcError> {
@@ -121,7 +122,7 @@ fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcErr
     let reference = params::object(request, "ref")?;
     let member = |name: &str| params::member(reference, "ref", name);
     match member("type")?.as_ref() {
-        "ref/prompt" => prompts::find(server, &member("name")?, None).map(Target::Prompt),
+        "ref/prompt" => prompt_versions::find(server, &member("name")?, None).map(Target::Prompt),
         "ref/resource" => {
             let uri = member("uri")?;
             // A client names a template as it is listed, or by a URI that matches it.

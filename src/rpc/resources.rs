@@ -8,10 +8,11 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde::Serialize;
 
+use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::resolve::{Target, mistargeted, resource_not_found};
-use super::{Call, Outcome, envelope, handler_error, input_required, params};
+use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
 use crate::protocol::content::ResourceContents;

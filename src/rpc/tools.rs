@@ -10,10 +10,11 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::resolve::{Target, mistargeted};
-use super::{Call, Outcome, envelope, input_required, params};
+use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::json::Document;

@@ -4,7 +4,6 @@
 
 use std::rc::Rc;
 
-use super::tool::Tool;
 use crate::call::ask::Elicited;
 use crate::call::context::Context;
 use crate::call::input_error::{InputError, InputProblem};
@@ -31,11 +30,9 @@ pub(super) enum Permission {
     Invalid(InputError),
 }
 
-/// Finds out whether a call of `tool` may run, and asks for approval if that is needed. `arguments` fit the tool's schema.
-pub(super) fn permission(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Permission {
-    let Some(approval) = &tool.approval else { return Permission::Granted };
+/// Finds out whether a call of the tool `name` may run, and asks for approval if that is needed. `arguments` fit the tool's schema.
+pub(super) fn permission(approval: &Approval, name: &str, arguments: Value<'_>, cx: &Context) -> Permission {
     let Some(question) = approval(&arguments.to_json().unwrap_or_default()) else { return Permission::Granted };
-    let name = &tool.metadata.name;
     let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments.text()));
     match cx.confirm_now(KEY, &message) {
         Ok(None) => Permission::Pending,

@@ -47,8 +47,8 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
         cx: cx.clone(),
     };
     let checked = check(tool, arguments, cx);
-    if checked.is_ok() {
-        match permission(tool, arguments, cx) {
+    if let (Ok(()), Some(approval)) = (&checked, &tool.approval) {
+        match permission(approval, &tool.metadata.name, arguments, cx) {
             Permission::Granted => {}
             // The question ends the round before the handler is called.
             Permission::Pending => return ready(Executed::Asks).boxed_local(),

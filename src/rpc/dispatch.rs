@@ -1,0 +1,73 @@
+//! The dispatch of a request to the function of its method.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::call::{Call, Outcome};
+use super::prepared::{Prepared, Reply, Stage, Work, within_limit};
+use super::resolve::Target;
+use super::{completion, discover, lifecycle, prompts, resources, tools};
+use crate::call::session_required::SessionRequired;
+use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::message::Request;
+use crate::protocol::method::Method;
+
+/// Reads the parameters of `request`. Methods without a handler are answered by that; a handler has not run yet.
+pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
+    // In a program that unwinds, a panic costs this response and nothing else.
+    let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
+    let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
+    Prepared::new(call, stage)
+}
+
+fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
+    let Some(method) = call.method else { return Err(not_found(&request.method)) };
+    let target = target?;
+    match method {
+        Method::Initialize => at_once(call, request, lifecycle::initialize),
+        Method::Ping => at_once(call, request, lifecycle::ping),
+        Method::Discover => at_once(call, request, discover::discover),
+        Method::ListTools => at_once(call, request, tools::list),
+        Method::CallTool => by_handler(call, request, target, tools::call),
+        Method::ListResources => by_handler(call, request, target, resources::list),
+        Method::ListResourceTemplates => at_once(call, request, resources::list_templates),
+        Method::ReadResource => by_handler(call, request, target, resources::read),
+        Method::ListPrompts => at_once(call, request, prompts::list),
+        Method::GetPrompt => by_handler(call, request, target, prompts::get),
+        Method::Complete => by_handler(call, request, target, completion::complete),
+        Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
+        // Its answer is a stream. Without streams it is not served.
+        Method::Listen => Err(not_found(&request.method)),
+    }
+}
+
+/// Answers by a method that runs no handler.
+///
+/// An engine compiles a function when it is first called, and a new isolate is first called with one method. So each method is called
+/// by its address here and in `by_handler`, and does not become part of its caller.
+#[inline(never)]
+fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
+    method(call, request)
+        .and_then(|response| within_limit(call, response))
+        .map(|response| Stage::Ended(Ok(Reply::Response(response))))
+}
+
+/// Begins a method that runs a handler.
+#[inline(never)]
+fn by_handler(
+    call: &Call,
+    request: &Request<'_>,
+    target: Target,
+    method: fn(&Call, &Request<'_>, Target) -> Result<Work, RpcError>,
+) -> Result<Stage, RpcError> {
+    method(call, request, target).map(Stage::Working)
+}
+
+/// A method that is not served: where it needs a session, it says so.
+fn not_found(method: &str) -> RpcError {
+    match SessionRequired::of_method(method) {
+        Some(feature) => feature.error(ErrorCode::MethodNotFound),
+        None => {
+            RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
+        }
+    }
+}

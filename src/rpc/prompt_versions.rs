@@ -1,0 +1,54 @@
+//! The lookup of a prompt by its name and version.
+//!
+//! Versions are an addition of this server: a list shows each name once, and `prompts/get` takes `version` or `name@version`.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use crate::protocol::error::{RpcError, shortened};
+use crate::server::builder::McpServer;
+use crate::server::prompt::Prompt;
+
+/// Returns the versions of a prompt, in the order in which they were added.
+pub(super) fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
+    server
+        .prompts()
+        .filter(|prompt| prompt.metadata.name == name)
+        .filter_map(|prompt| prompt.version.as_deref())
+        .collect()
+}
+
+/// Returns the prompt `name` in this version. Without a version it is the one that was added last.
+pub(super) fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
+    let fits = |prompt: &&Rc<Prompt>| {
+        prompt.metadata.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
+    };
+    server.prompts().rev().find(fits)
+}
+
+/// Returns the prompt that a request names. `name` may be `name@version`.
+pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Result<Rc<Prompt>, RpcError> {
+    let (name, suffix) = name.split_once('@').map_or((name, None), |(name, suffix)| (name, Some(suffix)));
+    if let (Some(version), Some(suffix)) = (version, suffix)
+        && version != suffix
+    {
+        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
+    }
+    let version = version.or(suffix);
+    if let Some(prompt) = select(server, name, version) {
+        return Ok(prompt.clone());
+    }
+    let (name, known) = (shortened(name), versions(server, name));
+    match version {
+        Some(version) if select(server, &name, None).is_some() => {
+            let others =
+                if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) };
+            let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
+            Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
+        }
+        _ => Err(RpcError::invalid_params(format!(
+            "Unknown prompt `{name}`. Call prompts/list for the available prompts."
+        ))),
+    }
+}
