@@ -19,6 +19,9 @@ struct Entry<K, V> {
     expires: u64,
 }
 
+/// The expiry of an entry that never expires.
+pub(crate) const NEVER: u64 = u64::MAX;
+
 impl<K: Ord, V> BoundedCache<K, V> {
     /// Creates an empty cache.
     pub(crate) const fn new(capacity: usize) -> Self {
@@ -81,6 +84,8 @@ mod tests {
         assert_eq!(cache.get("a", 9), Some(&1), "an expired value replaces nothing");
         cache.insert("a", 3, 20, 5);
         assert_eq!((cache.get("a", 19), cache.entries.len()), (Some(&3), 1));
+        cache.insert("b", 4, NEVER, 5);
+        assert_eq!(cache.get("b", NEVER - 1), Some(&4));
     }
 
     /// A full cache evicts the expired entries and no others. If there are none, it evicts the entry that expires soonest.

@@ -131,17 +131,19 @@ limits! {
             "characters of the name in `/server.json` that is made of the URL" => "there is no such name, and the log says so";
     }
     "Calls" {
-        DEADLINE_SECONDS: u64 = 30, Seconds, "`Tool::deadline`, for tools":
+        DEADLINE_SECONDS: u64 = 30, Seconds, "`deadline` of a tool, prompt or resource":
             "a handler, once it waits for something" => "it is dropped; a tool: a result with `isError`; otherwise `-32603`";
         LONGEST_DEADLINE_SECONDS: u64 = 300, Seconds, "":
-            "a deadline that a tool can set" => "it is shortened to this";
+            "a deadline that can be set" => "it is shortened to this";
         NESTED_CALLS: u8 = 8, Count, "":
             "calls of tools within one another" => "the inner call fails";
+        APPROVAL_CHARACTERS: usize = 1000, Count, "":
+            "characters of the arguments that a question for approval shows" => "the rest is counted";
         QUESTIONS: usize = 256, Count, "":
             "questions that a call asks its client, over all its rounds" => "`-32603`; the log says why";
         FINISHED_STEPS: usize = 1024, Count, "":
             "results of steps that a call remembers between its rounds" => "`-32603` once it asks; the log says why";
-        STATE_BYTES: usize = 512 << 10, Bytes, "":
+        STATE_BYTES: usize = 512 << 10, Bytes, "`Limits::state`":
             "a request state" => "sent: `-32603`, and the log says why; received: `-32602`";
         STATE_SECONDS: u64 = 600, Seconds, "`StateKeys::lifetime`":
             "the time for which a request state is valid" => "`-32602`; the client calls again without it";
@@ -175,7 +177,7 @@ limits! {
         SCHEMA_CHAIN: usize = 64, Count, "":
             "schemas that lead to one another about one value" => "the server cannot be built";
         SCHEMAS: usize = 256, Count, "":
-            "compiled schemas that are cached, of those that are data" => "all are compiled anew";
+            "compiled schemas that are cached, of those that are data" => "one of them is evicted";
     }
     "Access tokens" {
         ISSUER_SECONDS: u64 = 5, Seconds, "":

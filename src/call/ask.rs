@@ -196,14 +196,38 @@ impl Context {
         parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
     }
 
-    /// The answer to a question, if it has come, and the key under which the client has given it. Otherwise the handler does not get
-    /// past this.
+    /// Asks the person to confirm `message`. Returns the answer if it has come with this round.
+    pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
+        let schema = json!({ "type": "object", "properties": {} });
+        let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+        let question = json!({ "method": "elicitation/create", "params": params });
+        let declared = self.exchange().capabilities.elicitation_form;
+        let needs = (declared, json!({ "elicitation": { "form": {} } }), SessionRequired::Elicitation);
+        let answer = self.answer_now(key, question, needs)?;
+        answer.map(|(key, answer)| elicited(&key, answer.get(), |_| Ok(()))).transpose()
+    }
+
+    /// Returns the answer to a question, and the key under which the client has given it. Without an answer in this round, the handler
+    /// ends here.
     async fn answer(
         &self,
         key: &str,
         question: Value,
-        (declared, needed, session): (bool, Value, SessionRequired),
+        needs: (bool, Value, SessionRequired),
     ) -> Result<(String, Box<RawValue>), InputError> {
+        match self.answer_now(key, question, needs)? {
+            Some(answer) => Ok(answer),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns the answer to a question if it has come. If not, the question is sent when the round ends.
+    fn answer_now(
+        &self,
+        key: &str,
+        question: Value,
+        (declared, needed, session): (bool, Value, SessionRequired),
+    ) -> Result<Option<(String, Box<RawValue>)>, InputError> {
         if self.revision().era() == Era::Legacy {
             return Err(InputError(InputProblem::SessionRequired(session)));
         }
@@ -215,13 +239,13 @@ impl Context {
         };
         let digest = path.question(&question);
         if let Some(answer) = self.exchange().answer(&key, &digest) {
-            return Ok((key, answer));
+            return Ok(Some((key, answer)));
         }
         if !declared {
             return Err(InputError(InputProblem::MissingCapability(needed)));
         }
         self.exchange().ask(key, Question { digest, request: question }, path.place());
-        std::future::pending().await
+        Ok(None)
     }
 }
 

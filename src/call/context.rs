@@ -15,6 +15,7 @@ use super::result::ToolResult;
 use crate::auth::Principal;
 use crate::host::Host;
 use crate::json::{Document, JsonLimits};
+use crate::limits::STATE_BYTES;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::{Implementation, Text};
 use crate::protocol::error::shortened;
@@ -103,6 +104,8 @@ pub(crate) struct Parts {
     pub traceparent: Option<Box<str>>,
     /// The URL that the endpoint is configured with.
     pub resource: Option<Box<str>>,
+    /// Bytes that a request state may have.
+    pub state_limit: usize,
     pub live: Option<Live>,
 }
 
@@ -110,17 +113,19 @@ impl Parts {
     /// The parts of a request that tells nothing about its client.
     pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Host) -> Self {
         let (client, capabilities, meta, traceparent, resource, live) = Default::default();
-        Self { request, id, revision, client, capabilities, host, meta, traceparent, resource, live }
+        let state_limit = STATE_BYTES;
+        Self { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live }
     }
 }
 
 impl Context {
     pub(crate) fn new(parts: Parts, tools: Option<Rc<dyn CallTools>>) -> Self {
-        let Parts { request, id, revision, client, capabilities, host, meta, traceparent, resource, live } = parts;
+        let Parts { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live } =
+            parts;
         let of_request = OfRequest {
             client: request.per_caller(client),
             meta: request.per_caller(meta),
-            exchange: Rc::new(Exchange::new(capabilities)),
+            exchange: Rc::new(Exchange::new(capabilities, state_limit)),
             request,
             id,
             revision,

@@ -44,7 +44,6 @@ pub(crate) struct Earlier {
 }
 
 /// What has been asked, answered and done in one request.
-#[derive(Default)]
 pub(crate) struct Exchange {
     pub capabilities: ClientCapabilities,
     answers: RefCell<Vec<Answered>>,
@@ -70,8 +69,19 @@ pub(crate) enum Unsendable {
 }
 
 impl Exchange {
-    pub(crate) fn new(capabilities: ClientCapabilities) -> Self {
-        Self { capabilities, ..Self::default() }
+    /// A call of a client with `capabilities`, whose state has at most `state_limit` bytes.
+    pub(crate) fn new(capabilities: ClientCapabilities, state_limit: usize) -> Self {
+        Self {
+            capabilities,
+            answers: RefCell::default(),
+            questions: RefCell::default(),
+            id: RefCell::default(),
+            unsendable: RefCell::default(),
+            is_retry: Cell::default(),
+            steps: RefCell::new(StepMemory::new(state_limit)),
+            counts: RefCell::default(),
+            changed: RefCell::default(),
+        }
     }
 
     /// Takes over what came with the request.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::limits::{FINISHED_STEPS, STATE_BYTES};
+use crate::limits::FINISHED_STEPS;
 
 /// The result of a step, which travels with the call.
 #[derive(Clone, Serialize, Deserialize)]
@@ -54,14 +54,19 @@ pub(crate) enum Status {
 }
 
 /// The steps of a call.
-#[derive(Default)]
 pub(crate) struct StepMemory {
     finished: Vec<Finished>,
     runs: Vec<StepRun>,
     has_too_many: bool,
+    /// Bytes that all results together may have.
+    limit: usize,
 }
 
 impl StepMemory {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { finished: Vec::new(), runs: Vec::new(), has_too_many: false, limit }
+    }
+
     /// Takes over the results of earlier rounds.
     pub(crate) fn resume(&mut self, mut finished: Vec<Finished>) {
         for step in &mut finished {
@@ -89,7 +94,7 @@ impl StepMemory {
         let mut step =
             Finished { place: place.to_owned(), step: step.to_owned(), result, is_unused: false, is_lost: false };
         let bytes = self.finished.iter().map(Finished::bytes).fold(step.bytes(), usize::saturating_add);
-        if bytes > STATE_BYTES {
+        if bytes > self.limit {
             step.result = RawValue::NULL.to_owned();
             step.is_lost = true;
         }
@@ -106,7 +111,8 @@ impl StepMemory {
             return Some(format!("it has finished more than {FINISHED_STEPS} steps"));
         }
         let lost = self.finished.iter().find(|step| step.is_lost)?;
-        Some(format!("the result of step `{}` does not fit into the {STATE_BYTES} bytes of a request state", lost.step))
+        let limit = self.limit;
+        Some(format!("the result of step `{}` does not fit into the {limit} bytes of a request state", lost.step))
     }
 
     /// Begins a step. Returns the index of its run.

@@ -31,8 +31,8 @@ impl HttpError {
     }
 
     /// Sets the id of the request.
-    pub(super) fn of(mut self: Box<Self>, id: RequestId) -> Box<Self> {
-        self.id = Some(id);
+    pub(super) fn with_id(mut self: Box<Self>, id: Option<RequestId>) -> Box<Self> {
+        self.id = id;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Sizes past which a request is refused, or its answer not sent.
 
 use crate::json::JsonLimits;
-use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT};
+use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
 
 /// Sizes past which a request is refused, before anything is done with it, or its answer not sent.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub struct Limits {
     /// a smaller value counts as that. A body without a `Content-Length` counts as a body of the full length until it is read. A
     /// request for whose body there is no room gets 503 with `Retry-After: 1`, and its body is not read.
     pub in_flight: usize,
+    /// Bytes of a request state, which a client carries between the rounds of a call. 512 KiB by default.
+    pub state: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +37,7 @@ impl Default for Limits {
             concurrent: CONCURRENT,
             output: OUTPUT,
             in_flight: IN_FLIGHT,
+            state: STATE_BYTES,
         }
     }
 }

@@ -15,6 +15,7 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 use http::{HeaderMap, Response, StatusCode};
 
+use super::auth_failure::misconfigured;
 use super::bounded_head::BoundedHead;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
@@ -39,7 +40,7 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, Wishes};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-use crate::rpc::{self, Call, Prepared, Resolved};
+use crate::rpc::{self, Call, CallLimits, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
 impl Endpoint {
@@ -138,7 +139,8 @@ impl Endpoint {
                 crash::keep(host, [&request.id], false, line);
                 let server = self.build(&info, Some(&request.id), host)?;
                 let resolved = Resolved::new(&request, &server, revision);
-                self.authorize([&resolved], info.caller(), &url).map_err(|refusal| refusal.of(request.id.clone()))?;
+                self.authorize([&resolved], info.caller(), &url)
+                    .map_err(|refusal| refusal.with_id(Some(request.id.clone())))?;
                 if resolved.method == Some(Method::Listen) && !self.json_only {
                     let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
                     return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
@@ -155,9 +157,19 @@ impl Endpoint {
                 let (notifying, channel) = opened.unzip();
                 let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
                 let parts = Parts::new(info, request.id.clone(), revision, host.clone());
-                let parts = Parts { client, capabilities, meta, traceparent, resource, live: notifying, ..parts };
+                let parts = Parts {
+                    client,
+                    capabilities,
+                    meta,
+                    traceparent,
+                    resource,
+                    state_limit: self.limits.state,
+                    live: notifying,
+                    ..parts
+                };
                 let cx = Context::new(parts, Some(Rc::new(server.clone())));
-                let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), self.limits.output);
+                let limits = CallLimits { response: self.limits.output, state: self.limits.state };
+                let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), limits);
                 let mut prepared = rpc::prepare(call, &request, resolved.target);
                 // A call with a channel is run by a task of its own, and no other must poll its handler.
                 if channel.is_none() {
@@ -259,11 +271,12 @@ impl Endpoint {
         // Before any request is answered, since all of them share one status.
         self.authorize(&resolved, info.caller(), url)?;
         // They share what may be sent.
-        let output_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
+        let response = self.limits.output.checked_div(requests.len()).unwrap_or_default();
+        let limits = CallLimits { response, state: self.limits.state };
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let parts = Parts::new(info.clone(), request.id.clone(), revision, host.clone());
             let cx = Context::new(parts, Some(Rc::new(server.clone())));
-            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), output_limit);
+            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), limits);
             rpc::prepare(call, request, resolved.target)
         };
         Ok(requests.iter().zip(resolved).map(prepare).collect())
@@ -295,12 +308,19 @@ impl Endpoint {
         for problem in server.iter().flat_map(|server| &server.definitions.warnings) {
             warning::once(host, "definition", problem);
         }
-        server.map_err(|error| {
+        let server = server.map_err(|error| {
             failure::log(host, "server", &error.to_string());
             let error =
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
-        })
+        })?;
+        match &*self.state_keys {
+            Err(problem) if server.definitions.requires_approval() => {
+                let problem = format!("a tool requires approval, and {problem}");
+                Err(misconfigured(host, &problem, true).with_id(id.cloned()))
+            }
+            _ => Ok(server),
+        }
     }
 }
 

@@ -13,7 +13,6 @@ use crate::call::input_error::InputError;
 use crate::call::input_error::InputProblem;
 use crate::call::session_required::SessionRequired;
 use crate::json::{Kind, Value};
-use crate::limits::STATE_BYTES;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
@@ -75,9 +74,9 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
     let digest = digest.ok_or_else(|| internal(&"the request has no digest to ask with"))?;
     let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
-    if request_state.len() > STATE_BYTES {
-        let length = request_state.len();
-        return Err(too_much(call, &format!("its request state has {length} bytes (limit: {STATE_BYTES})")));
+    let (length, limit) = (request_state.len(), call.limits.state);
+    if length > limit {
+        return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }
     let questions = exchange.questions();
     let requests: serde_json::Map<_, _> =

@@ -57,8 +57,14 @@ pub(crate) struct Call {
     method: Option<Method>,
     /// The keys for request states, or why there are none.
     keys: Rc<Result<StateKeys, ConfigError>>,
-    /// How many bytes a response may have.
-    output_limit: usize,
+    limits: CallLimits,
+}
+
+/// Bounds of one call, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct CallLimits {
+    pub response: usize,
+    pub state: usize,
 }
 
 impl Call {
@@ -67,9 +73,9 @@ impl Call {
         server: McpServer,
         cx: Context,
         keys: Rc<Result<StateKeys, ConfigError>>,
-        output_limit: usize,
+        limits: CallLimits,
     ) -> Self {
-        Self { server, cx, method, keys, output_limit }
+        Self { server, cx, method, keys, limits }
     }
 
     /// The method's name, for the log.
@@ -97,7 +103,7 @@ pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, 
 /// What the caller gets in place of an answer of `length` bytes.
 fn too_long(call: &Call, length: usize) -> Outcome {
     let message =
-        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.output_limit);
+        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.limits.response);
     if call.method == Some(Method::CallTool) {
         // A model can correct itself only from a result.
         return envelope::complete(call, ToolResult::failure(message));

@@ -94,5 +94,5 @@ impl Prepared {
 
 /// The response, or what takes its place if it is longer than the limit.
 pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
-    if response.len() > call.output_limit { too_long(call, response.len()) } else { Ok(response) }
+    if response.len() > call.limits.response { too_long(call, response.len()) } else { Ok(response) }
 }

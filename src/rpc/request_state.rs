@@ -21,7 +21,6 @@ use crate::call::exchange::{Answered, Earlier};
 use crate::call::step_memory::Finished;
 use crate::json::deserialize::read_text;
 use crate::json::{Value, canonical, write};
-use crate::limits::STATE_BYTES;
 use crate::protocol::message::Request;
 
 /// The version of the format.
@@ -68,7 +67,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
 /// Opens the state `token`: the questions that were sent with it, and what earlier rounds left. `None` if it was not made with these
 /// keys, belongs to another call, or has expired. The caller does not learn which.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
-    if token.len() > STATE_BYTES {
+    if token.len() > call.limits.state {
         return None;
     }
     // The decoder accepts only the canonical form of base64.

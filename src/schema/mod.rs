@@ -60,7 +60,6 @@ mod wrap;
 
 use std::any::TypeId;
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -74,6 +73,7 @@ pub(crate) use mistake::describe_type_error;
 use program::Program;
 pub(crate) use types::Type;
 
+use crate::bounded_cache::{BoundedCache, NEVER};
 use crate::json::Value;
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
@@ -89,7 +89,8 @@ pub struct Schema {
 
 thread_local! {
     static BY_TYPE: RefCell<FxHashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
-    static BY_TEXT: RefCell<HashMap<String, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
+    static BY_TEXT: RefCell<BoundedCache<String, Result<Rc<Schema>, SchemaError>>> =
+        const { RefCell::new(BoundedCache::new(SCHEMAS)) };
 }
 
 /// The types of scalar values, which a string can represent and a form can request.
@@ -125,15 +126,10 @@ impl Schema {
     /// [`SchemaError`] if the value is not a valid schema or uses a keyword that cannot be enforced.
     pub fn of_value(value: &serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let text = value.to_string();
-        let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text).cloned());
+        let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text, 0).cloned());
         known.unwrap_or_else(|| {
             let compiled = Self::compile(value.clone()).map(Rc::new);
-            BY_TEXT.with_borrow_mut(|schemas| {
-                if schemas.len() >= SCHEMAS {
-                    schemas.clear();
-                }
-                schemas.insert(text, compiled.clone());
-            });
+            BY_TEXT.with_borrow_mut(|schemas| schemas.insert(text, compiled.clone(), NEVER, 0));
             compiled
         })
     }
@@ -222,7 +218,7 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
-    /// Schemas of types and of values are cached. The number of cached values is limited.
+    /// Schemas of types and of values are cached. A full cache evicts a value.
     #[test]
     fn schemas_are_compiled_once() {
         let (one, other) = (Schema::of::<Vec<u8>>().expect("a schema"), Schema::of::<Vec<u8>>().expect("a schema"));
@@ -230,8 +226,7 @@ mod tests {
         let of = |most: usize| Schema::of_value(&json!({ "type": "array", "maxItems": most })).expect("a schema");
         assert!(Rc::ptr_eq(&of(1), &of(1)) && !Rc::ptr_eq(&of(1), &of(2)));
         for most in 0..2 * SCHEMAS {
-            of(most);
-            assert!(BY_TEXT.with_borrow(HashMap::len) <= SCHEMAS);
+            assert!(Rc::ptr_eq(&of(most), &of(most)), "a full cache holds the newest schema");
         }
     }
 

@@ -135,6 +135,11 @@ impl Definitions {
         }
     }
 
+    /// Returns whether a tool may ask for approval.
+    pub(crate) fn requires_approval(&self) -> bool {
+        self.tools.iter().any(|tool| tool.approval.is_some())
+    }
+
     /// Returns the tool `name`.
     pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
         self.tools.iter().find(|tool| tool.face.name == name)

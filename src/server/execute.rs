@@ -1,5 +1,6 @@
 //! A call of a tool, from its arguments to its result: checked, told to those who look on, run to its deadline, and checked again.
 
+use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
+use super::approval::{Permission, permission};
 use super::builder::McpServer;
 use super::hook::{Hooks, ToolEvent};
 use super::tool::Tool;
@@ -32,9 +34,10 @@ pub(crate) enum Executed {
     CannotAsk(InputError),
 }
 
-/// Checks the arguments, and calls `tool` with them. What is given back runs the call to its end, and owns all that it needs.
+/// Checks the arguments and whether the call may run, and calls the handler of `tool`. The returned future runs the call to its end. It
+/// owns all that it needs.
 ///
-/// Boxed: it would be in the module once for clients and once for other tools.
+/// Boxed, so that the module contains it once, for clients and for other tools.
 pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalBoxFuture<'static, Executed> {
     let called = Called {
         name: tool.face.name.clone(),
@@ -43,7 +46,18 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let work = begin(tool, arguments, cx);
+    let checked = check(tool, arguments, cx);
+    if checked.is_ok() {
+        match permission(tool, arguments, cx) {
+            Permission::Granted => {}
+            // The question ends the round before the handler is called.
+            Permission::Pending => return ready(Executed::Asks).boxed_local(),
+            Permission::Denied(result) => return ready(Executed::Done(result)).boxed_local(),
+            Permission::Invalid(error) => return ready(Executed::CannotAsk(error)).boxed_local(),
+        }
+    }
+    let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.face.name, &mistake));
+    let work = checked.and_then(|()| call());
     let mut input = Vec::new();
     if !tool.hooks.is_empty() {
         input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
@@ -54,15 +68,12 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
     called.watched(input, work).boxed_local()
 }
 
-/// Calls the tool's function with arguments that fit their schema; it does not run yet. Or gives the result that says what does not fit.
-fn begin(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<ToolFuture, ToolResult> {
+/// Checks that the arguments fit the schema of the tool.
+fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResult> {
     let name = &tool.face.name;
     let mistakes = mistakes(tool, arguments)
         .map_err(|error| broken(name, cx, &error.to_string(), "The tool cannot be called as it is defined."))?;
-    if !mistakes.is_empty() {
-        return Err(refused(name, &mistakes.join("\n- ")));
-    }
-    tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(name, &mistake))
+    if mistakes.is_empty() { Ok(()) } else { Err(refused(name, &mistakes.join("\n- "))) }
 }
 
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {

@@ -7,6 +7,7 @@
 //! | `about` | what a server says about itself |
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
+//! | `approval` | approval of calls by a person |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |
 //! | `hook` | hooks that observe the calls of a tool |
@@ -19,6 +20,7 @@
 
 pub(crate) mod about;
 pub(crate) mod access;
+mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
+use super::approval::{APPROVAL, Approval};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::Context;
@@ -58,6 +59,7 @@ pub struct Tool {
     pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
     pub(crate) hooks: Hooks,
+    pub(crate) approval: Option<Approval>,
     pub(crate) origin: Origin,
 }
 
@@ -129,6 +131,7 @@ impl Tool {
             access: Access::default(),
             handler,
             hooks: Hooks::default(),
+            approval: None,
             origin: Origin::default(),
         }
     }
@@ -165,6 +168,37 @@ impl Tool {
         F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
     {
         self.hooks.add(observe);
+        self
+    }
+
+    /// Requires that a person approves a call before it runs. `question` returns what to ask, or `None` if the arguments need no
+    /// approval. It gets arguments that fit the schema.
+    ///
+    /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the approval. A
+    /// nested call asks for itself. A client that cannot be asked gets a result with `isError`. All clients see
+    /// `"edge-mcp/approval": true` in the tool's `_meta`.
+    ///
+    /// The server needs `MCP_STATE_KEY`: without it, every request gets a 503. An answer is only the client's word. It does not replace
+    /// [scopes](Self::scopes).
+    ///
+    /// ```
+    /// use edge_mcp::Tool;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Payment {
+    ///     euros: u32,
+    /// }
+    ///
+    /// let pay = Tool::new("pay", |Payment { euros }: Payment| async move { format!("Paid {euros} euros.") })
+    ///     .description("Pays a bill.")
+    ///     .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()));
+    /// ```
+    #[must_use]
+    pub fn requires_approval(mut self, question: impl Fn(&serde_json::Value) -> Option<Text> + 'static) -> Self {
+        self.face.set_meta(APPROVAL, true);
+        self.approval = Some(Rc::new(question));
         self
     }
 

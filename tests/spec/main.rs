@@ -16,6 +16,7 @@
 mod about;
 mod agents;
 mod answers;
+mod approval;
 mod bad_input;
 mod batches;
 mod building;

@@ -200,3 +200,34 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
     assert_eq!((done.take(), network.count()), (vec!["work".to_owned()], 2));
 }
+
+/// The key of a step is the same in each round of its call, and differs from the keys of other work.
+#[test]
+fn an_idempotency_key_belongs_to_a_step_of_a_call() {
+    let seen = Done::default();
+    let of = seen.clone();
+    let endpoint = with_tool(
+        move || booking(&Done::default()),
+        move |cx| {
+            let seen = of.clone();
+            async move {
+                let attempt = async || {
+                    note(&seen, cx.idempotency_key()?);
+                    Err::<(), _>(HandlerError::new("Not now."))
+                };
+                // Only `Ok` is remembered, so the step runs in each round.
+                let failed = cx.step("charge", &1, attempt).await;
+                assert!(failed.is_err(), "the service is down");
+                note(&seen, cx.idempotency_key()?);
+                cx.elicit::<Yes>("confirm", "Sure?").await?;
+                Ok("done".to_owned())
+            }
+        },
+    );
+    let params = json!({ "name": "outer" });
+    assert_eq!(rounds(&endpoint, &params, &Lines::default()).len(), 2);
+    let keys = seen.take();
+    let [first, outside, second, outside_again] = &*keys else { panic!("{keys:?}") };
+    assert_eq!((first, outside), (second, outside_again), "the rounds of a call share their keys");
+    assert_ne!(first, outside, "outside of steps the key is that of the call");
+}

@@ -121,11 +121,11 @@ fn a_step_may_ask() {
         let workflow = Workflow::new("w", "d", move |Number { n }: Number, cx: Context| {
             let ran = ran.clone();
             async move {
-                let begin = async || {
+                let beginning = async || {
                     note(&ran, "begin");
                     Ok(n + 40_404)
                 };
-                let begun: u32 = cx.step("begin", &n, begin).await?;
+                let begun: u32 = cx.step("begin", &n, beginning).await?;
                 let ask = async || {
                     note(&ran, "ask");
                     let more = cx.elicit::<More>("more", "How much more?").await?.accepted();

@@ -1,0 +1,93 @@
+//! Approval: a person confirms a call of a tool before it runs.
+//!
+//! The question is an elicitation without fields. An answer is only the client's word: a client can accept without asking anyone.
+
+use std::rc::Rc;
+
+use super::tool::Tool;
+use crate::call::ask::Elicited;
+use crate::call::context::Context;
+use crate::call::input_error::{InputError, InputProblem};
+use crate::call::result::ToolResult;
+use crate::json::Value;
+use crate::limits::APPROVAL_CHARACTERS;
+use crate::protocol::description::Text;
+
+/// The member of a tool's `_meta` in lists that says that its calls may need approval.
+pub(super) const APPROVAL: &str = "edge-mcp/approval";
+/// The key of the question.
+const KEY: &str = "edge-mcp/approval";
+
+/// Returns the question for a call with these arguments, or `None` if the call needs no approval.
+pub(crate) type Approval = Rc<dyn Fn(&serde_json::Value) -> Option<Text>>;
+
+/// Whether a call may run.
+pub(super) enum Permission {
+    Granted,
+    /// The question was asked, and its answer comes with the next round.
+    Pending,
+    Denied(ToolResult),
+    /// The answer cannot be used.
+    Invalid(InputError),
+}
+
+/// Finds out whether a call of `tool` may run, and asks for approval if that is needed. `arguments` fit the tool's schema.
+pub(super) fn permission(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Permission {
+    let Some(approval) = &tool.approval else { return Permission::Granted };
+    let Some(question) = approval(&arguments.to_json().unwrap_or_default()) else { return Permission::Granted };
+    let name = &tool.face.name;
+    let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments.text()));
+    match cx.confirm_now(KEY, &message) {
+        Ok(None) => Permission::Pending,
+        Ok(Some(Elicited::Accepted(()))) => Permission::Granted,
+        Ok(Some(Elicited::Declined | Elicited::Cancelled)) => Permission::Denied(ToolResult::failure(format!(
+            "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
+        ))),
+        Err(InputError(InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))) => {
+            Permission::Denied(ToolResult::failure(format!(
+                "This call of `{name}` needs the approval of a person, and the client cannot be asked. Use a client that speaks \
+                 2026-07-28 and declares form elicitation."
+            )))
+        }
+        Err(error) => Permission::Invalid(error),
+    }
+}
+
+/// Returns arguments as a person can read them: without characters that hide or reorder text, and shortened.
+fn shown(arguments: &str) -> String {
+    let mut characters = arguments.chars();
+    let shown = characters.by_ref().take(APPROVAL_CHARACTERS);
+    let mut shown: String = shown.map(|c| if is_deceptive(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    let hidden = characters.as_str().len();
+    if hidden > 0 {
+        shown.push_str(&format!("… ({hidden} more bytes)"));
+    }
+    shown
+}
+
+/// Control characters, and characters that are invisible or change the direction of the text around them.
+fn is_deceptive(character: char) -> bool {
+    let is_format = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    );
+    character.is_control() || is_format
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn arguments_are_shown_without_characters_that_deceive() {
+        let given = "{\"to\":\"a\u{202e}b\u{200b}c\u{e0041}\n\u{7}é\"}";
+        assert_eq!(shown(given), "{\"to\":\"a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}\u{fffd}é\"}");
+    }
+
+    #[test]
+    fn long_arguments_are_shortened() {
+        assert_eq!(shown(&"é".repeat(1000)), "é".repeat(1000));
+        assert_eq!(shown(&"é".repeat(1002)), format!("{}… (4 more bytes)", "é".repeat(1000)));
+    }
+}

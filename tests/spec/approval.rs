@@ -1,0 +1,155 @@
+//! Approval: a person confirms a call of a tool before it runs.
+
+use edge_mcp::http::Endpoint;
+use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, Tool, ToolEvent};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::chat_agent::{local, over};
+use crate::fake_model::{calls, model, text};
+use crate::input_required::{answer_all, retry};
+use crate::rounds::{Done, ask_on, keys, note, open, rounds, yes};
+use crate::support::{Lines, legacy, modern};
+
+#[derive(Deserialize, JsonSchema)]
+struct Payment {
+    euros: u32,
+}
+
+/// A tool that needs approval for more than 100 euros.
+fn pay(done: &Done) -> Tool {
+    let (paid, seen) = (done.clone(), done.clone());
+    let handler = move |Payment { euros }: Payment| {
+        // Not in the future: a handler may begin its work when it is called.
+        note(&paid, format!("paid {euros}"));
+        async move { format!("Paid {euros}.") }
+    };
+    let hook = move |event: ToolEvent, _: Context| {
+        if matches!(event, ToolEvent::InputStart) {
+            note(&seen, "hook");
+        }
+        async { Ok(()) }
+    };
+    Tool::new("pay", handler)
+        .description("Pays a bill.")
+        .hook(hook)
+        .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()))
+}
+
+fn endpoint(done: &Done) -> Endpoint {
+    let done = done.clone();
+    open(move || {
+        let outer = |cx: Context| async move {
+            let pay = |euros: u32| cx.call_tool("pay", json!({ "euros": euros }));
+            let (first, second) = futures::try_join!(pay(200), pay(300))?;
+            Ok::<_, HandlerError>(format!("{} {}", first.text(), second.text()))
+        };
+        McpServer::builder("s", "1")
+            .tool(pay(&done))
+            .tool(Tool::new("outer", outer).description("Pays twice."))
+            .agent(ChatAgent::new("clerk", "Clerk", "Pays.", local()).tools(["pay"]))
+            .build()
+    })
+}
+
+fn call(euros: u32) -> Value {
+    json!({ "name": "pay", "arguments": { "euros": euros } })
+}
+
+#[test]
+fn a_call_runs_after_its_approval() {
+    let done = Done::default();
+    let endpoint = endpoint(&done);
+    let first = ask_on(&endpoint, &call(200), &Lines::default());
+    assert_eq!((keys(&first), done.borrow().len()), (vec!["edge-mcp/approval".to_owned()], 0), "nothing ran");
+    let asked = &first.result()["inputRequests"]["edge-mcp/approval"];
+    assert_eq!(asked["method"], "elicitation/create");
+    assert_eq!(asked["params"]["message"], "Pay this much?\n\nTool: pay\nArguments: {\"euros\":200}");
+    assert_eq!(asked["params"]["requestedSchema"], json!({ "type": "object", "properties": {} }));
+    let accept = json!({ "action": "accept", "content": {} });
+    let second = ask_on(&endpoint, &retry(&call(200), &first, answer_all(&first, &accept)), &Lines::default());
+    assert_eq!(
+        (second.tool_text(), done.take()),
+        (("Paid 200.", false), vec!["paid 200".to_owned(), "hook".to_owned()])
+    );
+}
+
+#[test]
+fn a_call_that_is_not_approved_does_not_run() {
+    for action in ["decline", "cancel"] {
+        let done = Done::default();
+        let endpoint = endpoint(&done);
+        let first = ask_on(&endpoint, &call(200), &Lines::default());
+        let answers = answer_all(&first, &json!({ "action": action }));
+        let second = ask_on(&endpoint, &retry(&call(200), &first, answers), &Lines::default());
+        let (text, is_error) = second.tool_text();
+        assert!(is_error && text.contains("was not approved"), "{text}");
+        assert!(done.borrow().is_empty(), "{action}");
+    }
+}
+
+#[test]
+fn arguments_are_checked_before_approval_and_some_need_none() {
+    let done = Done::default();
+    let endpoint = endpoint(&done);
+    let invalid = ask_on(&endpoint, &json!({ "name": "pay", "arguments": { "euros": "many" } }), &Lines::default());
+    assert!(invalid.tool_text().1 && invalid.tool_text().0.contains("`euros`"), "{invalid:?}");
+    assert_eq!(ask_on(&endpoint, &call(100), &Lines::default()).tool_text(), ("Paid 100.", false));
+}
+
+#[test]
+fn an_approval_is_valid_for_its_arguments_only() {
+    let done = Done::default();
+    let endpoint = endpoint(&done);
+    let first = ask_on(&endpoint, &call(200), &Lines::default());
+    let other = ask_on(&endpoint, &retry(&call(999), &first, answer_all(&first, &yes())), &Lines::default());
+    assert_eq!(other.refusal(), (200, -32602));
+    assert!(done.borrow().is_empty());
+}
+
+/// Each nested call asks for itself, in one round.
+#[test]
+fn nested_calls_are_approved_each() {
+    let done = Done::default();
+    let rounds = rounds(&endpoint(&done), &json!({ "name": "outer" }), &Lines::default());
+    assert_eq!((rounds.len(), keys(&rounds[0]).len()), (2, 2));
+    assert_eq!(rounds[1].tool_text(), ("Paid 200. Paid 300.", false));
+    assert!(done.borrow().contains(&"paid 200".to_owned()) && done.borrow().contains(&"paid 300".to_owned()));
+}
+
+#[test]
+fn the_calls_of_an_agent_are_approved() {
+    let done = Done::default();
+    let network = model([calls(&[("pay", json!({ "euros": 200 }))]), text("Done.")]);
+    let params = json!({ "name": "ask_clerk", "arguments": { "message": "Pay!" } });
+    let rounds = rounds(&endpoint(&done), &params, &over(&network));
+    assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
+    assert_eq!((done.take(), network.count()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
+}
+
+/// Clients of older revisions, and clients without elicitation, cannot be asked. The tool says so before it is called.
+#[test]
+fn clients_that_cannot_be_asked_get_an_error() {
+    let done = Done::default();
+    let endpoint = endpoint(&done);
+    for ask in [legacy("tools/call", call(200)), modern("tools/call", call(200))] {
+        let answer = ask.ask_at(&endpoint);
+        let (text, is_error) = answer.tool_text();
+        assert!(is_error && text.contains("cannot be asked"), "{text}");
+    }
+    assert!(done.borrow().is_empty());
+    for ask in [legacy("tools/list", json!({})), modern("tools/list", json!({}))] {
+        assert_eq!(ask.ask_at(&endpoint).result()["tools"][0]["_meta"], json!({ "edge-mcp/approval": true }));
+    }
+}
+
+#[test]
+fn a_server_that_requires_approval_needs_a_state_key() {
+    let done = Done::default();
+    let server = move |_: &_| McpServer::builder("s", "1").tool(pay(&done)).build();
+    let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
+    let answer = modern("tools/list", json!({})).ask_at(&endpoint);
+    assert_eq!(answer.status, 503);
+    assert!(answer.message().contains("MCP_STATE_KEY"), "{}", answer.message());
+}
