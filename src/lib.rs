@@ -82,7 +82,7 @@
 //!
 //! An [endpoint](Endpoint) gives a server its place on the web, and says who may call. Until it is told, it serves
 //! nobody. On Cloudflare Workers, `worker::serve` connects it with a request; natively, [`Endpoint::handle`]
-//! takes a head and a body and gives an `http::Response`, which is how the tests of this crate ask it.
+//! takes a request and a host and returns an `http::Response`. [`testing`] has a host for tests.
 //!
 //! # Layers
 //!
@@ -102,6 +102,7 @@ pub mod registry;
 mod rpc;
 pub mod schema;
 mod server;
+pub mod testing;
 pub mod uri_template;
 #[cfg(feature = "worker")]
 pub mod worker;

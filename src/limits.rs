@@ -106,7 +106,7 @@ limits! {
         JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
             "JSON values in a body, keys included" => "400 with `-32600`, and the id if it can be read";
         HEADER: usize = 64 << 10, Bytes, "`Limits::header`":
-            "the value of a header that is read" => "431, which names the header";
+            "the value of a header" => "431, which names the header, if the endpoint reads it; otherwise the program does not see the header";
         BATCH: usize = 100, Count, "`Limits::batch`":
             "messages in a batch (2025-03-26)" => "400 with `-32600`; none of them is answered";
         CONCURRENT: usize = 4, Count, "`Limits::concurrent`":

@@ -5,26 +5,15 @@ use std::rc::Rc;
 
 use edge_mcp::auth::introspection::parse_answer;
 use edge_mcp::auth::{Introspection, ProtectedResource};
-use edge_mcp::host::{Fetch, FetchError, FetchLimits, Fetched};
+use edge_mcp::host::Fetched;
 use edge_mcp::http::Endpoint;
+use edge_mcp::testing::TestHost;
 use edge_mcp_fuzz::requests::plain;
 use edge_mcp_fuzz::specimen::{ask_on, server};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
 const RESOURCE: &str = "https://kb.example.com/mcp";
-
-/// An authorization server that gives this answer to everything.
-struct Answering(Vec<u8>);
-
-impl Fetch for Answering {
-    fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        let body = self.0.clone();
-        async { Ok(Fetched::new(200, body)) }.boxed_local()
-    }
-}
 
 thread_local! {
     static ENDPOINT: Rc<Endpoint> = Rc::new(
@@ -45,9 +34,9 @@ fuzz_target!(|input: &[u8]| {
     for body in [input.to_vec(), good.to_string().into_bytes()] {
         let claims = serde_json::from_slice::<Value>(&body).unwrap_or_default();
         assert!(parse_answer(&body).is_err() || claims["active"] == true, "{claims}");
-        let network = Rc::new(Answering(body));
+        let host = TestHost::new().fetch(move |_, _| std::future::ready(Ok(Fetched::new(200, body.clone()))));
         let asked = plain("tools/list", &json!({}));
-        let answer = ENDPOINT.with(|endpoint| ask_on(network, endpoint, asked)).expect("an answer comes");
+        let answer = ENDPOINT.with(|endpoint| ask_on(&host, endpoint, asked)).expect("an answer comes");
         assert!(matches!(answer.status, 200 | 401 | 503), "{} for {claims}", answer.status);
         if answer.status == 200 {
             assert!(claims["active"] == true && is_for_us(&claims["aud"]), "{claims} passes");

@@ -146,7 +146,7 @@ impl Introspection {
         let request = self
             .request(presented.token())
             .ok_or_else(|| unavailable("the client secret has characters that a header cannot contain"))?;
-        let answer = presented.host().fetch.fetch(request, LIMITS).await;
+        let answer = presented.host().fetch(request, LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
         let claims = parse_response(&answer)?;
         claims::check(claims, &self.expected, presented.resource(), presented.now())

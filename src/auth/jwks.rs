@@ -162,7 +162,7 @@ fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
 async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey>, TokenRefusal> {
     let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(String::new());
     let request = request.map_err(|error| unavailable(error.to_string()))?;
-    let answer = presented.host().fetch.fetch(request, LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
+    let answer = presented.host().fetch(request, LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {
         return Err(unavailable(format!("its server answered with status {}", answer.status)));
     }

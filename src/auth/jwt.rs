@@ -113,7 +113,7 @@ impl Signature<'_> {
     async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
             let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
-            let checked = presented.host().signatures.verify(key, message, signature).await;
+            let checked = presented.host().verify(key, message, signature).await;
             if checked.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))? {
                 return Ok(true);
             }

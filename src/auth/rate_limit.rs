@@ -12,7 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::principal::Principal;
-use crate::host::{Host, RateLimit, RequestHead, warning};
+use crate::host::{Host, RateLimit, Request, warning};
 
 /// The `event` of warnings about requests that are not limited.
 const EVENT: &str = "unlimited";
@@ -24,17 +24,17 @@ pub(crate) enum RateLimiting {
     /// Requests are not limited.
     Off,
     /// Requests are limited.
-    On(Rc<dyn RateLimit>),
+    On(RateLimit),
 }
 
 impl RateLimiting {
     /// Counts a request of `principal` and returns whether it is within the limit.
-    pub(crate) async fn allows(&self, principal: &Principal, host: &Host) -> bool {
+    pub(crate) async fn allows(&self, principal: &Principal, host: &Rc<dyn Host>) -> bool {
         self.counts(|| key_of_principal(principal), host).await
     }
 
     /// Counts a request and returns whether it is within the limit. If it cannot be counted, it passes.
-    async fn counts(&self, key: impl FnOnce() -> String, host: &Host) -> bool {
+    async fn counts(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
         let problem = match self {
             Self::Off => return true,
             Self::Unset => "no rate limit is bound as MCP_RATE_LIMIT: requests are not limited".to_owned(),
@@ -60,13 +60,13 @@ impl RateLimiting {
 /// The rate limit of the address from which a request came. It counts the request when it is first asked, and only then.
 pub(crate) struct AddressLimit<'a> {
     limiting: &'a RateLimiting,
-    head: &'a dyn RequestHead,
-    host: &'a Host,
+    head: &'a dyn Request,
+    host: &'a Rc<dyn Host>,
     result: Cell<Option<bool>>,
 }
 
 impl<'a> AddressLimit<'a> {
-    pub(crate) const fn new(limiting: &'a RateLimiting, head: &'a dyn RequestHead, host: &'a Host) -> Self {
+    pub(crate) const fn new(limiting: &'a RateLimiting, head: &'a dyn Request, host: &'a Rc<dyn Host>) -> Self {
         Self { limiting, head, host, result: Cell::new(None) }
     }
 

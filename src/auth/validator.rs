@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -66,7 +67,7 @@ impl std::error::Error for TokenRefusal {}
 #[derive(Clone, Copy)]
 pub struct Presented<'a> {
     pub(crate) token: &'a str,
-    pub(crate) host: &'a Host,
+    pub(crate) host: &'a Rc<dyn Host>,
     pub(crate) server_url: &'a ServerUrl<'a>,
     pub(crate) address_limit: &'a AddressLimit<'a>,
 }
@@ -85,12 +86,12 @@ impl<'a> Presented<'a> {
 
     /// Returns the time in seconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> u64 {
-        self.host.clock.now_ms() / 1000
+        self.host.now_ms() / 1000
     }
 
     /// Returns the host, for example to send a request to another server.
-    pub fn host(&self) -> &'a Host {
-        self.host
+    pub fn host(&self) -> &'a dyn Host {
+        &**self.host
     }
 
     /// Counts the request against the rate limit of the caller's address. It counts a request once, however often it is called.

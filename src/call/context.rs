@@ -69,7 +69,7 @@ struct OfRequest {
     id: RequestId,
     revision: Revision,
     client: PerCaller<Option<Implementation>>,
-    host: Host,
+    host: Rc<dyn Host>,
     exchange: Rc<Exchange>,
     /// The `_meta` of its parameters, as it was sent.
     meta: PerCaller<Option<Box<str>>>,
@@ -98,7 +98,7 @@ pub(crate) struct Parts {
     pub revision: Revision,
     pub client: Option<Implementation>,
     pub capabilities: ClientCapabilities,
-    pub host: Host,
+    pub host: Rc<dyn Host>,
     /// The `_meta` of the parameters, as it was sent.
     pub meta: Option<Box<str>>,
     pub traceparent: Option<Box<str>>,
@@ -111,7 +111,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// The parts of a request that tells nothing about its client.
-    pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Host) -> Self {
+    pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Rc<dyn Host>) -> Self {
         let (client, capabilities, meta, traceparent, resource, live) = Default::default();
         let state_limit = STATE_BYTES;
         Self { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live }
@@ -139,7 +139,7 @@ impl Context {
 
     /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
     /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
-    pub fn native(request: RequestInfo, host: Host) -> Self {
+    pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
@@ -224,7 +224,7 @@ impl Context {
 
     /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
     pub fn now_ms(&self) -> u64 {
-        self.of_request.host.clock.now_ms()
+        self.of_request.host.now_ms()
     }
 
     /// Tells the client how far the work has come: `progress` of `total`, if that is known, and what is being done.
@@ -321,7 +321,7 @@ impl Context {
         self.of_request.request.depends_on_caller()
     }
 
-    pub(crate) fn host(&self) -> &Host {
+    pub(crate) fn host(&self) -> &Rc<dyn Host> {
         &self.of_request.host
     }
 }

@@ -50,7 +50,7 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
             if is_late {
                 return Poll::Ready(Ended::Late);
             }
-            let timer = timer.get_or_insert_with(|| cx.host().timer.sleep(limit));
+            let timer = timer.get_or_insert_with(|| cx.host().sleep(limit));
             if timer.poll_unpin(task).is_pending() {
                 return Poll::Pending;
             }

@@ -107,11 +107,11 @@ impl Exchange {
     }
 
     /// Returns the random id of the call, which is the same in all its rounds.
-    pub(crate) fn call_id(&self, host: &Host) -> Result<String, NoRandomness> {
+    pub(crate) fn call_id(&self, host: &Rc<dyn Host>) -> Result<String, NoRandomness> {
         let mut id = self.id.borrow_mut();
         if id.is_empty() {
             let mut random = [0; 16];
-            host.randomness.fill(&mut random)?;
+            host.fill_random(&mut random)?;
             *id = format!("{:032x}", u128::from_be_bytes(random));
         }
         Ok(id.clone())
@@ -216,19 +216,19 @@ impl Exchange {
 /// A step that is running. A round with a question elsewhere does not end before this is dropped.
 pub(crate) struct Running {
     exchange: Rc<Exchange>,
-    host: Host,
+    host: Rc<dyn Host>,
     run: usize,
     status: Status,
 }
 
 impl Running {
     /// Begins a step. After a question it waits for the end of the round instead.
-    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str, host: &Host) -> Self {
+    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
         if exchange.has_questions() {
             exchange.steps.borrow_mut().wait_at(place);
             std::future::pending::<()>().await;
         }
-        let run = exchange.steps.borrow_mut().begin(place, step, host.clock.now_ms());
+        let run = exchange.steps.borrow_mut().begin(place, step, host.now_ms());
         Self { exchange: exchange.clone(), host: host.clone(), run, status: Status::Failed }
     }
 
@@ -240,6 +240,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.exchange.steps.borrow_mut().end(self.run, self.status, self.host.clock.now_ms());
+        self.exchange.steps.borrow_mut().end(self.run, self.status, self.host.now_ms());
     }
 }

@@ -1,6 +1,7 @@
 //! Log lines about failures of the server itself. The caller gets a fixed text.
 
 use std::fmt::Display;
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -16,21 +17,21 @@ struct Failure<'a> {
 }
 
 /// Logs why `subject` (a tool, a URI scheme, a method, the server) failed.
-pub(crate) fn log(host: &Host, subject: &str, cause: &str) {
+pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
     let failure = Failure { event: "failure", subject: &shortened(subject), cause };
     // Three strings always serialize.
     let line = write::to_string(&failure).unwrap_or_default();
-    host.log.write(Level::Error, &line);
+    host.log(Level::Error, &line);
 }
 
 /// Logs what the developer should know about the rounds of a call.
-pub(crate) fn warn_of_rounds(host: &Host, problem: &str) {
+pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
     let line = serde_json::json!({ "event": "rounds", "problem": problem }).to_string();
-    host.log.write(Level::Warning, &line);
+    host.log(Level::Warning, &line);
 }
 
 /// Logs why `subject` failed, and returns the error for the caller, which does not contain the cause.
-pub(crate) fn internal(host: &Host, subject: &str, cause: &impl Display) -> RpcError {
+pub(crate) fn internal(host: &Rc<dyn Host>, subject: &str, cause: &impl Display) -> RpcError {
     log(host, subject, &cause.to_string());
     RpcError::internal()
 }

@@ -22,13 +22,13 @@ use crate::json::write;
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::description::Text;
 use crate::protocol::log_level::LogLevel;
-use crate::protocol::meta::Wishes;
+use crate::protocol::meta::RequestedNotifications;
 
 /// Where notifications go, and which of them the client wants.
 pub(crate) struct Outbox {
     sender: UnboundedSender<Vec<u8>>,
     waiting: Rc<Waiting>,
-    wishes: Wishes,
+    requested: RequestedNotifications,
     /// The progress that was sent last: the next must be more.
     last_progress: Cell<f64>,
     /// Bytes that all notifications of the call may have.
@@ -36,7 +36,7 @@ pub(crate) struct Outbox {
     /// How many of them have been sent.
     sent: Cell<usize>,
     is_exhausted: Cell<bool>,
-    host: Host,
+    host: Rc<dyn Host>,
 }
 
 /// The notifications of a handler, in the order in which it sends them.
@@ -110,14 +110,14 @@ struct LogMessage<'a, D> {
 }
 
 impl Outbox {
-    /// The outbox of a call whose client has `wishes`, for notifications of `limit` bytes in all, and where they come out.
-    pub(crate) fn new(wishes: Wishes, limit: usize, host: Host) -> (Self, Notifications) {
+    /// The outbox of a call whose client has asked for the `requested` notifications, for notifications of `limit` bytes in all, and where they come out.
+    pub(crate) fn new(requested: RequestedNotifications, limit: usize, host: Rc<dyn Host>) -> (Self, Notifications) {
         let (sender, receiver) = unbounded();
         let waiting = Rc::<Waiting>::default();
         let outbox = Self {
             sender,
             waiting: waiting.clone(),
-            wishes,
+            requested,
             last_progress: Cell::new(f64::NEG_INFINITY),
             limit,
             sent: Cell::new(0),
@@ -129,7 +129,7 @@ impl Outbox {
 
     /// Sends progress, if the client gave a token for it and this is more than was sent before.
     pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: &Text) {
-        let Some(token) = &self.wishes.progress_token else { return };
+        let Some(token) = &self.requested.progress_token else { return };
         let is_more = progress > self.last_progress.get();
         if is_more && self.send("notifications/progress", &Progress { token, done: progress, total, message }) {
             self.last_progress.set(progress);
@@ -138,7 +138,7 @@ impl Outbox {
 
     /// Sends a log message, if the client wants those of its level.
     pub(super) fn log(&self, level: LogLevel, logger: &str, data: impl Serialize) {
-        if self.wishes.log_level.is_some_and(|wanted| level >= wanted) {
+        if self.requested.log_level.is_some_and(|wanted| level >= wanted) {
             self.send("notifications/message", &LogMessage { level, logger, data });
         }
     }

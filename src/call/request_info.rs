@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::auth::Principal;
-use crate::host::{RequestHead, path_of};
+use crate::host::{Request, path_of};
 
 /// Data that differs between callers. An answer that was made after a look at it must not be cached for other callers.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl<T> PerCaller<T> {
 /// The HTTP request that a server is built for.
 #[derive(Clone)]
 pub struct RequestInfo {
-    head: PerCaller<Rc<dyn RequestHead>>,
+    head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Rc<Principal>>>,
     was_read: Rc<Cell<bool>>,
     extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
@@ -39,7 +39,7 @@ pub struct RequestInfo {
 
 impl RequestInfo {
     /// Creates the request that `principal` sent, for a [`Context::native`](crate::Context::native).
-    pub fn new(head: Rc<dyn RequestHead>, principal: Option<Principal>) -> Self {
+    pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
         let was_read = Rc::<Cell<bool>>::default();
         Self {
             head: PerCaller { data: head, was_read: was_read.clone() },

@@ -1,12 +1,10 @@
-//! What the deployment says.
-
-use std::rc::Rc;
+//! The configuration of a deployment.
 
 use super::rate_limit::RateLimit;
 
 /// The variables, secrets and bindings of a deployment.
 ///
-/// A function from names to values is one too, without bindings:
+/// A function from names to values is an environment without bindings:
 ///
 /// ```
 /// use edge_mcp::host::Environment;
@@ -15,19 +13,18 @@ use super::rate_limit::RateLimit;
 /// assert_eq!(environment.variable("MCP_AUTH").as_deref(), Some("none"));
 /// ```
 pub trait Environment {
-    /// The variable or secret of that name, if it is set.
+    /// Returns the variable or secret `name`, if it is set.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The rate limit that is bound to that name, if one is.
-    fn rate_limit(&self, name: &str) -> Option<Rc<dyn RateLimit>>;
+    /// Returns the rate limit that is bound as `name`, if there is one. The default has none.
+    fn rate_limit(&self, name: &str) -> Option<RateLimit> {
+        let _ = name;
+        None
+    }
 }
 
 impl<F: Fn(&str) -> Option<String>> Environment for F {
     fn variable(&self, name: &str) -> Option<String> {
         self(name)
-    }
-
-    fn rate_limit(&self, _: &str) -> Option<Rc<dyn RateLimit>> {
-        None
     }
 }

@@ -3,43 +3,40 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
-
-/// What a fetch may take.
+/// The limits of a request to another server.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
-    /// Time from its beginning to the last byte of the answer. Past it, the request is aborted.
+    /// The time from the start of the request to the last byte of the response. The request is aborted after it.
     pub time: Duration,
-    /// Bytes of the answer's body.
+    /// The most bytes of the response's body.
     pub bytes: usize,
 }
 
-/// An answer, whatever its status.
+/// The response of another server, whatever its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
-    /// The status. A redirect is not followed: its 3xx is here.
+    /// The status. Redirects are not followed, so it may be a 3xx.
     pub status: u16,
     /// The whole body.
     pub body: Vec<u8>,
-    /// How long to wait before it is asked again, where the answer says so in seconds (`Retry-After`).
+    /// The time after which to send the request again, if the response gives it in seconds (`Retry-After`).
     pub retry_after: Option<Duration>,
 }
 
 impl Fetched {
-    /// An answer that says nothing of when to ask again.
+    /// A response without `Retry-After`.
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, body: body.into(), retry_after: None }
     }
 }
 
-/// Why there is no answer.
+/// Why a request to another server has no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchError {
-    /// It did not come in time.
+    /// The response did not arrive in time.
     TooSlow,
-    /// It is longer than the limit.
+    /// The response is longer than the limit.
     TooLarge,
     /// The connection failed. The text is for the log.
     Failed(String),
@@ -56,26 +53,3 @@ impl fmt::Display for FetchError {
 }
 
 impl std::error::Error for FetchError {}
-
-/// Sends requests to other servers.
-pub trait Fetch {
-    /// Sends `request` and reads the answer. A future that is dropped before it is there aborts the request.
-    ///
-    /// # Errors
-    /// [`FetchError`]; a status that says failure is none.
-    fn fetch(
-        &self,
-        request: http::Request<String>,
-        limits: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
-}
-
-/// A machine without a network: for tests, and for servers that ask nobody.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Offline;
-
-impl Fetch for Offline {
-    fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        async { Err(FetchError::Failed("this machine has no network".into())) }.boxed_local()
-    }
-}

@@ -1,51 +1,87 @@
-//! What the core asks of the machine it runs on.
+//! What the core needs from the machine that it runs on.
 //!
-//! The core reads no clock, writes no log and starts no task of its own; whoever embeds it hands all of that over in a
-//! [`Host`]. On Cloudflare Workers that is `edge_mcp::worker`; a test hands over a clock that stands still and a log that it
-//! reads afterwards.
+//! The core does no I/O: it reads no clock, writes no log and starts no task. Three traits give it access to these: [`Host`], the
+//! [`Request`] that it answers, and the [`Environment`] that configures it. On Cloudflare Workers they are implemented by
+//! `edge_mcp::worker`, and for tests by [`edge_mcp::testing`](crate::testing).
 
-mod body;
 mod environment;
 mod fetch;
-mod head;
 mod rate_limit;
+mod request;
 mod signature;
 mod url;
 pub(crate) mod warning;
 
-use std::rc::Rc;
+use std::fmt;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::HeaderMap;
 
-pub use body::{BodyError, RequestBody};
 pub use environment::Environment;
-pub use fetch::{Fetch, FetchError, FetchLimits, Fetched, Offline};
-pub use head::RequestHead;
+pub use fetch::{FetchError, FetchLimits, Fetched};
 pub use rate_limit::RateLimit;
-pub use signature::{CannotCheck, PublicKey, SignatureCheck};
+pub use request::{BodyError, Request};
+pub use signature::{CannotCheck, PublicKey};
 pub use url::{LOCAL_HOSTS, path_of};
 pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of};
 
-/// Tells the time.
-pub trait Clock {
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+/// The machine that the core runs on.
+///
+/// A host without a network or without cryptography leaves out [`fetch`](Self::fetch) or [`verify`](Self::verify).
+pub trait Host {
+    /// Returns the time, in milliseconds since 1970-01-01T00:00:00Z.
     ///
-    /// On Workers the clock advances only when the request waits for something outside.
+    /// On Workers the clock advances only while a request waits for I/O.
     fn now_ms(&self) -> u64;
-}
 
-/// Waits.
-pub trait Timer {
-    /// Is ready after `time`.
+    /// Returns a future that is ready after `time`.
     fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()>;
-}
 
-/// Runs what goes on after an answer has begun, and answers requests in place of a program that has crashed.
-pub trait Tasks {
-    /// Runs `task` to its end, beside the caller.
+    /// Runs `task` to its end, concurrently with the caller. It may outlive the response.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>);
+
+    /// Fills `bytes` with random bytes that are fit for cryptography.
+    ///
+    /// # Errors
+    /// [`NoRandomness`] if the machine has none.
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
+
+    /// Writes one line of JSON, without a line break, to the log.
+    fn log(&self, level: Level, line: &str);
+
+    /// Sends a request to another server and reads the response. Redirects are not followed. Dropping the future aborts the request.
+    ///
+    /// The default has no network, and fails.
+    ///
+    /// # Errors
+    /// [`FetchError`]. A response with an error status is not an error.
+    fn fetch(
+        &self,
+        request: http::Request<String>,
+        limits: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        let _ = (request, limits);
+        std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
+    }
+
+    /// Returns whether `signature` is a signature of `message` by the holder of `key`. Bytes that cannot be a signature or a key give
+    /// `false`.
+    ///
+    /// The default knows no algorithm, and fails.
+    ///
+    /// # Errors
+    /// [`CannotCheck`] if the machine does not have the algorithm.
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        let _ = (key, message, signature);
+        std::future::ready(Err(CannotCheck("this host has no signature algorithms".into()))).boxed_local()
+    }
 
     /// Keeps the headers that the host adds to its answer to this request if the program crashes.
     ///
@@ -73,59 +109,25 @@ pub struct CrashAnswer<'a> {
     pub log_line: &'a [u8],
 }
 
-/// Gives random bytes.
-pub trait Randomness {
-    /// Fills `bytes` with what nobody can guess.
-    ///
-    /// # Errors
-    /// [`NoRandomness`]
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
-}
-
-/// The machine has no random bytes to give.
+/// The machine has no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRandomness;
 
-impl std::fmt::Display for NoRandomness {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for NoRandomness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the machine has no random bytes to give")
     }
 }
 
 impl std::error::Error for NoRandomness {}
 
-/// How much a log line matters.
+/// The severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// What happened.
+    /// An event of normal operation.
     Info,
-    /// What is served, but not as it should be.
+    /// The server works, but not as it should.
     Warning,
-    /// What could not be served, and the operator has to mend.
+    /// A request failed, and the operator has to act.
     Error,
-}
-
-/// Takes log lines.
-pub trait Log {
-    /// Takes one line of JSON, without a line break.
-    fn write(&self, level: Level, line: &str);
-}
-
-/// The machine the core runs on.
-#[derive(Clone)]
-pub struct Host {
-    /// Tells the time.
-    pub clock: Rc<dyn Clock>,
-    /// Waits.
-    pub timer: Rc<dyn Timer>,
-    /// Runs what goes on after an answer has begun.
-    pub tasks: Rc<dyn Tasks>,
-    /// Gives random bytes.
-    pub randomness: Rc<dyn Randomness>,
-    /// Takes log lines.
-    pub log: Rc<dyn Log>,
-    /// Sends requests to other servers.
-    pub fetch: Rc<dyn Fetch>,
-    /// Checks signatures.
-    pub signatures: Rc<dyn SignatureCheck>,
 }

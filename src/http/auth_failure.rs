@@ -3,6 +3,7 @@
 //! Source: RFC 6750 §3; RFC 9728 §5.1; RFC 6585 §4; 2026-07-28, basic/authorization, "Error Handling".
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -116,9 +117,9 @@ impl AuthFailure {
 }
 
 /// Returns a 503, and logs what is wrong with the configuration. The caller gets the problem too if it `is_public`.
-pub(super) fn misconfigured(host: &Host, problem: &str, is_public: bool) -> Box<HttpError> {
+pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
     let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
-    host.log.write(Level::Error, &line);
+    host.log(Level::Error, &line);
     let problem = if is_public { problem } else { "see its log" };
     let message = format!("This server is misconfigured and serves no requests: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))

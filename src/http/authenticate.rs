@@ -6,8 +6,10 @@
 //! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::auth_failure::{AuthFailure, misconfigured};
+use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::log_line::LogLine;
 use crate::auth::claims::has_expired;
@@ -16,7 +18,7 @@ use crate::auth::rate_limit::{AddressLimit, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
 use crate::auth::{Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, bearer};
-use crate::host::{Host, RequestHead, is_on_localhost, is_same_url};
+use crate::host::{Host, Request, is_on_localhost, is_same_url};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 
@@ -74,10 +76,10 @@ impl AccessControl {
     /// 503 if the endpoint is misconfigured, or does not serve this caller without authentication.
     fn validator(
         &self,
-        head: &dyn RequestHead,
+        head: &dyn Request,
         url: &str,
         server_url: &ServerUrl<'_>,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<Option<&dyn DynValidator>, Box<HttpError>> {
         let problem = match &self.authentication {
             Authentication::Token(validator) => {
@@ -107,10 +109,10 @@ impl AccessControl {
     /// Admits a request for a document that needs no token, and counts it by its address. Returns whether other requests need a token.
     pub(super) async fn admit_anyone(
         &self,
-        head: &dyn RequestHead,
+        head: &dyn Request,
         url: &str,
         path: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<bool, Box<HttpError>> {
         let server_url = ServerUrl::new(&self.resource, url, path);
         let needs_token = self.validator(head, url, &server_url, host)?.is_some();
@@ -121,10 +123,10 @@ impl AccessControl {
     /// Returns the caller, or `None` on an endpoint without authentication.
     pub(super) async fn authenticate(
         &self,
-        head: &dyn RequestHead,
+        head: &BoundedRequest,
         url: &str,
         path: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
         line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<HttpError>> {
         let server_url = ServerUrl::new(&self.resource, url, path);
@@ -132,7 +134,8 @@ impl AccessControl {
         let Some(validator) = self.validator(head, url, &server_url, host)? else {
             return if address_limit.allows().await { Ok(None) } else { Err(self.too_many_requests()) };
         };
-        let checked = match token(head, url) {
+        let authorization = head.standard_header("authorization")?;
+        let checked = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented =
                     Presented { token: &token, host, server_url: &server_url, address_limit: &address_limit };
@@ -182,16 +185,16 @@ impl AccessControl {
 
 /// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so the
 /// address is checked too, if the host knows it.
-fn is_from_this_machine(head: &dyn RequestHead, url: &str) -> bool {
+fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
     is_on_localhost(url) && head.client_address().is_none_or(|address| address.to_canonical().is_loopback())
 }
 
 /// Returns the token in the `Authorization` header.
-fn token(head: &dyn RequestHead, url: &str) -> Result<String, AuthFailure> {
+fn token(authorization: Option<&str>, url: &str) -> Result<String, AuthFailure> {
     if bearer::is_in_query(url) {
         return Err(AuthFailure::TokenInQuery);
     }
-    match bearer::token(head.header("authorization").as_deref()) {
+    match bearer::token(authorization) {
         Ok(Some(token)) => Ok(token.to_owned()),
         Ok(None) => Err(AuthFailure::NoToken),
         Err(bearer::Malformed) => Err(AuthFailure::Malformed),

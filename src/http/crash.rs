@@ -1,15 +1,22 @@
-//! Hands the host all that it needs to answer a request if the program crashes.
+//! The data by which the host answers a request if the program crashes.
+
+use std::rc::Rc;
 
 use super::log_line::LogLine;
 use crate::host::{CrashAnswer, Host};
 use crate::limits::CRASH_ID_BYTES;
 use crate::protocol::message::RequestId;
 
-/// Hands the ids of the requests, and the beginning of their log line, to the host.
-pub(super) fn keep<'r>(host: &Host, ids: impl IntoIterator<Item = &'r RequestId>, is_batch: bool, line: &LogLine) {
+/// Passes the ids of the requests and the beginning of their log line to the host.
+pub(super) fn keep<'r>(
+    host: &Rc<dyn Host>,
+    ids: impl IntoIterator<Item = &'r RequestId>,
+    is_batch: bool,
+    line: &LogLine,
+) {
     let mut ids: Vec<&str> = ids.into_iter().map(RequestId::as_json).collect();
     if ids.iter().map(|id| id.len()).sum::<usize>() > CRASH_ID_BYTES {
         ids.clear();
     }
-    host.tasks.keep_crash_answer(CrashAnswer { ids: &ids, is_batch, log_line: line.begun() });
+    host.keep_crash_answer(CrashAnswer { ids: &ids, is_batch, log_line: line.begun() });
 }

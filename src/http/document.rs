@@ -1,4 +1,4 @@
-//! Documents that anyone may read: pages of every origin too, since there is nothing in them that is not for all.
+//! Public documents. Everybody may read them, including pages of every origin.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
@@ -13,7 +13,7 @@ use crate::json::write;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
-/// What a method gets that does not read.
+/// The answer to methods other than GET and HEAD.
 pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<HttpError>>> {
     match method {
         "GET" | "HEAD" => None,
@@ -21,13 +21,13 @@ pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<H
             StatusCode::NO_CONTENT,
             [
                 (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
-                // Clients send the version of the protocol here too.
+                // Clients send the protocol version with these requests too.
                 (ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*")),
                 (ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400")),
             ],
         ))),
         _ => {
-            let message = "This document can be read, and nothing else: GET, HEAD or OPTIONS.";
+            let message = "This document is read-only. Send GET, HEAD or OPTIONS.";
             let mut refusal = HttpError::http(StatusCode::METHOD_NOT_ALLOWED, message);
             refusal.headers.insert(ALLOW, METHODS);
             Some(Err(refusal))
@@ -35,7 +35,7 @@ pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<H
     }
 }
 
-/// A document, which caches may keep as `caching` says; without its body where the method is HEAD.
+/// A document with `caching` as its `Cache-Control`. The answer to HEAD has no body.
 pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static str) -> Response<Body> {
     let mut response = respond(
         StatusCode::OK,
@@ -45,13 +45,13 @@ pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static st
         ],
     );
     if method != "HEAD" {
-        // Texts, numbers and lists of them, which cannot fail to be JSON.
+        // Strings, numbers and lists of them always serialize.
         *response.body_mut() = Body::Bytes(write::to_vec(document).unwrap_or_default());
     }
     response
 }
 
-/// An answer that pages of any origin may read.
+/// A response that pages of any origin may read.
 pub(super) fn respond<const N: usize>(status: StatusCode, headers: [(HeaderName, HeaderValue); N]) -> Response<Body> {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = status;

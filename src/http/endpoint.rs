@@ -1,4 +1,4 @@
-//! An endpoint, as a program puts it together. What it does with a request is in `pipeline`.
+//! The configuration of an endpoint. `pipeline` answers its requests.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -18,10 +18,10 @@ use crate::server::builder::McpServer;
 
 type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
 
-/// A server's place on the web: its path, who may call, and how much is read.
+/// A server at an HTTP path, with its authentication and limits.
 ///
-/// An endpoint serves nothing until it is told who may call, by [`auth`](Self::auth) or
-/// [`without_auth`](Self::without_auth).
+/// An endpoint answers every request with 503 until its authentication is set, by [`auth`](Self::auth),
+/// [`without_auth`](Self::without_auth) or [`configured`](Self::configured).
 ///
 /// ```
 /// use edge_mcp::auth::StaticTokens;
@@ -45,12 +45,14 @@ pub struct Endpoint {
     pub(super) limits: Limits,
     pub(super) json_only: bool,
     pub(super) has_page: bool,
+    /// Whether each request writes a log line.
+    pub(super) logs_requests: bool,
     pub(super) state_keys: Rc<Result<StateKeys, ConfigError>>,
 }
 
 impl Endpoint {
-    /// The endpoint `/mcp` of what `server` builds, anew for each request. If it fails, the caller gets a 503 with a fixed
-    /// text, and the cause is in the log.
+    /// Creates an endpoint at `/mcp`. `server` builds a server for each request. If it fails, the caller gets a 503 with a fixed text, and
+    /// the cause is in the log.
     pub fn new(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Self {
         Self {
             path: "/mcp".into(),
@@ -60,6 +62,7 @@ impl Endpoint {
             limits: Limits::default(),
             json_only: false,
             has_page: true,
+            logs_requests: true,
             state_keys: Rc::new(StateKeys::from_text("MCP_STATE_KEY", None)),
         }
     }
@@ -77,16 +80,16 @@ impl Endpoint {
         Self { access: AccessControl { authentication, ..AccessControl::closed() }, ..Self::new(server) }
     }
 
-    /// Another path than `/mcp`.
+    /// Sets the path. The default is `/mcp`.
     #[must_use]
     pub fn path(mut self, path: impl Into<Text>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Sets what the environment says: who may call, the server's URL and its issuers, the pages that may call, the rate limit and
-    /// the keys for request states. The variables are those of the table in `docs/authorization.md`; a mistake in one is a 503 that
-    /// names it. An endpoint that has a validator already, of the program's own, keeps it where `MCP_AUTH` is not set.
+    /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the rate limit
+    /// and the keys for request states. `docs/authorization.md` has a table of the variables. A wrong value is a 503 that names the
+    /// variable. If `MCP_AUTH` is not set, the endpoint keeps the validator that the program has set.
     ///
     /// ```
     /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
@@ -131,13 +134,13 @@ impl Endpoint {
     }
 
     /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
-    /// [address](crate::host::RequestHead::client_address), where the host knows it, must be a loopback address. Other requests get a 503.
+    /// [address](crate::host::Request::client_address), if the host knows it, must be a loopback address. Other requests get a 503.
     #[must_use]
     pub fn without_auth(self) -> Self {
         self.authenticated(Authentication::Open { is_public: false })
     }
 
-    /// Everybody may call, from everywhere.
+    /// Serves everybody without authentication.
     #[must_use]
     pub fn open_to_the_public(self) -> Self {
         self.authenticated(Authentication::Open { is_public: true })
@@ -151,14 +154,14 @@ impl Endpoint {
         self
     }
 
-    /// The server as clients know it, who issues tokens for it, and which scopes they can have.
+    /// Sets the server's URL, the issuers of its tokens, and the scopes that they can have.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
         self.access.resource = resource;
         self
     }
 
-    /// Whoever has `scope` also has `others`, and what those include.
+    /// Declares that `scope` includes the scopes `others`, and all that those include.
     #[must_use]
     pub fn scope_includes(
         mut self,
@@ -169,22 +172,23 @@ impl Endpoint {
         self
     }
 
-    /// Counts the requests of each caller, and of each address as long as it is not known who calls; past the limit, the answer is 429.
+    /// Limits the requests of each caller, and the requests of each IP address that are not authenticated. Beyond the limit, the answer is
+    /// 429.
     #[must_use]
-    pub fn rate_limit(mut self, limit: Rc<dyn RateLimit>) -> Self {
+    pub fn rate_limit(mut self, limit: RateLimit) -> Self {
         self.access.rate_limiting = RateLimiting::On(limit);
         self
     }
 
-    /// Callers may call as often as they like. Where nothing is said of it, that is so too, and the log is told.
+    /// Turns rate limits off. Without a rate limit and without this method, requests are not limited either, and a warning is logged.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
         self.access.rate_limiting = RateLimiting::Off;
         self
     }
 
-    /// The web pages that may call; those of the user's own machine unless set. Pages of the server's own
-    /// [URL](Self::resource) may call as well.
+    /// Sets the origins whose pages may call. The default is pages on localhost. Pages of the server's own [URL](Self::resource) may always
+    /// call.
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
         self.origins = origins;
@@ -198,21 +202,21 @@ impl Endpoint {
         self
     }
 
-    /// Answers are JSON objects, always: progress and log messages are dropped.
+    /// Answers with JSON only. Progress and log notifications are dropped.
     #[must_use]
     pub fn json_only(mut self) -> Self {
         self.json_only = true;
         self
     }
 
-    /// No [page for people](crate::http#the-page) at `/`.
+    /// Turns off the [landing page](crate::http#the-page) at `/`.
     #[must_use]
     pub fn without_page(mut self) -> Self {
         self.has_page = false;
         self
     }
 
-    /// Sizes past which a request is refused.
+    /// Sets the limits on sizes.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };

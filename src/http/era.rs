@@ -1,17 +1,17 @@
-//! Which revision a message is written in, and whether it is well-formed there.
+//! The kind and the revision of a message.
 //!
-//! The body decides: a request that claims a revision in its `_meta` is modern, all else is legacy, but for one that the
-//! version header calls modern and that lacks the envelope. The order of the checks is the specification's: a header
-//! that contradicts the body outranks a revision that is not served, which outranks a header that is missing.
+//! The body decides first: a request that names a revision in its `_meta` is modern. Without one, the version header decides; without
+//! that, the request is legacy. The specification gives the order of the checks: a header that contradicts the body is reported before an
+//! unsupported revision, and that before a missing header.
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
 use serde_json::json;
 
+use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::limits::Limits;
 use super::request_headers;
-use crate::host::RequestHead;
 use crate::json::{Kind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
@@ -21,14 +21,14 @@ use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
 
-/// What a body turned out to be.
+/// The content of a body.
 #[derive(Debug)]
 pub(super) enum Classified<'d> {
-    /// Nothing that is answered.
+    /// Messages that need no response.
     Nothing(Era),
     /// One request.
     Request(Box<Opened<'d>>),
-    /// Requests of a revision that has batches; what else was in the batch needs no answer.
+    /// The requests of a batch, in a revision that has batches. Its other messages need no response.
     Batch(Vec<Request<'d>>, Revision),
 }
 
@@ -41,13 +41,16 @@ pub(super) struct Opened<'d> {
     pub capabilities: ClientCapabilities,
 }
 
-/// Says what the body `root`, sent under `head`, is.
+/// Classifies the body `root` of the request `head`.
+///
+/// # Errors
+/// 400 if the body is not a valid message of its revision; 431 for a header that is too long.
 pub(super) fn classify<'d>(
     root: Value<'d>,
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     limits: &Limits,
 ) -> Result<Classified<'d>, Box<HttpError>> {
-    let version = request_headers::version(head);
+    let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         return batch(root, version.as_deref(), limits.batch);
@@ -66,16 +69,16 @@ pub(super) fn classify<'d>(
     let id = request.id.clone();
     let opened = match era_of(&request, header_era) {
         Ok(Era::Modern) => open_modern(request, head, version.as_deref()),
-        Ok(Era::Legacy) => open_legacy(request, version.as_deref()),
-        Err(error) => Err(error),
+        Ok(Era::Legacy) => open_legacy(request, version.as_deref()).map_err(Box::from),
+        Err(error) => Err(error.into()),
     };
-    opened.map(Box::new).map(Classified::Request).map_err(|error| HttpError::message(Some(id), error))
+    opened.map(Box::new).map(Classified::Request).map_err(|error| error.with_id(Some(id)))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
     let claim = meta::claim(request.params);
     if request.known_method == Some(Method::Initialize) {
-        // The handshake of older revisions, unless it claims to be of a revision that has none: it is then unknown there.
+        // `initialize` belongs to older revisions. If it names a modern revision, it is an unknown method there.
         let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
         return match (claims_modern, header_era) {
             (true, _) => Ok(Era::Modern),
@@ -92,9 +95,9 @@ fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcErro
 
 fn open_modern<'d>(
     request: Request<'d>,
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     version: Option<&str>,
-) -> Result<Opened<'d>, RpcError> {
+) -> Result<Opened<'d>, Box<HttpError>> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
     request_headers::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
@@ -108,7 +111,7 @@ fn open_modern<'d>(
 }
 
 fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
-    // `initialize` agrees on a revision in its body; what the header says of it is not yet agreed.
+    // `initialize` negotiates the revision in its body, so the header does not count yet.
     let revision = if request.known_method == Some(Method::Initialize) {
         Revision::NEWEST_LEGACY
     } else {
@@ -117,7 +120,7 @@ fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened
     Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
-/// The revision that the version header names, or the one that clients without it are to be taken for.
+/// The revision that the version header names. Without the header, it is the revision that the specification assumes.
 fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     let Some(version) = version else { return Ok(Revision::UNNAMED) };
     Revision::named(version).filter(|revision| revision.era() == Era::Legacy).ok_or_else(|| {
@@ -129,7 +132,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     })
 }
 
-/// Source: 2025-03-26, basic, "Batching"; the revisions after it take it back.
+/// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {

@@ -1,18 +1,18 @@
-//! What is checked of a request's head, before its body is read.
+//! The checks on the headers of a request, before its body is read.
 
 use http::header::{ALLOW, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
+use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use crate::call::session_required::SessionRequired;
-use crate::host::RequestHead;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Checks that the request is a message at all, and returns the length that it announces of its body, if it does.
+/// Checks method, media types and announced length. Returns the announced length of the body (`Content-Length`), if there is one.
 ///
-/// GET and DELETE belong to sessions in older revisions, and there are none: 405 at once, without asking who calls
+/// GET and DELETE belong to sessions in older revisions. This server has no sessions, so it answers 405 without authentication
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
-pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
+pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
     if method != "POST" {
         const CODE: ErrorCode = ErrorCode::InvalidRequest;
         let error = match method {
@@ -24,19 +24,19 @@ pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> 
         allow_header(&mut refusal.headers);
         return Err(refusal);
     }
-    if !head.header("content-type").is_some_and(|value| is_json(&value)) {
+    if !head.standard_header("content-type")?.is_some_and(|value| is_json(&value)) {
         return Err(HttpError::http(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Send the message as UTF-8 JSON, with the header `Content-Type: application/json`.",
         ));
     }
-    if head.header("accept").is_some_and(|accept| !accepts_json(&accept)) {
+    if head.standard_header("accept")?.is_some_and(|accept| !accepts_json(&accept)) {
         return Err(HttpError::http(
             StatusCode::NOT_ACCEPTABLE,
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
     }
-    let announced = head.header("content-length").and_then(|length| length.parse::<u64>().ok());
+    let announced = head.standard_header("content-length")?.and_then(|length| length.parse::<u64>().ok());
     let announced = announced.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
     if announced.is_some_and(|length| length > body_limit) {
         return Err(too_large(body_limit));
@@ -44,17 +44,14 @@ pub(super) fn check(head: &dyn RequestHead, method: &str, body_limit: usize) -> 
     Ok(announced)
 }
 
-/// Says which methods are served.
+/// Sets the header that lists the methods of the endpoint.
 pub(super) fn allow_header(headers: &mut HeaderMap) {
     headers.insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
 }
 
 /// 413.
 pub(super) fn too_large(body_limit: usize) -> Box<HttpError> {
-    HttpError::http(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        format!("The body is longer than the {body_limit} bytes that are read."),
-    )
+    HttpError::http(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than the limit of {body_limit} bytes."))
 }
 
 /// `application/json`, whose only parameter, if there is one, is `charset=utf-8`.
@@ -76,20 +73,20 @@ fn is_json(content_type: &str) -> bool {
 
 /// Whether `accept` covers JSON (RFC 9110 §12.5.1).
 ///
-/// Clients are to name `text/event-stream` too, and many do not; it is no reason to turn them away.
+/// Clients must also name `text/event-stream`, but many do not, so that is not required.
 fn accepts_json(accept: &str) -> bool {
-    // What the protocol asks clients to send.
+    // The value that the specification asks for.
     accept == "application/json, text/event-stream"
         || accept.trim_matches([' ', '\t']).is_empty()
         || covers(accept, ["*/*", "application/*", "application/json"])
 }
 
-/// Whether `accept` names this media type. Who takes anything is not asking for it.
+/// Whether `accept` names this media type itself. A wildcard does not count.
 pub(super) fn names(accept: &str, media_type: &str) -> bool {
     covers(accept, ["", "", media_type])
 }
 
-/// Whether one of the `ranges`, the least specific first, is accepted: of those that are named, the most specific decides.
+/// Whether one of the `ranges`, ordered from the least specific, is accepted. The most specific range that is named decides.
 fn covers(accept: &str, ranges: [&str; 3]) -> bool {
     let named = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));

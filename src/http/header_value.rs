@@ -1,7 +1,6 @@
-//! Values in headers that are not plain ASCII.
+//! The encoding of header values that are not ASCII.
 //!
-//! A header that repeats a value of the body carries it as it is, if it is printable ASCII, and as
-//! `=?base64?…?=` otherwise. Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
+//! A header that repeats a value of the body has it unchanged if it is printable ASCII, and as `=?base64?…?=` otherwise. Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
 
 use std::borrow::Cow;
 
@@ -11,11 +10,11 @@ use base64::engine::general_purpose::STANDARD;
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// A value is marked as base64 and is none: wrong alphabet or padding, stray bits, or no UTF-8 inside.
+/// A value is marked as base64 but is invalid: wrong alphabet or padding, nonzero trailing bits, or not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadEncoding;
 
-/// What `value` stands for. Space and tabs around it do not count; a value without both marks is meant literally.
+/// Decodes a header value. Surrounding spaces and tabs are ignored. A value without both marks is returned unchanged.
 ///
 /// # Errors
 /// [`BadEncoding`]
@@ -40,7 +39,7 @@ pub fn decode(value: &str) -> Result<Cow<'_, str>, BadEncoding> {
 mod tests {
     use super::*;
 
-    /// Rule 34: what is marked is decoded before it is compared; half a mark is none; the mark is exact.
+    /// Rule 34: a marked value is decoded before it is compared. Both marks are needed, and they are case-sensitive.
     #[test]
     fn marked_values_are_decoded() {
         for (value, expected) in [

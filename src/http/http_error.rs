@@ -42,6 +42,13 @@ impl HttpError {
     }
 }
 
+/// 400.
+impl From<RpcError> for Box<HttpError> {
+    fn from(error: RpcError) -> Self {
+        HttpError::message(None, error)
+    }
+}
+
 /// Returns the HTTP status of an error that a method returns.
 ///
 /// Older revisions answer every well-formed request with 200. Source: 2026-07-28, basic, "Error Codes", and

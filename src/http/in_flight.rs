@@ -1,7 +1,7 @@
-//! The memory of an isolate that requests hold: the bodies that are being read or answered.
+//! The memory that all request bodies of an isolate hold.
 //!
-//! A Worker's isolate has 128 MiB for everything. So each request reserves memory for its body before it reads it, and a request for
-//! whose body there is no room is refused.
+//! A Worker's isolate has 128 MiB in all. Each request reserves memory for its body before reading it. If the limit is reached, the
+//! request is rejected with 503.
 
 use std::cell::Cell;
 
@@ -12,14 +12,14 @@ use super::http_error::HttpError;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Milliseconds after which a reservation lapses, at the earliest; after twice that it has lapsed. A platform may stop a request
-/// without dropping what it holds, and a count that nothing reduces would refuse all requests in the end. A tool's deadline is at most
-/// as long, so that the reservation of a call that runs has not lapsed.
+/// A reservation expires after one to two times this period, in milliseconds. A platform may stop a request without dropping its
+/// values; without expiry, such reservations would add up until every request is rejected. A tool's deadline is at most this long, so
+/// the reservation of a running call does not expire.
 const LAPSE_MS: u64 = RESERVATION_SECONDS * 1000;
-/// Seconds after which a refused client may try again.
+/// Seconds after which a rejected client may try again.
 const RETRY_AFTER_SECONDS: u64 = 1;
 
-/// Bytes that are reserved, by the period of [`LAPSE_MS`] in which they were. Older reservations have lapsed.
+/// The reserved bytes, by the period of [`LAPSE_MS`] in which they were reserved. Older reservations have expired.
 #[derive(Clone, Copy)]
 struct Reserved {
     period: u64,
@@ -28,7 +28,7 @@ struct Reserved {
 }
 
 impl Reserved {
-    /// The same, seen from `period`. A clock that goes backwards changes nothing.
+    /// Drops the counts that have expired at `period`. A clock that goes backwards changes nothing.
     fn at(self, period: u64) -> Self {
         match period.checked_sub(self.period) {
             None | Some(0) => self,
@@ -41,7 +41,7 @@ impl Reserved {
         self.in_period.saturating_add(self.in_period_before)
     }
 
-    /// The count to which reservations of `period` belong, if they have not lapsed.
+    /// Returns the count of the reservations made in `period`, if they have not expired.
     fn of_period(&mut self, period: u64) -> Option<&mut usize> {
         match self.period.checked_sub(period) {
             Some(0) => Some(&mut self.in_period),
@@ -55,7 +55,7 @@ thread_local! {
     static RESERVED: Cell<Reserved> = const { Cell::new(Reserved { period: 0, in_period: 0, in_period_before: 0 }) };
 }
 
-/// Memory that a request has reserved, until this is dropped.
+/// Memory that a request has reserved. Dropping it releases the memory.
 #[derive(Debug)]
 pub(super) struct Reservation {
     bytes: usize,
@@ -66,7 +66,7 @@ impl Reservation {
     /// Reserves `bytes` of `limit` at `now_ms`.
     ///
     /// # Errors
-    /// 503, if less than that is left.
+    /// 503 if less memory is left.
     pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<HttpError>> {
         let mut reserved = RESERVED.get().at(now_ms / LAPSE_MS);
         let period = reserved.period;
@@ -78,7 +78,7 @@ impl Reservation {
         Ok(Self { bytes, period })
     }
 
-    /// Changes the reservation to `bytes`: what turns out to be there counts, even if it is more than was announced.
+    /// Changes the reservation to `bytes`. It may grow beyond the announced length, and does not fail then.
     pub(super) fn set(&mut self, bytes: usize) {
         let mut reserved = RESERVED.get();
         if let Some(count) = reserved.of_period(self.period) {
@@ -95,7 +95,7 @@ impl Drop for Reservation {
     }
 }
 
-/// 503, with the time after which to try again.
+/// 503 with `Retry-After`.
 fn full() -> Box<HttpError> {
     let message = "This server holds as many request bodies as it has memory for. Try again in 1 s.";
     let error = RpcError::new(ErrorCode::Internal, message);

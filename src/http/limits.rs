@@ -1,27 +1,28 @@
-//! Sizes past which a request is refused, or its answer not sent.
+//! The limits of an endpoint on sizes.
 
 use crate::json::JsonLimits;
 use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
 
-/// Sizes past which a request is refused, before anything is done with it, or its answer not sent.
+/// Limits on sizes. A request beyond a limit is rejected before anything is done with it; an answer beyond a limit is not sent.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a body. 4 MiB unless set.
+    /// Bytes of a body. The default is 4 MiB.
     pub body: usize,
-    /// Depth and number of the values in a body.
+    /// Depth and number of the JSON values in a body.
     pub json: JsonLimits,
-    /// Bytes of a header's value, of those that are looked at. 64 KiB unless set.
+    /// Bytes of the value of a header. The default is 64 KiB. A longer header that the endpoint itself reads is a 431. The program does not
+    /// see a longer header, and the log has a warning.
     pub header: usize,
-    /// Messages in a batch. 100 unless set.
+    /// Messages in a batch. The default is 100.
     pub batch: usize,
-    /// Messages of a batch that are worked on at once. 4 unless set.
+    /// Messages of a batch that are handled concurrently. The default is 4.
     pub concurrent: usize,
-    /// Bytes of an answer to one message, and of all its notifications together. 16 MiB unless set.
+    /// Bytes of the response to one message, and of all its notifications together. The default is 16 MiB.
     pub output: usize,
-    /// Bytes of all bodies that an isolate reads or holds at the same time. 64 MiB unless set, and never less than [`body`](Self::body):
-    /// a smaller value counts as that. A body without a `Content-Length` counts as a body of the full length until it is read. A
-    /// request for whose body there is no room gets 503 with `Retry-After: 1`, and its body is not read.
+    /// Bytes of all bodies that an isolate reads or holds at the same time. The default is 64 MiB; a value below [`body`](Self::body)
+    /// counts as `body`. A body without a `Content-Length` counts with the limit of `body` until it is read. A request beyond the limit
+    /// gets 503 with `Retry-After: 1`, and its body is not read.
     pub in_flight: usize,
     /// Bytes of a request state, which a client carries between the rounds of a call. 512 KiB by default.
     pub state: usize,

@@ -1,7 +1,7 @@
-//! `subscriptions/listen`: a stream of changes, of which there are none to tell.
+//! `subscriptions/listen`: an empty stream.
 //!
-//! A server that keeps nothing can watch nothing. It acknowledges the empty part of what was asked for, and completes at
-//! once, as the specification has it for a server that honours none of it; `ttlMs` says when to look again instead.
+//! A server without state cannot watch for changes. It acknowledges no subscription and completes at once, as the specification says for
+//! a server that honours none. Clients poll instead, as `ttlMs` tells them.
 //!
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
@@ -17,7 +17,7 @@ use crate::protocol::error::RpcError;
 use crate::protocol::message::{Request, result_response};
 use crate::server::builder::McpServer;
 
-/// The id is written as it came: a number may be larger than any that could be held.
+/// The id is copied as text, since a number may be larger than any number type.
 #[derive(Clone, Copy, Serialize)]
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
@@ -48,7 +48,10 @@ struct ListenResult<'a> {
     meta: Meta<'a>,
 }
 
-/// Answers it: the acknowledgement and the result, as a stream that is whole; or an error.
+/// Answers with a stream of the acknowledgement and the result.
+///
+/// # Errors
+/// -32602 if `params.notifications` is not an object.
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
     if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(

@@ -1,4 +1,6 @@
-//! The one line per request: what was asked for and how it ended, and nothing of what was sent or who sent it.
+//! The log line of a request: its method, target and outcome. It has no arguments, no results, and no data about the caller.
+
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -10,23 +12,23 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
-/// The log line of one request: its beginning, to which each member is added once it is known, and how the request ended.
+/// The log line of one request. Members are added when they become known.
 #[derive(Debug, Default)]
 pub(super) struct LogLine {
-    /// A JSON object without its end.
+    /// A JSON object without its closing brace.
     begun: Vec<u8>,
     error: Option<ErrorCode>,
     refused: Option<String>,
 }
 
-/// The end of the line.
+/// The last members of the line.
 #[derive(Serialize)]
 struct Outcome {
     status: u16,
     /// The code of the error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorCode>,
-    /// Why an access token was refused.
+    /// The reason why an access token was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     ms: u64,
@@ -45,14 +47,14 @@ impl LogLine {
 
     fn add(&mut self, name: &str, value: &str) {
         self.begun.push(b',');
-        // Writing a string cannot fail.
+        // A string always serializes.
         let _ = write::append(&mut self.begun, &name);
         self.begun.push(b':');
         let _ = write::append(&mut self.begun, &value);
     }
 
-    /// Adds the method of the protocol; a tool's or a prompt's name, or the scheme of a URI; the JSON-RPC id; and the trace that the
-    /// request is part of (W3C Trace Context), as the client names it in `_meta`.
+    /// Adds the JSON-RPC method; the name of the tool or prompt, or the scheme of the URI; the id; and the trace id (W3C Trace Context)
+    /// that the client sends in `_meta`.
     pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
         self.add("method", &shortened(&request.method));
         let target_param = request.known_method.and_then(Method::target_param);
@@ -79,7 +81,7 @@ impl LogLine {
         self.add("era", era.name());
     }
 
-    /// The last error is the one that is written.
+    /// Sets the error code. Of several, the last is written.
     pub(super) fn error(&mut self, code: Option<ErrorCode>) {
         self.error = code.or(self.error);
     }
@@ -88,20 +90,20 @@ impl LogLine {
         self.refused = failure.for_log();
     }
 
-    /// The line as far as it is known: a JSON object without its end.
+    /// The line as far as it is known: a JSON object without its closing brace.
     pub(super) fn begun(&self) -> &[u8] {
         &self.begun
     }
 
     /// Writes the line.
-    pub(super) fn write(self, status: u16, started: u64, host: &Host) {
+    pub(super) fn write(self, status: u16, started: u64, host: &Rc<dyn Host>) {
         let Self { begun: mut line, error, refused } = self;
-        let ms = host.clock.now_ms().saturating_sub(started);
-        // Strings and numbers: writing them cannot fail.
+        let ms = host.now_ms().saturating_sub(started);
+        // Strings and numbers always serialize.
         let outcome = write::to_vec(&Outcome { status, error, refused, ms }).unwrap_or_default();
         line.push(b',');
         line.extend(outcome.iter().skip(1));
         let level = if status < 500 { Level::Info } else { Level::Error };
-        host.log.write(level, &String::from_utf8_lossy(&line));
+        host.log(level, &String::from_utf8_lossy(&line));
     }
 }

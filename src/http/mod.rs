@@ -1,39 +1,43 @@
-//! Streamable HTTP without I/O: from a request's head and body to a status, headers and a body.
+//! Streamable HTTP without I/O: from an HTTP request to a response.
 //!
-//! | module | what it decides |
+//! | module | content |
 //! |---|---|
-//! | [`endpoint`] | an endpoint, as a program puts it together |
-//! | `pipeline` | the way of a request: each check in its place |
+//! | [`endpoint`] | the configuration of an endpoint |
+//! | [`limits`] | its limits on sizes |
+//! | `settings` | its configuration by environment variables |
+//! | `pipeline` | the path of a request through all checks to its answer |
+//! | `bounded_request` | the limit on the length of headers |
+//! | [`origin`] | the web pages that may call |
+//! | `cors` | the CORS headers for them |
 //! | `guard` | method, media types, announced length |
-//! | [`origin`] | which web pages may call |
-//! | `cors` | what a browser is told of that |
-//! | `authenticate` | who calls, and whether that is enough |
-//! | `auth_failure` | what a caller is told who does not pass |
-//! | `well_known` | what clients read before they have a token |
-//! | `server_json` | what the MCP registry asks of a server |
-//! | `document` | documents that anyone may read |
-//! | `landing` | what people see of a server |
-//! | `settings` | what the environment says about an endpoint |
-//! | `era` | which revision a message is written in |
-//! | `request_headers` | whether the headers say what the body says |
-//! | [`header_value`] | values in headers that are not plain ASCII |
-//! | `http_error` | what is refused before a method is reached, and the status of every error |
+//! | `authenticate` | tokens and scopes |
+//! | `auth_failure` | the responses to failed authentication |
+//! | `in_flight` | the memory that all request bodies of an isolate hold |
+//! | `era` | the kind and the revision of a message |
+//! | `request_headers` | the standard headers, which must agree with the body |
+//! | [`header_value`] | the encoding of header values that are not ASCII |
+//! | `http_error` | errors before a method runs, and the HTTP status of every error |
+//! | `json_answer` | answers that are one JSON document |
+//! | [`stream`] | event streams (SSE) |
+//! | `sse_task` | calls whose answer may become an event stream |
 //! | `listen` | `subscriptions/listen` |
-//! | `sse_task` | answers that may become streams |
-//! | [`stream`] | streams of events |
-//! | [`limits`] | sizes |
-//! | `in_flight` | how much memory all bodies together may take |
-//! | `log_line` | the one line per request |
+//! | `crash` | the answer that the host gives if the program crashes |
+//! | `log_line` | the log line of a request |
+//! | `landing` | the landing page |
+//! | `document` | documents that everybody may read |
+//! | `well_known` | the metadata below `/.well-known/` |
+//! | `server_json` | `/server.json` |
+//! | `warm_up` | the call that the module answers when an isolate starts |
 //!
 //! # The page
 //!
-//! Who opens `/` in a browser sees a page: what the server is, how to connect a client, what it offers, and forms to try it. The
-//! page asks the endpoint as any client does, with a token that is typed in where one is needed.
-//! [`Endpoint::without_page`] turns it off.
+//! A browser that opens `/` gets the landing page. It describes the server, explains how to connect a client, lists what the server
+//! offers, and has forms to try it. The page calls the endpoint as any client does, with a token that the visitor types in if one is
+//! needed. [`Endpoint::without_page`] turns it off.
 
 mod auth_failure;
 mod authenticate;
-mod bounded_head;
+mod bounded_request;
 mod cors;
 mod crash;
 mod document;

@@ -1,9 +1,10 @@
-//! The way of a request: each check in its place.
+//! The path of a request through the endpoint.
 //!
-//! Path, origin, method, media types, announced length; who calls; the body; JSON; what the message is and in which
-//! revision; the server; the scopes of what is used; the method. Nothing is read before the check that could make it needless.
+//! Path, origin, method, media types, announced length; authentication; body; JSON; kind of message and revision; server; scopes; method.
+//! Checks run cheapest first. No work is done for a request that will be rejected.
 //!
-//! What few requests need is in a box: an engine compiles a function when it is first called, and this one is called by all.
+//! Rare branches are boxed futures in functions of their own: the engine compiles a function when it is first called, and every request
+//! calls the main one.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,7 +17,7 @@ use futures::future::{Either, select};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::auth_failure::misconfigured;
-use super::bounded_head::BoundedHead;
+use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
 use super::http_error::{HttpError, status_of};
@@ -25,73 +26,112 @@ use super::json_answer::{Answered, accepted, json_response, respond, respond_to_
 use super::limits::Limits;
 use super::listen;
 use super::log_line::LogLine;
-use super::sse_task::{self, Job};
+use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
 use crate::call::request_info::RequestInfo;
-use crate::host::{BodyError, Host, RequestBody, RequestHead, path_of, warning};
+use crate::host::{self, BodyError, Host, Request as _, path_of, warning};
 use crate::json::{Document, JsonError};
 use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId, error_response};
-use crate::protocol::meta::{self, Wishes};
+use crate::protocol::meta::{self, RequestedNotifications};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, CallLimits, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
+/// A request on its way through the pipeline, without its body.
+struct Received<'h> {
+    head: Rc<BoundedRequest>,
+    url: String,
+    host: &'h Rc<dyn Host>,
+    /// When the request arrived, in milliseconds.
+    started: u64,
+}
+
+/// The answer to an HTTP request.
+enum Answer {
+    /// The pipeline writes its log line.
+    Whole(Response<Body>),
+    /// The task that produces the answer writes its log line.
+    FromTask(Response<Body>),
+}
+
+/// What became of a JSON-RPC request whose parameters have been read.
+enum Begun {
+    Answered(Response<Body>),
+    Running(Running),
+}
+
+/// A call that needs neither the body nor the document of its request any more.
+struct Running {
+    prepared: Prepared,
+    /// The way of the notifications to the client, if it asked for any.
+    channel: Option<Channel>,
+    /// The bytes of the request that the call keeps.
+    kept: usize,
+}
+
 impl Endpoint {
     /// Answers one request.
-    pub async fn handle(&self, head: Rc<dyn RequestHead>, body: impl RequestBody, host: &Host) -> Response<Body> {
-        let started = host.clock.now_ms();
-        let head = Rc::new(BoundedHead::new(head, self.limits.header));
+    pub async fn handle(&self, request: impl host::Request + 'static, host: &Rc<dyn Host>) -> Response<Body> {
+        let started = host.now_ms();
+        let request = Rc::new(request);
+        let head = Rc::new(BoundedRequest::new(request.clone(), self.limits.header, host.clone()));
         let mut line = LogLine::new(head.request_id());
-        let origin = head.header("origin");
-        let passes = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
-        let origin_passes = origin.as_deref().is_none_or(passes);
-        if let Some(origin) = origin.as_deref().filter(|_| origin_passes) {
+        let received = Received { url: head.url(), head, host, started };
+        let origin = received.head.standard_header("origin");
+        let is_allowed = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
+        let allowed_origin = origin.as_ref().ok().and_then(Option::as_deref).filter(|origin| is_allowed(origin));
+        if let Some(origin) = allowed_origin {
             let mut headers = HeaderMap::new();
             cors::allow(origin, &mut headers);
-            host.tasks.keep_crash_headers(&headers);
+            host.keep_crash_headers(&headers);
         }
-        let answer = self.answer(&head, body, host, origin_passes, &mut line, started).await;
-        let answer = answer.map_err(|refusal| head.check().err().unwrap_or(refusal));
+        let allowed_origin = allowed_origin.map(str::to_owned);
+        let answer = match origin {
+            Ok(origin) => {
+                let passes = origin.is_none() || allowed_origin.is_some();
+                self.answer(&received, &*request, passes, &mut line).await
+            }
+            Err(too_long) => Err(too_long),
+        };
         let (mut response, is_logged) = match answer {
             Ok(Answer::Whole(response)) => (response, false),
-            Ok(Answer::Live(response)) => (response, true),
-            Err(refusal) => {
-                line.error(Some(refusal.error.code));
-                let mut response = json_response(refusal.status, error_response(refusal.id.as_ref(), &refusal.error));
-                response.headers_mut().extend(refusal.headers);
+            Ok(Answer::FromTask(response)) => (response, true),
+            Err(error) => {
+                line.error(Some(error.error.code));
+                let mut response = json_response(error.status, error_response(error.id.as_ref(), &error.error));
+                response.headers_mut().extend(error.headers);
                 (response, false)
             }
         };
-        if let Some(origin) = origin.filter(|_| origin_passes) {
+        if let Some(origin) = allowed_origin {
             cors::allow(&origin, response.headers_mut());
         }
-        if !is_logged {
+        if self.logs_requests && !is_logged {
             line.write(response.status().as_u16(), started, host);
         }
         response
     }
 
+    /// Answers a request to any path, or returns the error that rejects it.
     async fn answer(
         &self,
-        head: &Rc<BoundedHead>,
-        body: impl RequestBody,
-        host: &Host,
+        received: &Received<'_>,
+        body: &impl host::Request,
         origin_passes: bool,
         line: &mut LogLine,
-        started: u64,
     ) -> Result<Answer, Box<HttpError>> {
-        let url = head.url();
-        let path = path_of(&url);
-        let is_page = self.has_page && landing::is_asked_for(&**head, path);
+        let Received { head, url, host, .. } = received;
+        let path = path_of(url);
+        let is_page = self.has_page && landing::is_asked_for(head, path)?;
         if path != self.path && !is_page {
-            return self.beside(head, &url, host).boxed_local().await.map(Answer::Whole);
+            return self.answer_elsewhere(received).boxed_local().await.map(Answer::Whole);
         }
         if !origin_passes {
             return Err(HttpError::http(
@@ -100,19 +140,30 @@ impl Endpoint {
             ));
         }
         if is_page {
-            return self.page(head, &url, host).boxed_local().await.map(Answer::Whole);
+            return self.answer_page(received).boxed_local().await.map(Answer::Whole);
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return Ok(Answer::Whole(cors::preflight(&**head)));
+            return cors::preflight(head).map(Answer::Whole);
         }
-        let announced = guard::check(&**head, &method, self.limits.body)?;
-        let principal = self.access.authenticate(&**head, &url, &self.path, host, line).await?;
-        let (body, mut reservation) = self.read(body, announced, host).await?;
+        let announced = guard::check(head, &method, self.limits.body)?;
+        let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
+        let (body, reservation) = self.read(body, announced, host).await?;
+        self.answer_message(received, principal, body, reservation, line).await
+    }
+
+    /// Answers the JSON-RPC message or batch that `body` holds.
+    async fn answer_message(
+        &self,
+        received: &Received<'_>,
+        principal: Option<Principal>,
+        body: Vec<u8>,
+        mut reservation: Reservation,
+        line: &mut LogLine,
+    ) -> Result<Answer, Box<HttpError>> {
         let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
-        let classified = classify(document.root(), &**head, &self.limits)?;
-        head.check()?;
-        let info = RequestInfo::new(head.clone(), principal);
+        let classified = classify(document.root(), &received.head, &self.limits)?;
+        let info = RequestInfo::new(received.head.clone(), principal);
         match classified {
             Classified::Nothing(era) => {
                 line.era(era);
@@ -121,8 +172,7 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
-                crash::keep(host, requests.iter().map(|request| &request.id), true, line);
-                let calls = self.prepare_batch(&requests, revision, &info, &url, host)?;
+                let calls = self.begin_batch(&requests, revision, &info, received, line)?;
                 reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
                 drop(document);
@@ -130,70 +180,124 @@ impl Endpoint {
                 Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
-                let Opened { request, revision, client, capabilities } = *opened;
-                let meta = meta::text(request.params);
-                let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
-                let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
-                line.request(&request, traceparent.as_deref());
-                line.era(revision.era());
-                crash::keep(host, [&request.id], false, line);
-                let server = self.build(&info, Some(&request.id), host)?;
-                let resolved = Resolved::new(&request, &server, revision);
-                self.authorize([&resolved], info.caller(), &url)
-                    .map_err(|refusal| refusal.with_id(Some(request.id.clone())))?;
-                if resolved.method == Some(Method::Listen) && !self.json_only {
-                    let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
-                    return listen::answer(&request, &server).map(Answer::Whole).map_err(refused);
-                }
-                if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
-                    let id = || Some(request.id.clone());
-                    request_headers::params_agree(&**head, tool, &request)
-                        .map_err(|error| HttpError::message(id(), error))?;
-                }
-                head.check()?;
-                let wishes = self.wishes(&request, resolved.method, &server, revision, &**head)?;
-                let opened = (!wishes.is_empty())
-                    .then(|| sse_task::open(host, wishes, server.definitions.info.name.clone(), self.limits.output));
-                let (notifying, channel) = opened.unzip();
-                let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
-                let parts = Parts::new(info, request.id.clone(), revision, host.clone());
-                let parts = Parts {
-                    client,
-                    capabilities,
-                    meta,
-                    traceparent,
-                    resource,
-                    state_limit: self.limits.state,
-                    live: notifying,
-                    ..parts
+                let running = match self.begin(*opened, info, received, line).await? {
+                    Begun::Answered(response) => return Ok(Answer::Whole(response)),
+                    Begun::Running(running) => running,
                 };
-                let cx = Context::new(parts, Some(Rc::new(server.clone())));
-                let limits = CallLimits { response: self.limits.output, state: self.limits.state };
-                let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), limits);
-                let mut prepared = rpc::prepare(call, &request, resolved.target);
-                // A call with a channel is run by a task of its own, and no other must poll its handler.
-                if channel.is_none() {
-                    prepared.start().await;
-                }
-                prepared.detach(&request);
                 // A call that waits holds neither its body nor the document.
-                reservation.set(kept);
-                drop(request);
                 drop(document);
                 drop(body);
-                if let Some(channel) = channel {
-                    let job = Job { prepared, line: std::mem::take(line), started, reservation };
-                    return Ok(Answer::Live(sse_task::answer(job, channel, host).boxed_local().await));
-                }
-                let Answered { status, message, error } = respond(prepared).await;
-                line.error(error);
-                Ok(Answer::Whole(json_response(status, message)))
+                reservation.set(running.kept);
+                self.finish(running, reservation, received, line).await
             }
         }
     }
 
-    /// Answers a request to another path than the endpoint's: the metadata documents.
-    async fn beside(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<HttpError>> {
+    /// Builds the server, checks scopes and headers, reads the parameters, and polls the handler once.
+    async fn begin(
+        &self,
+        opened: Opened<'_>,
+        info: RequestInfo,
+        received: &Received<'_>,
+        line: &mut LogLine,
+    ) -> Result<Begun, Box<HttpError>> {
+        let Opened { request, revision, client, capabilities } = opened;
+        let Received { head, url, host, .. } = received;
+        let meta = meta::text(request.params);
+        let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
+        let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
+        line.request(&request, traceparent.as_deref());
+        line.era(revision.era());
+        crash::keep(host, [&request.id], false, line);
+        let server = self.build(&info, Some(&request.id), host)?;
+        let resolved = Resolved::new(&request, &server, revision);
+        self.authorize([&resolved], info.caller(), url).map_err(|error| error.with_id(Some(request.id.clone())))?;
+        if resolved.method == Some(Method::Listen) && !self.json_only {
+            let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
+            return listen::answer(&request, &server).map(Begun::Answered).map_err(refused);
+        }
+        if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
+            request_headers::params_agree(head, tool, &request)
+                .map_err(|error| error.with_id(Some(request.id.clone())))?;
+        }
+        let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
+        let opened = (!requested.is_empty())
+            .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
+        let (notifying, channel) = opened.unzip();
+        let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
+        let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
+        let parts = Parts {
+            client,
+            capabilities,
+            meta,
+            traceparent,
+            resource,
+            state_limit: self.limits.state,
+            live: notifying,
+            ..parts
+        };
+        let cx = Context::new(parts, Some(Rc::new(server.clone())));
+        let limits = CallLimits { response: self.limits.output, state: self.limits.state };
+        let call = Call::new(resolved.method, server, cx, self.state_keys.clone(), limits);
+        let mut prepared = rpc::prepare(call, &request, resolved.target);
+        // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
+        if channel.is_none() {
+            prepared.start().await;
+        }
+        prepared.detach(&request);
+        Ok(Begun::Running(Running { prepared, channel, kept }))
+    }
+
+    /// Runs a call to its end. Only a call with a channel may be answered by a stream.
+    async fn finish(
+        &self,
+        Running { prepared, channel, .. }: Running,
+        reservation: Reservation,
+        received: &Received<'_>,
+        line: &mut LogLine,
+    ) -> Result<Answer, Box<HttpError>> {
+        if let Some(channel) = channel {
+            let job = Job { prepared, line: std::mem::take(line), started: received.started, reservation };
+            return Ok(Answer::FromTask(sse_task::answer(job, channel, received.host).boxed_local().await));
+        }
+        let Answered { status, message, error } = respond(prepared).await;
+        drop(reservation);
+        line.error(error);
+        Ok(Answer::Whole(json_response(status, message)))
+    }
+
+    /// Checks the scopes of all requests of a batch, and reads their parameters.
+    fn begin_batch(
+        &self,
+        requests: &[Request<'_>],
+        revision: Revision,
+        info: &RequestInfo,
+        received: &Received<'_>,
+        line: &mut LogLine,
+    ) -> Result<Vec<Prepared>, Box<HttpError>> {
+        let Received { url, host, .. } = received;
+        crash::keep(host, requests.iter().map(|request| &request.id), true, line);
+        let server = self.build(info, None, host)?;
+        let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
+        // Before any request is answered, since all of them share one status.
+        self.authorize(&resolved, info.caller(), url)?;
+        // The responses of a batch share one limit.
+        let response = self.limits.output.checked_div(requests.len()).unwrap_or_default();
+        let limits = CallLimits { response, state: self.limits.state };
+        let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
+            let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
+            let cx = Context::new(parts, Some(Rc::new(server.clone())));
+            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), limits);
+            rpc::prepare(call, request, resolved.target)
+        };
+        Ok(requests.iter().zip(resolved).map(prepare).collect())
+    }
+
+    /// Answers a request to another path than the endpoint's: metadata documents, or 404.
+    async fn answer_elsewhere(
+        &self,
+        Received { head, url, host, .. }: &Received<'_>,
+    ) -> Result<Response<Body>, Box<HttpError>> {
         let path = path_of(url);
         let own_url = self.access.resource_url(url, &self.path);
         if let Some(answer) = well_known::answer(&self.access.resource, own_url.as_deref(), path, &head.method()) {
@@ -206,48 +310,55 @@ impl Endpoint {
         Err(HttpError::http(StatusCode::NOT_FOUND, message))
     }
 
-    /// The page for people, of the server as nobody in particular finds it.
-    async fn page(&self, head: &Rc<BoundedHead>, url: &str, host: &Host) -> Result<Response<Body>, Box<HttpError>> {
+    /// Answers with the landing page of the server, as an unauthenticated caller sees it.
+    async fn answer_page(
+        &self,
+        Received { head, url, host, .. }: &Received<'_>,
+    ) -> Result<Response<Body>, Box<HttpError>> {
         self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
         let own_url = self.access.resource_url(url, &self.path);
         Ok(landing::answer(&server.definitions.info, &self.path, own_url.as_deref(), &head.method()))
     }
 
-    /// The notifications that the client wants while its request is answered: those it has asked for, if it takes a stream.
-    fn wishes(
+    /// The notifications that the client asked for, if the method sends any and the client accepts a stream.
+    fn requested_notifications(
         &self,
         request: &Request<'_>,
         method: Option<Method>,
         server: &McpServer,
         revision: Revision,
-        head: &dyn RequestHead,
-    ) -> Result<Wishes, Box<HttpError>> {
-        let takes_streams = || head.header("accept").is_some_and(|accept| guard::names(&accept, "text/event-stream"));
+        head: &BoundedRequest,
+    ) -> Result<RequestedNotifications, Box<HttpError>> {
+        let nothing = RequestedNotifications::default();
         if !method.is_some_and(Method::notifies) {
-            return Ok(Wishes::default());
+            return Ok(nothing);
         }
-        let mut wishes = Wishes::of(request.params)
+        let mut requested = RequestedNotifications::of(request.params)
             .map_err(|error| HttpError::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
-        wishes.log_level = match revision.era() {
-            Era::Modern => wishes.log_level.filter(|_| server.definitions.logging.is_some()),
+        requested.log_level = match revision.era() {
+            Era::Modern => requested.log_level.filter(|_| server.definitions.logging.is_some()),
             Era::Legacy => server.definitions.logging,
         };
-        let are_sent = !wishes.is_empty() && !self.json_only && takes_streams();
-        Ok(if are_sent { wishes } else { Wishes::default() })
+        if requested.is_empty() || self.json_only {
+            return Ok(nothing);
+        }
+        let accept = head.standard_header("accept")?;
+        let takes_streams = accept.is_some_and(|accept| guard::names(&accept, "text/event-stream"));
+        Ok(if takes_streams { requested } else { nothing })
     }
 
-    /// Reads the body, if there is room for it. Without a length that is `announced`, room is made for the longest.
+    /// Reserves memory for the body and reads it. Without an `announced` length, the reservation is for the longest body.
     async fn read(
         &self,
-        body: impl RequestBody,
+        request: &impl host::Request,
         announced: Option<usize>,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
         let Limits { body: most, in_flight, .. } = self.limits;
-        let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.clock.now_ms())?;
-        let body = in_time(body.read(most), host).await?.map_err(|error| match error {
-            BodyError::TooLarge => guard::too_large(self.limits.body),
+        let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.now_ms())?;
+        let body = in_time(request.body(most), host).await?.map_err(|error| match error {
+            BodyError::TooLarge => guard::too_large(most),
             BodyError::Broken(cause) => {
                 failure::log(host, "body", &cause);
                 HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
@@ -255,31 +366,6 @@ impl Endpoint {
         })?;
         reservation.set(body.len());
         Ok((body, reservation))
-    }
-
-    /// Reads the parameters of all requests of a batch.
-    fn prepare_batch(
-        &self,
-        requests: &[Request<'_>],
-        revision: Revision,
-        info: &RequestInfo,
-        url: &str,
-        host: &Host,
-    ) -> Result<Vec<Prepared>, Box<HttpError>> {
-        let server = self.build(info, None, host)?;
-        let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
-        // Before any request is answered, since all of them share one status.
-        self.authorize(&resolved, info.caller(), url)?;
-        // They share what may be sent.
-        let response = self.limits.output.checked_div(requests.len()).unwrap_or_default();
-        let limits = CallLimits { response, state: self.limits.state };
-        let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
-            let parts = Parts::new(info.clone(), request.id.clone(), revision, host.clone());
-            let cx = Context::new(parts, Some(Rc::new(server.clone())));
-            let call = Call::new(resolved.method, server.clone(), cx, self.state_keys.clone(), limits);
-            rpc::prepare(call, request, resolved.target)
-        };
-        Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
     /// Checks that `caller` has the scopes of all requests.
@@ -298,11 +384,15 @@ impl Endpoint {
         self.access.authorize(caller, &needed, url, &self.path)
     }
 
+    /// Calls the server function, and hides from the server everything that this caller may not see.
+    ///
+    /// # Errors
+    /// 503 if the server function fails, or if a tool requires approval and there is no state key. The cause is in the log.
     pub(super) fn build(
         &self,
         info: &RequestInfo,
         id: Option<&RequestId>,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<McpServer, Box<HttpError>> {
         let server = (self.server)(info).map(|server| server.for_caller(info));
         for problem in server.iter().flat_map(|server| &server.definitions.warnings) {
@@ -324,13 +414,7 @@ impl Endpoint {
     }
 }
 
-/// An answer, and whether its log line is written by whoever makes it.
-enum Answer {
-    Whole(Response<Body>),
-    Live(Response<Body>),
-}
-
-/// Bytes that are no JSON, or JSON that is refused as a whole: of the latter the id can be read.
+/// 400 for a body that is not JSON, or that exceeds the limits on JSON. In the second case the id can still be read.
 fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
     let code = match error {
@@ -340,17 +424,17 @@ fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
-/// Waits for a body that is being read, for as long as one may take to arrive. Most are there already, and then no timer is needed.
-async fn in_time<T>(reading: impl Future<Output = T>, host: &Host) -> Result<T, Box<HttpError>> {
+/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll, which needs no timer.
+async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Result<T, Box<HttpError>> {
     let mut reading = pin!(reading);
     if let Poll::Ready(body) = futures::poll!(&mut reading) {
         return Ok(body);
     }
-    match select(reading, host.timer.sleep(Duration::from_secs(BODY_SECONDS))).await {
+    match select(reading, host.sleep(Duration::from_secs(BODY_SECONDS))).await {
         Either::Left((body, _)) => Ok(body),
         Either::Right(_) => Err(HttpError::http(
             StatusCode::REQUEST_TIMEOUT,
-            format!("The body has not arrived within {BODY_SECONDS} s. Send it again."),
+            format!("The body did not arrive within {BODY_SECONDS} s. Send the request again."),
         )),
     }
 }

@@ -1,10 +1,11 @@
-//! Whether the headers of a 2026-07-28 request say what its body says.
+//! The standard request headers of 2026-07-28, which must agree with the body.
 //!
-//! Proxies route by the headers and servers act on the body: a request in which they differ is refused.
+//! Proxies route by the headers, and servers act on the body. A request whose headers and body differ is rejected.
 //! Source: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 
+use super::bounded_request::BoundedRequest;
 use super::header_value::decode;
-use crate::host::RequestHead;
+use super::http_error::HttpError;
 use crate::json::decimal::Decimal;
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
@@ -17,55 +18,56 @@ use crate::server::tool::Tool;
 pub(super) const VERSION: &str = "MCP-Protocol-Version";
 /// The method.
 const METHOD: &str = "Mcp-Method";
-/// What the method is applied to: a name or a URI.
+/// The target of the method: a name or a URI.
 const NAME: &str = "Mcp-Name";
 
-/// The value of the version header, without the space around it.
-pub(super) fn version(head: &dyn RequestHead) -> Option<String> {
-    head.header(VERSION).map(|value| value.trim_matches([' ', '\t']).to_owned())
+/// Returns the value of the version header, without surrounding spaces.
+pub(super) fn version(head: &BoundedRequest) -> Result<Option<String>, Box<HttpError>> {
+    Ok(head.standard_header(VERSION)?.map(|value| value.trim_matches([' ', '\t']).to_owned()))
 }
 
-/// The headers that a request has say what its body says. Comes before the question whether the version is served.
+/// Checks that the version and method headers, if present, agree with the body. This check comes before the one whether the version
+/// is supported.
 pub(super) fn agrees(
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     version_header: Option<&str>,
     claim: &str,
     request: &Request<'_>,
-) -> Result<(), RpcError> {
+) -> Result<(), Box<HttpError>> {
     if let Some(version) = version_header {
         same(VERSION, version, claim)?;
     }
-    match head.header(METHOD) {
-        Some(method) => same(METHOD, method.trim_matches([' ', '\t']), &request.method),
-        None => Ok(()),
+    if let Some(method) = head.standard_header(METHOD)? {
+        same(METHOD, method.trim_matches([' ', '\t']), &request.method)?;
     }
+    Ok(())
 }
 
-/// All headers that the method needs are there. Comes after the question whether the version is served.
+/// Checks that all headers of the method are present, and that `Mcp-Name` agrees with the body. This check comes after the one whether
+/// the version is supported.
 pub(super) fn is_complete(
-    head: &dyn RequestHead,
+    head: &BoundedRequest,
     version_header: Option<&str>,
     request: &Request<'_>,
-) -> Result<(), RpcError> {
+) -> Result<(), Box<HttpError>> {
     version_header.ok_or_else(|| missing(VERSION))?;
-    head.header(METHOD).ok_or_else(|| missing(METHOD))?;
+    head.standard_header(METHOD)?.ok_or_else(|| missing(METHOD))?;
     let Some(param) = request.known_method.and_then(Method::target_param) else { return Ok(()) };
-    let header = head.header(NAME).ok_or_else(|| missing(NAME))?;
-    // A parameter that is no string is answered as such, by the method.
+    let header = head.standard_header(NAME)?.ok_or_else(|| missing(NAME))?;
+    // The method itself rejects a parameter that is not a string.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };
     let header = decode(&header).map_err(|_| badly_encoded(NAME))?;
-    same(NAME, &header, &named)
+    Ok(same(NAME, &header, &named)?)
 }
 
-/// The headers that a tool's marked arguments are repeated in say what the arguments say. An argument that is null or left
-/// out is not expected in one.
-pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Request<'_>) -> Result<(), RpcError> {
-    // A schema that could not be compiled has been refused with the server.
+/// Checks that the `Mcp-Param-*` headers of a tool agree with its arguments. An argument that is null or absent needs no header.
+pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
+    // Building the server has rejected schemas that do not compile.
     let Ok(schema) = tool.input_schema() else { return Ok(()) };
     for HeaderParam { header: name, path, kind } in schema.header_params() {
         let argument = path.iter().try_fold(request.param("arguments"), |value, step| Some(value?.get(step)));
         let Some(argument) = argument.flatten().filter(|argument| argument.kind() != Kind::Null) else { continue };
-        let header = head.header(name).ok_or_else(|| {
+        let header = head.standard_header(name)?.ok_or_else(|| {
             let message = format!("The header {name} is missing; it repeats the argument `{}`.", path.join("."));
             RpcError::new(ErrorCode::HeaderMismatch, message)
         })?;
@@ -77,13 +79,13 @@ pub(super) fn params_agree(head: &dyn RequestHead, tool: &Tool, request: &Reques
         };
         if !agrees {
             let message = format!("The header {name} does not say what the argument `{}` says.", path.join("."));
-            return Err(RpcError::new(ErrorCode::HeaderMismatch, message));
+            return Err(RpcError::new(ErrorCode::HeaderMismatch, message).into());
         }
     }
     Ok(())
 }
 
-/// A decimal number, and nothing else that Rust would take for one.
+/// Reads a decimal number as JSON writes it. Rust's own parser also accepts other forms.
 fn number(text: &str) -> Option<Decimal> {
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
     (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))?

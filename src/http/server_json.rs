@@ -1,28 +1,28 @@
-//! What the MCP registry asks of a server, at `/server.json`: read by anyone, and there is in it what anyone may know.
+//! `/server.json`, the document of the MCP registry. It is public, and has only public data.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
 use http::{Response, StatusCode};
 
-use super::bounded_head::BoundedHead;
+use super::bounded_request::BoundedRequest;
 use super::document;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 use super::stream::Body;
 use crate::call::request_info::RequestInfo;
-use crate::host::{Host, RequestHead, origin_of};
+use crate::host::{Host, Request, origin_of};
 
-/// Where the document is.
+/// The path of the document.
 pub(super) const PATH: &str = "/server.json";
 
 impl Endpoint {
-    /// The document, of the server that a caller gets of whom nothing is known.
+    /// Answers with the document of the server as an unauthenticated caller sees it.
     pub(super) async fn server_json(
         &self,
-        head: &Rc<BoundedHead>,
+        head: &Rc<BoundedRequest>,
         url: &str,
-        host: &Host,
+        host: &Rc<dyn Host>,
     ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
         if let Some(answer) = document::answer_unread(&method) {
@@ -32,7 +32,7 @@ impl Endpoint {
         let request = RequestInfo::new(head.clone(), None);
         let server = self.build(&request, None, host)?;
         let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
-        // What a request says of its host is told to nobody but its sender: a cache must not keep it.
+        // A URL from the request's `Host` header is shown only to its sender, so caches must not store it.
         let is_for_all = configured.is_some() && !request.depends_on_caller();
         let own_url = configured.or_else(|| Some(format!("{}{}", origin_of(url)?, self.path).into()));
         let Some(document) = server.server_json(own_url.as_deref()) else {

@@ -3,8 +3,6 @@
 //! Each variable is checked. A wrong value is an error, so that the endpoint answers 503 and names the variable. The table of all
 //! variables is in `docs/authorization.md`.
 
-use std::rc::Rc;
-
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
     Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
@@ -19,7 +17,7 @@ pub(super) struct Settings {
     pub resource: ProtectedResource,
     /// Whether the landing page is served, if the environment says so.
     pub has_page: Option<bool>,
-    pub rate_limit: Option<Rc<dyn RateLimit>>,
+    pub rate_limit: Option<RateLimit>,
     pub callers: Callers,
 }
 

@@ -1,9 +1,10 @@
-//! Answers that may become streams.
+//! Calls whose answer may become an event stream.
 //!
-//! The handler runs in one task from beginning to end, and the answer holds only the channel that leads to it: a half-run
-//! handler that is handed from one waker to another can hang. What comes out of the channel first decides: a notification
-//! makes the answer a stream, the response makes it a JSON object.
+//! The handler runs in a task of its own, and the answer receives its messages through a channel. It must not move between tasks: some
+//! futures keep the waker of their first poll, and would hang. The first message decides the kind of the answer: a notification makes it
+//! a stream, and the response makes it one JSON document.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
@@ -20,7 +21,7 @@ use crate::call::notifications::Outbox;
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
 use crate::protocol::description::Text;
-use crate::protocol::meta::Wishes;
+use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::revision::Era;
 use crate::rpc::Prepared;
 
@@ -28,15 +29,20 @@ use crate::rpc::Prepared;
 pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
     parts: Parts,
-    /// Dropped with the stream.
+    /// It is dropped with the stream.
     open: oneshot::Sender<()>,
-    /// Ready when the client has gone away.
+    /// It is ready when the client has disconnected.
     gone: Shared<LocalBoxFuture<'static, ()>>,
 }
 
-/// Opens a channel to a client that has `wishes`, for notifications of at most `output_limit` bytes in all.
-pub(super) fn open(host: &Host, wishes: Wishes, logger: Text, output_limit: usize) -> (Live, Channel) {
-    let (outbox, notifications) = Outbox::new(wishes, output_limit, host.clone());
+/// Opens a channel to a client that asked for the `requested` notifications, which have at most `output_limit` bytes in all.
+pub(super) fn open(
+    host: &Rc<dyn Host>,
+    requested: RequestedNotifications,
+    logger: Text,
+    output_limit: usize,
+) -> (Live, Channel) {
+    let (outbox, notifications) = Outbox::new(requested, output_limit, host.clone());
     let (sender, rest) = mpsc::unbounded();
     let (open, closed) = oneshot::channel();
     let gone = closed.map(|_| ()).boxed_local().shared();
@@ -44,44 +50,49 @@ pub(super) fn open(host: &Host, wishes: Wishes, logger: Text, output_limit: usiz
     (live, Channel { sender, parts: Parts { notifications, rest }, open, gone })
 }
 
-/// A call that is answered in a task of its own, and what is written of it when it ends.
+/// A call that runs in a task of its own, with the data for its log line.
 pub(super) struct Job {
     pub prepared: Prepared,
     pub line: LogLine,
     pub started: u64,
-    /// The memory that is reserved for what the call keeps of its request.
+    /// The memory that the call keeps of its request.
     pub reservation: Reservation,
 }
 
-/// Answers a call on its channel, as a stream if the handler has something to tell.
-pub(super) async fn answer(job: Job, channel: Channel, host: &Host) -> Response<Body> {
+/// Starts the task of a call, and answers with a stream if the handler sends notifications.
+pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Response<Body> {
     let Channel { sender, mut parts, open, gone } = channel;
-    host.tasks.spawn(run(job, sender, gone, host.clone()).boxed_local());
+    host.spawn(run(job, sender, gone, host.clone()).boxed_local());
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
             Some(Part::Response(status, body)) => json_response(status, body),
             Some(first) => stream::response(EventStream::new(first, parts, open)),
-            // The task ends with a response, or the machine has ended it.
+            // The task sends a response last, unless the host has stopped it.
             None => json_response(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
         };
     }
 }
 
-async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBoxFuture<'static, ()>>, host: Host) {
+async fn run(
+    job: Job,
+    parts: mpsc::UnboundedSender<Part>,
+    gone: Shared<LocalBoxFuture<'static, ()>>,
+    host: Rc<dyn Host>,
+) {
     let cx = job.prepared.cx().clone();
-    // Older revisions do not take a closed stream for a cancelled request.
+    // In older revisions a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
     let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
     let mut work = finish(job, host.clone()).boxed_local().fuse();
-    let mut silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
+    let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
-        // Nothing more is sent to a client that has gone away.
+        // Sending fails if the client has disconnected, and that is fine.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
             (status, body) = work => return send(Part::Response(status, body)),
             () = gone => {
-                // Nobody is left to answer. A handler that looks at that itself goes on to its end.
+                // The call is dropped, unless its handler watches for the disconnection itself.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
                     work.await;
                 }
@@ -89,14 +100,14 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, gone: Shared<LocalBox
             }
             () = silence => {
                 send(Part::Silence);
-                silence = host.timer.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
+                silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
             }
         }
     }
 }
 
 /// Runs the handler to its end, and writes the log line of its request.
-async fn finish(job: Job, host: Host) -> (StatusCode, Vec<u8>) {
+async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>) {
     let Job { prepared, mut line, started, reservation } = job;
     let Answered { status, message, error } = respond(prepared).await;
     drop(reservation);

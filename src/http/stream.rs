@@ -1,7 +1,7 @@
-//! Answers as a stream of events: the notifications of a handler as it sends them, and the response at the end.
+//! Event streams (SSE): the notifications of a handler as it sends them, and then the response.
 //!
 //! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; the older transports, the same.
-//! No event has an id, since none can be sent again.
+//! Events have no ids, because the server keeps nothing that it could send again.
 
 use std::pin::Pin;
 use std::task::{Context as Task, Poll};
@@ -14,27 +14,27 @@ use http::{HeaderName, Response, StatusCode};
 use crate::call::notifications::Notifications;
 use crate::json::has_control;
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// All of it; none, if it is empty.
+    /// The whole body, which may be empty.
     Bytes(Vec<u8>),
-    /// A part at a time, as it comes.
+    /// An event stream.
     Stream(EventStream),
 }
 
-/// What comes out of a request that is being answered.
+/// A part of the answer to a request.
 #[derive(Debug)]
 pub(super) enum Part {
     /// A notification, as JSON.
     Notification(Vec<u8>),
-    /// The response, which is the last part.
+    /// The response. It is the last part.
     Response(StatusCode, Vec<u8>),
-    /// Nothing, for a while.
+    /// The handler has sent nothing for a while.
     Silence,
 }
 
-/// All that comes out of a request: the notifications, and the rest, which ends with the response.
+/// All parts of the answer to a request.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub notifications: Notifications,
@@ -45,7 +45,7 @@ impl Stream for Parts {
     type Item = Part;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Option<Part>> {
-        // All notifications were sent before the response, and so come before it.
+        // The handler sends all notifications before the response, so they are received first.
         if let Poll::Ready(Some(notification)) = self.notifications.poll_next_unpin(task) {
             return Poll::Ready(Some(Part::Notification(notification)));
         }
@@ -53,12 +53,12 @@ impl Stream for Parts {
     }
 }
 
-/// The parts of a streamed body. Whoever drops it before its end has gone away.
+/// The events of a streamed body. If it is dropped before its end, the client has disconnected.
 #[derive(Debug)]
 pub struct EventStream {
     first: Option<Part>,
     rest: Parts,
-    /// Dropped with the stream, which tells the handler.
+    /// It is dropped with the stream, which notifies the handler.
     _open: oneshot::Sender<()>,
 }
 
@@ -79,7 +79,7 @@ impl Stream for EventStream {
     }
 }
 
-/// A part as an event. Silence is a comment, which clients ignore and which keeps a connection open.
+/// Formats a part as an event. Silence becomes a comment, which clients ignore, and which keeps the connection open.
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {
@@ -89,8 +89,8 @@ fn event(part: Part) -> Vec<u8> {
     }
 }
 
-/// The message, with spaces in place of line breaks, which would end the event's data. JSON escapes those within strings, so that
-/// only whitespace changes. It is there if a handler gives JSON that it has not written itself, as a `RawValue`.
+/// Replaces line breaks by spaces, since a line break would end the event's data. JSON escapes line breaks in strings, so only
+/// whitespace changes. A handler that returns a `RawValue` may have such line breaks.
 fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
     if has_control(&message) {
         for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -100,12 +100,12 @@ fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
     message
 }
 
-/// The answer that is such a stream.
+/// Returns the response with a stream as its body.
 pub(super) fn response(stream: EventStream) -> Response<Body> {
     with_headers(Body::Stream(stream))
 }
 
-/// The answer that is a stream of these messages, all of them there.
+/// Returns the response with an event stream of `messages`, which are all known.
 pub(super) fn whole(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
     let events = messages.into_iter().flat_map(|message| event(Part::Notification(message)));
     with_headers(Body::Bytes(events.collect()))
@@ -116,7 +116,7 @@ fn with_headers(body: Body) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // Proxies that gather an answer before they pass it on are asked not to.
+    // Asks proxies not to buffer the response.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

@@ -1,7 +1,7 @@
-//! The call that an endpoint answers before any other.
+//! The warm-up: a call that the module answers when an isolate starts.
 //!
-//! The engine compiles each function of a module when it is first called, which makes the first answer ten times as slow as the next.
-//! An endpoint that has rehearsed has called most of what an answer needs, at a time when nobody waits.
+//! The engine compiles each function of a module when it is first called, so the first answer would be ten times as slow as the next.
+//! The warm-up calls most of these functions before the first request.
 
 use std::rc::Rc;
 
@@ -14,17 +14,16 @@ use super::endpoint::Endpoint;
 use super::stream::Body;
 use crate::auth::StaticTokens;
 use crate::call::request_info::RequestInfo;
-use crate::host::warning;
-use crate::host::{Host, Level, Log, RequestHead};
+use crate::host::{Host, Request, warning};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::server::tool::Tool;
 
-/// The body of the call.
+/// The body of the warm-up call.
 pub(crate) const CALL: &[u8] =
     br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"repeat","arguments":{"line":"Hello","times":2}}}"#;
 
-/// The headers of the call.
+/// The headers of the warm-up call.
 pub(crate) const HEADERS: [(&str, &str); 4] = [
     ("content-type", "application/json"),
     ("accept", "application/json, text/event-stream"),
@@ -33,33 +32,34 @@ pub(crate) const HEADERS: [(&str, &str); 4] = [
 ];
 
 impl Endpoint {
-    /// Builds the server, as nobody in particular finds it, and has the call answered, for which `head` is the head: from a server
-    /// that is there for this alone, since the tools of the program may do anything. The log is told only if it fails.
+    /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call, whose request is `request`.
+    ///
+    /// The call goes to a server of its own, since the tools of the program may have effects. The log has a line only if it fails.
     pub(crate) async fn warm_up(
         &self,
-        head: Rc<dyn RequestHead>,
-        host: &Host,
-        answer: impl FnOnce(Self, Host) -> LocalBoxFuture<'static, Response<Body>>,
+        request: Rc<dyn Request>,
+        host: &Rc<dyn Host>,
+        answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Response<Body>>,
     ) {
-        let silent = Host { log: Rc::new(Nowhere), ..host.clone() };
-        let info = RequestInfo::new(head, None);
-        // What is wrong with the server is told to those who call it.
+        let info = RequestInfo::new(request, None);
+        // A mistake in the server is reported to its callers.
         drop((self.server)(&info).map(|server| server.for_caller(&info)));
-        if answer(stage(), silent).await.status() != StatusCode::OK {
+        if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
             warning::once(host, "warm-up", "has failed: the first answer is slow");
         }
     }
 }
 
 /// Returns the endpoint of the warm-up server. Its token is valid only there.
-fn stage() -> Endpoint {
+fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
-    Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit()
+    let endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
+    Endpoint { logs_requests: false, ..endpoint }
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let repeat = Tool::new("repeat", async |Repeat { line, times }| line.repeat(times)).description("Says it again.");
+    let repeat = Tool::new("repeat", async |Repeat { line, times }| line.repeat(times)).description("Repeats a line.");
     McpServer::builder("warm-up", "1.0.0").tool(repeat).build()
 }
 
@@ -67,10 +67,4 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 struct Repeat {
     line: String,
     times: usize,
-}
-
-struct Nowhere;
-
-impl Log for Nowhere {
-    fn write(&self, _: Level, _: &str) {}
 }

@@ -1,9 +1,9 @@
-//! What clients read before they have a token.
+//! The metadata that clients read before they have a token.
 //!
-//! | path below `/.well-known/` | what is there |
+//! | path below `/.well-known/` | content |
 //! |---|---|
 //! | `oauth-protected-resource`, and the same with the server's path after it | the protected-resource metadata |
-//! | `oauth-authorization-server` | the way to the authorization server's metadata, for clients of 2025-03-26 |
+//! | `oauth-authorization-server` | a redirect to the authorization server's metadata, for clients of 2025-03-26 |
 //!
 //! Source: RFC 9728 §3; RFC 8414 §3; 2025-03-26, basic/authorization, "Server Metadata Discovery".
 
@@ -19,7 +19,7 @@ use crate::auth::{ProtectedResource, SecureUrl};
 const PREFIX: &str = "/.well-known/";
 const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";
 
-/// The document at `path`, if one is there: of the server that is `resource` and whose URL is `url`.
+/// Answers a request for `path` if it is one of these documents. `url` is the URL of the server `resource`.
 pub(super) fn answer(
     resource: &ProtectedResource,
     url: Option<&SecureUrl>,
@@ -40,7 +40,7 @@ pub(super) fn answer(
     if is_metadata {
         return Some(Ok(document::json(&resource.metadata(url), method, "public, max-age=3600")));
     }
-    // A URL that was read has nothing that a header cannot hold.
+    // A parsed URL has only characters that a header can hold.
     let there = HeaderValue::try_from(issuer.well_known(AUTHORIZATION_SERVER)).ok()?;
     Some(Ok(document::respond(StatusCode::FOUND, [(LOCATION, there)])))
 }

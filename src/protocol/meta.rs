@@ -88,16 +88,16 @@ impl Envelope {
     }
 }
 
-/// What a client wants to be told while its request is answered.
+/// The notifications that a client asks for while its request is answered.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
-    /// The token that notifications of progress carry, as it was sent.
+pub(crate) struct RequestedNotifications {
+    /// The progress token, as it was sent.
     pub progress_token: Option<Box<RawValue>>,
-    /// From which level on it wants log messages.
+    /// The lowest level of the log messages that the client wants.
     pub log_level: Option<LogLevel>,
 }
 
-impl Wishes {
+impl RequestedNotifications {
     /// Reads the `_meta` of a request.
     ///
     /// # Errors

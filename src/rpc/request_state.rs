@@ -57,7 +57,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
         steps: exchange.steps().finished().to_vec(),
     };
     let mut nonce = [0; NONCE];
-    host.randomness.fill(&mut nonce)?;
+    host.fill_random(&mut nonce)?;
     let sealed = keys.encrypt(nonce, &write::to_vec(&state)?).ok_or("the state cannot be encrypted")?;
     let mut token = PREFIX.to_owned();
     URL_SAFE_NO_PAD.encode_string(sealed, &mut token);
@@ -78,7 +78,7 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
 }
 
 fn now(call: &Call) -> u64 {
-    call.cx.host().clock.now_ms() / 1000
+    call.cx.host().now_ms() / 1000
 }
 
 /// A digest of the caller, the server (its name, and the URL that its endpoint is configured with), the method, and all parameters but

@@ -196,7 +196,7 @@ impl McpServer {
     /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, HandlerError};
     /// use serde_json::json;
     ///
-    /// async fn greeting(host: Host) -> Result<String, HandlerError> {
+    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
     ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
     ///     let (nothing, ()) = http::Request::new(()).into_parts();

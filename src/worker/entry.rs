@@ -1,8 +1,8 @@
-//! From an event of the runtime to the endpoint, by the shortest way.
+//! The functions that the Worker exports: the start of the module and the fetch handler.
 //!
-//! `entry.js` reads the body of a request, if it is small, and calls the module once. What is ready at once is answered without a
-//! promise; only a handler that waits gets one, and a task. `entry.js` also keeps the ids of the calls that wait within the module, and
-//! answers these calls if the module breaks: after a panic nothing in it goes on, and the runtime would leave them hanging.
+//! `entry.js` reads the body of a small request and calls the module once. An answer that is ready at the first poll needs no promise;
+//! only a handler that waits gets a promise and a task. `entry.js` also keeps the ids of the calls that wait in the module, and answers
+//! these calls after a panic: the module does not run again then, and the runtime would leave them pending.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -18,12 +18,11 @@ use worker::wasm_bindgen::{self, JsValue};
 use worker::worker_sys::Context;
 use worker::{Env, web_sys};
 
-use super::body::WorkerBody;
 #[cfg(not(panic = "unwind"))]
 use super::current_call;
-use super::head::WorkerHead;
 use super::host::{UNKNOWN_CALL, host};
-use super::promise::start;
+use super::promise::value_or_promise;
+use super::request::WorkerRequest;
 use super::response::{pair, respond};
 use crate::host::Host;
 use crate::http::stream::Body;
@@ -43,33 +42,33 @@ thread_local! {
     static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
 }
 
-/// The start of a module, behind [`entry!`](crate::worker::entry).
+/// Starts the module. [`entry!`](crate::worker::entry) calls it.
 #[doc(hidden)]
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
         let host = host(worker::Context::new(JsValue::UNDEFINED.into()), UNKNOWN_CALL);
-        // It is not kept: at this time the environment may lack something, and the clock stands at 0.
+        // This endpoint is not kept: when a module starts, the environment may be incomplete, and the clock is at 0.
         let endpoint = endpoint(&env);
-        let head = Rc::new(WorkerHead::new(&request));
+        let head = Rc::new(WorkerRequest::new(Clone::clone(&request), None));
         let warm_up = async move {
-            let answer = |stage, host| handle(Rc::new(stage), request, Some(body), host);
+            let answer = |endpoint, host| handle(Rc::new(endpoint), request, Some(body), host);
             endpoint.warm_up(head, &host, answer).await;
             Ok(JsValue::UNDEFINED)
         };
-        start(UNKNOWN_CALL, Box::pin(warm_up));
+        value_or_promise(UNKNOWN_CALL, Box::pin(warm_up));
     };
     let work = Closure::<dyn Fn(Env, web_sys::Request, Uint8Array)>::new(work).into_js_value();
     let headers: Array = warm_up::HEADERS.iter().map(|(name, value)| pair(name, value)).collect();
     warm_up(&work, &headers, warm_up::CALL);
 }
 
-/// The function behind [`entry!`](crate::worker::entry).
+/// Answers a fetch event. [`entry!`](crate::worker::entry) calls it.
 #[doc(hidden)]
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     ANSWER.with(|kept| {
         let answer = kept.get_or_init(|| {
-            // A module that unwinds breaks only where its memory or its stack ends. Its start is made by another program then, which
-            // knows only of the worker crate's own handler.
+            // A module built with unwinding breaks only at the end of its memory or its stack. Another program starts it then, which
+            // knows only the worker crate's own handler.
             #[cfg(not(panic = "unwind"))]
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
@@ -91,35 +90,34 @@ fn answer(
     let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
     let host = host(worker::Context::new(context), call);
     let answer = handle(endpoint, request, body, host);
-    start(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
+    value_or_promise(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
 }
 
-/// What `endpoint` answers. In a box, so that the rehearsal and a call run the same code.
+/// Answers a request by `endpoint`. The future is boxed so that the warm-up and a call run the same code.
 fn handle(
     endpoint: Rc<Endpoint>,
     request: web_sys::Request,
     body: Option<Uint8Array>,
-    host: Host,
+    host: Rc<dyn Host>,
 ) -> LocalBoxFuture<'static, Response<Body>> {
-    let head = Rc::new(WorkerHead::new(&request));
-    let body = WorkerBody { request, read: body };
-    Box::pin(async move { endpoint.handle(head, body, &host).await })
+    let request = WorkerRequest::new(request, body);
+    Box::pin(async move { endpoint.handle(request, &host).await })
 }
 
-/// The module has broken. It can still call out once: nothing comes back into it.
+/// Reports to `entry.js` that the module has broken. The module can call out once, but it is not called again.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
     broke(current_call::get());
 }
 
-/// Makes `endpoint`, a function of the environment, what the Worker serves.
+/// Serves the endpoint that `endpoint`, a function of the environment, returns.
 ///
 /// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
 ///
-/// The function is called once in the life of an isolate, since the environment stays the same as long; its
-/// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, for a
-/// rehearsal: the engine compiles what is called for the first time, and so does it while nobody waits. A panic there is written to
-/// the log and has no other effect.
+/// The function is called once per isolate, since the environment of an isolate does not change. Its
+/// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, as a
+/// warm-up: the engine compiles functions at their first call, so that happens before the first request. A panic in the warm-up is
+/// written to the log and has no other effect.
 ///
 /// ```no_run
 /// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};

@@ -1,10 +1,8 @@
-//! The environment of a Worker: variables, secrets, and the rate limit.
+//! The environment of a Worker: variables, secrets and the rate limit.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Function, JSON, Object, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
@@ -16,41 +14,30 @@ use crate::host::{Environment, RateLimit};
 impl Environment for Env {
     fn variable(&self, name: &str) -> Option<String> {
         let value = Reflect::get(self, &JsValue::from_str(name)).ok().filter(|value| !value.is_null_or_undefined())?;
-        // wrangler.toml may hold other things than strings. As JSON they are not taken for what they are not.
+        // wrangler.toml may hold values that are not strings. They become JSON text.
         value.as_string().or_else(|| JSON::stringify(&value).ok()?.as_string())
     }
 
-    fn rate_limit(&self, name: &str) -> Option<Rc<dyn RateLimit>> {
-        let limiter = self.rate_limiter(name).ok()?;
-        Some(Rc::new(Binding(limiter)))
+    fn rate_limit(&self, name: &str) -> Option<RateLimit> {
+        let binding = Rc::new(self.rate_limiter(name).ok()?);
+        // The binding does not tell its period, so this is the longer of the two periods that Cloudflare has.
+        Some(RateLimit::new(Duration::from_mins(1), move |key| {
+            let binding = binding.clone();
+            async move { count(&binding, &key).await.map_err(|error| format!("{error:?}")) }
+        }))
     }
 }
 
-/// A `[[ratelimits]]` binding. What it allows is in wrangler.toml alone: it cannot be asked.
-struct Binding(RateLimiter);
-
-impl Binding {
-    /// `limit({ key })`, as it is in JavaScript: the crate's own way reads and writes these two members by serde.
-    async fn limit(&self, key: &str) -> Result<bool, JsValue> {
-        let limiter: &JsValue = self.0.as_ref();
-        let asked = Object::new();
-        Reflect::set(&asked, &"key".into(), &key.into())?;
-        let limit: Function = Reflect::get(limiter, &"limit".into())?.dyn_into()?;
-        let answer: Promise = limit.call1(limiter, &asked)?.dyn_into()?;
-        let outcome = JsFuture::from(answer).await?;
-        Reflect::get(&outcome, &"success".into())?.as_bool().ok_or(outcome)
-    }
-}
-
-impl RateLimit for Binding {
-    fn admits(&self, key: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-        async move { self.limit(&key).await.map_err(|error| format!("{error:?}")) }.boxed_local()
-    }
-
-    /// The longer of the two periods that there are.
-    fn period(&self) -> Duration {
-        Duration::from_mins(1)
-    }
+/// Calls `limit({ key })` of a `[[ratelimits]]` binding, and returns whether the key is within the limit. The worker crate's own method
+/// converts these two objects by serde.
+async fn count(binding: &RateLimiter, key: &str) -> Result<bool, JsValue> {
+    let limiter: &JsValue = binding.as_ref();
+    let asked = Object::new();
+    Reflect::set(&asked, &"key".into(), &key.into())?;
+    let limit: Function = Reflect::get(limiter, &"limit".into())?.dyn_into()?;
+    let answer: Promise = limit.call1(limiter, &asked)?.dyn_into()?;
+    let outcome = JsFuture::from(answer).await?;
+    Reflect::get(&outcome, &"success".into())?.as_bool().ok_or(outcome)
 }
 
 impl StaticTokens {

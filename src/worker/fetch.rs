@@ -1,8 +1,7 @@
-//! Requests to other servers, by the runtime's `fetch`.
+//! Requests to other servers, with the runtime's `fetch`.
 
 use std::time::Duration;
 
-use futures::future::LocalBoxFuture;
 use futures::{FutureExt, pin_mut, select_biased};
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Array, Promise, Uint8Array};
@@ -10,9 +9,8 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 use worker::{Delay, web_sys};
 
-use super::host::Isolate;
 use super::response::pairs;
-use crate::host::{Fetch, FetchError, FetchLimits, Fetched};
+use crate::host::{FetchError, FetchLimits, Fetched};
 
 #[wasm_bindgen(module = "/src/worker/fetch.js")]
 extern "C" {
@@ -26,33 +24,25 @@ extern "C" {
     ) -> Promise;
 }
 
-impl Fetch for Isolate {
-    fn fetch(
-        &self,
-        request: http::Request<String>,
-        limits: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        async move {
-            let mut pending = Pending(Some(web_sys::AbortController::new().map_err(|error| failed(&error))?));
-            let answer = send(request, limits.bytes, &pending).fuse();
-            let late = Delay::from(limits.time).fuse();
-            let answer = {
-                pin_mut!(answer, late);
-                select_biased! {
-                    answer = answer => answer,
-                    () = late => Err(FetchError::TooSlow),
-                }
-            };
-            if answer.is_ok() {
-                pending.0 = None;
-            }
-            answer
+/// Sends `request` and reads the response. Dropping the future aborts the request.
+pub(super) async fn fetch(request: http::Request<String>, limits: FetchLimits) -> Result<Fetched, FetchError> {
+    let mut pending = Pending(Some(web_sys::AbortController::new().map_err(|error| failed(&error))?));
+    let answer = send(request, limits.bytes, &pending).fuse();
+    let late = Delay::from(limits.time).fuse();
+    let answer = {
+        pin_mut!(answer, late);
+        select_biased! {
+            answer = answer => answer,
+            () = late => Err(FetchError::TooSlow),
         }
-        .boxed_local()
+    };
+    if answer.is_ok() {
+        pending.0 = None;
     }
+    answer
 }
 
-/// A request without its answer. The other server need not go on with what nobody waits for any more.
+/// A request without a response yet. Dropping it aborts the request.
 struct Pending(Option<web_sys::AbortController>);
 
 impl Drop for Pending {
@@ -79,7 +69,7 @@ async fn send(
     let answer = ask(&url, method, &pairs(&head.headers), body, u32::try_from(bytes).unwrap_or(u32::MAX), &signal);
     let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
     let body = answer.get(2).dyn_into::<Uint8Array>().map_err(|_| FetchError::TooLarge)?;
-    // A status is a whole number of three digits.
+    // A status is an integer of three digits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let status = answer.get(0).as_f64().unwrap_or_default() as u16;
     let retry_after =

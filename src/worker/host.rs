@@ -1,4 +1,4 @@
-//! Clock, timer, tasks and log of a Worker.
+//! The isolate of a Worker as a host.
 
 use std::iter;
 use std::rc::Rc;
@@ -11,9 +11,9 @@ use worker::js_sys::Array;
 use worker::wasm_bindgen;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
-use super::current_call;
 use super::response::pairs;
-use crate::host::{Clock, CrashAnswer, Host, Level, Log, NoRandomness, Randomness, Tasks, Timer};
+use super::{current_call, fetch, signature};
+use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
@@ -26,46 +26,33 @@ extern "C" {
 /// The number of a call that `entry.js` does not know.
 pub(super) const UNKNOWN_CALL: u32 = 0;
 
-/// The machine that a Worker runs on, while it answers one request.
-pub(super) fn host(context: worker::Context, call: u32) -> Host {
-    let isolate = Rc::new(Isolate { context, call });
-    Host {
-        clock: isolate.clone(),
-        timer: isolate.clone(),
-        tasks: isolate.clone(),
-        randomness: isolate.clone(),
-        log: isolate.clone(),
-        fetch: isolate.clone(),
-        signatures: isolate,
-    }
+/// Returns the host for one request, the call `call` of `entry.js`.
+pub(super) fn host(context: worker::Context, call: u32) -> Rc<dyn Host> {
+    Rc::new(Isolate { context, call })
 }
 
-/// The isolate, and what it knows of the request.
-pub(super) struct Isolate {
+/// The isolate while it answers one request.
+struct Isolate {
     context: worker::Context,
-    /// Which call of the runtime this is.
+    /// The number of the call in `entry.js`.
     call: u32,
 }
 
-/// It stands still while the program runs and moves on when it waits.
-impl Clock for Isolate {
+impl Host for Isolate {
+    /// The clock stands still while the program runs, and advances when it waits for I/O.
     fn now_ms(&self) -> u64 {
-        // Milliseconds since 1970 are a whole number, and far from those that it cannot hold.
+        // Milliseconds since 1970 are a whole number, and far below the largest that an f64 holds exactly.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let now = worker::js_sys::Date::now() as u64;
         now
     }
-}
 
-impl Timer for Isolate {
     fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
         worker::Delay::from(time).boxed_local()
     }
-}
 
-/// A task may outlive its answer: without that, it would end where it waits as soon as the client has gone away, and would
-/// never learn of it. The runtime gives it 30 s then.
-impl Tasks for Isolate {
+    /// A task may outlive its response. Without `waitUntil` the runtime would stop it as soon as the client goes away, so that it could
+    /// not notice that. With it, the runtime gives the task 30 s from then on.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         let call = self.call;
         let mut task = task;
@@ -73,6 +60,36 @@ impl Tasks for Isolate {
             current_call::enter(call);
             task.as_mut().poll(cx)
         }));
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        getrandom::fill(bytes).map_err(|_| NoRandomness)
+    }
+
+    /// Writes to the console. `wrangler tail` and Workers Logs turn a line of JSON into fields.
+    fn log(&self, level: Level, line: &str) {
+        match level {
+            Level::Info => worker::console_log!("{line}"),
+            Level::Warning => worker::console_warn!("{line}"),
+            Level::Error => worker::console_error!("{line}"),
+        }
+    }
+
+    fn fetch(
+        &self,
+        request: http::Request<String>,
+        limits: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        fetch::fetch(request, limits).boxed_local()
+    }
+
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        signature::verify(key, message, signature).boxed_local()
     }
 
     fn keep_crash_headers(&self, headers: &HeaderMap) {
@@ -86,23 +103,6 @@ impl Tasks for Isolate {
             // JSON has no line break within a string or a number.
             let lines: Vec<&[u8]> = iter::once(log_line).chain(ids.iter().map(|id| id.as_bytes())).collect();
             keep_answer(self.call, &lines.join(&b'\n'), is_batch);
-        }
-    }
-}
-
-impl Randomness for Isolate {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        getrandom::fill(bytes).map_err(|_| NoRandomness)
-    }
-}
-
-/// The console, which `wrangler tail` and Workers Logs show. A line of JSON becomes fields there.
-impl Log for Isolate {
-    fn write(&self, level: Level, line: &str) {
-        match level {
-            Level::Info => worker::console_log!("{line}"),
-            Level::Warning => worker::console_warn!("{line}"),
-            Level::Error => worker::console_error!("{line}"),
         }
     }
 }

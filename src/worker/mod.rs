@@ -1,18 +1,28 @@
-//! Cloudflare Workers as a host: the traits of [`host`](crate::host) on it, and a request's way in and out.
+//! Cloudflare Workers as the host.
 //!
-//! Nothing outside this module names the `worker` crate.
+//! Only this module names the `worker` crate or a Cloudflare header.
 //!
-//! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs a hook of its
-//! own when the module starts, which writes the panic to the log. What becomes of those who wait is for `entry`.
+//! | module | content |
+//! |---|---|
+//! | `entry` | the exported functions: the start of the module and the fetch handler |
+//! | `serve` | the answer to one request, for programs with a fetch handler of their own |
+//! | `request`, `response` | the conversion of requests and responses |
+//! | `environment` | variables, secrets and the rate limit |
+//! | `host` | the isolate as a [`Host`](crate::host::Host) |
+//! | `fetch`, `signature` | its requests to other servers and its checks of signatures |
+//! | `promise` | futures as promises, if they have to wait |
+//! | `current_call` | the call that the module works on |
+//!
+//! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs its own hook when the module
+//! starts, which writes the panic to the log. `entry` answers the calls that wait.
 
-mod body;
 mod current_call;
 mod entry;
 mod environment;
 mod fetch;
-mod head;
 mod host;
 mod promise;
+mod request;
 mod response;
 mod serve;
 mod signature;

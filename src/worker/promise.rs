@@ -1,4 +1,4 @@
-//! Starting a future: most are done at once, and need no promise.
+//! Futures as JavaScript values: most are ready at the first poll and need no promise.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use worker::wasm_bindgen::JsValue;
 
 use super::current_call;
 
-/// Polls `work` for `call`: gives what comes of it, if it is done, or a promise of that.
+/// Polls `work`, which belongs to `call`. Returns its value if it is ready, or else a promise of it.
 ///
-/// A future may keep the waker of its first poll, so that whoever polls it later must not come with another. It only ever sees one: a
-/// relay, which wakes the task that has the future by then.
-pub(super) fn start(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> JsValue {
+/// Some futures keep the waker of their first poll, so every poll passes the same relay waker. The relay wakes the task that owns the
+/// future by then.
+pub(super) fn value_or_promise(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> JsValue {
     let relay = Arc::new(Relay(AtomicWaker::new()));
     let waker = Waker::from(relay.clone());
     current_call::enter(call);
@@ -25,14 +25,14 @@ pub(super) fn start(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue,
     let task = std::future::poll_fn(move |task| {
         relay.0.register(task.waker());
         current_call::enter(call);
-        // What has woken it before the task was there is not lost: a task is polled when it begins.
+        // A wake-up before the task exists is not lost, since a task is polled when it starts.
         work.as_mut().poll(&mut Context::from_waker(&waker))
     });
-    // After a panic it is not polled again.
+    // The task is not polled again after a panic.
     future_to_promise(AssertUnwindSafe(task)).into()
 }
 
-/// Wakes another.
+/// A waker that wakes another waker.
 struct Relay(AtomicWaker);
 
 impl Wake for Relay {

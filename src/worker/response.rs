@@ -1,4 +1,4 @@
-//! An answer as the runtime takes it.
+//! The conversion of an answer to a response of the runtime.
 
 use futures::StreamExt;
 use http::HeaderMap;
@@ -18,15 +18,15 @@ extern "C" {
     fn respond_with(status: u16, bytes: &[u8], headers: &Array) -> web_sys::Response;
 }
 
-/// The response that `answer` is.
+/// Converts an answer.
 ///
 /// # Errors
-/// The runtime's own, where it cannot make a stream.
+/// Fails if the runtime cannot make a stream.
 pub(super) fn respond(answer: http::Response<Body>) -> Result<web_sys::Response, JsValue> {
     let (head, body) = answer.into_parts();
     let status = head.status.as_u16();
     match body {
-        // Most answers are of this kind, and their headers are there already.
+        // Most answers are plain JSON. JavaScript has their headers ready.
         Body::Bytes(bytes) if is_plain_json(&head.headers) => Ok(respond_json(status, &bytes)),
         Body::Bytes(bytes) => Ok(respond_with(status, &bytes, &pairs(&head.headers))),
         Body::Stream(events) => {
@@ -43,7 +43,7 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
     headers.len() == 2 && is(CONTENT_TYPE, "application/json") && is(CACHE_CONTROL, "no-store")
 }
 
-/// The headers as pairs. Every value is made of ASCII by the code that sets it; one that is not is left out rather than sent mangled.
+/// The headers as pairs. The code that sets a value keeps it ASCII; a value that is not is left out.
 pub(super) fn pairs(headers: &HeaderMap) -> Array {
     headers.iter().filter_map(|(name, value)| Some(pair(name.as_str(), value.to_str().ok()?))).collect()
 }

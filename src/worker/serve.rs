@@ -1,19 +1,16 @@
-//! From a Workers request to the endpoint, and back.
-
-use std::rc::Rc;
+//! The answer to one Workers request, for programs with a fetch handler of their own.
 
 use worker::{Request, Response};
 
-use super::body::WorkerBody;
-use super::head::WorkerHead;
 use super::host::{UNKNOWN_CALL, host};
+use super::request::WorkerRequest;
 use super::response::respond;
 use crate::http::Endpoint;
 
 /// Answers `request` from `endpoint`.
 ///
 /// # Errors
-/// Only the runtime's own, where it cannot make a response; what is wrong with a request is an answer.
+/// Fails only if the runtime cannot make a response. A wrong request gets an answer.
 ///
 /// ```no_run
 /// use edge_mcp::auth::StaticTokens;
@@ -34,9 +31,7 @@ use crate::http::Endpoint;
 pub async fn serve(endpoint: impl Into<Endpoint>, request: Request, cx: worker::Context) -> worker::Result<Response> {
     let endpoint = endpoint.into();
     let host = host(cx, UNKNOWN_CALL);
-    // Another handle to the request. Its own method of that name would copy it, body and all.
-    let request = Clone::clone(request.inner());
-    let head = Rc::new(WorkerHead::new(&request));
-    let body = WorkerBody { request, read: None };
-    respond(endpoint.handle(head, body, &host).await).map(Response::from).map_err(worker::Error::from)
+    // `Clone::clone` makes another handle of the request. Its own method of that name would copy it with its body.
+    let request = WorkerRequest::new(Clone::clone(request.inner()), None);
+    respond(endpoint.handle(request, &host).await).map(Response::from).map_err(worker::Error::from)
 }

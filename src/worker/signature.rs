@@ -1,43 +1,36 @@
-//! Signatures, by the runtime's WebCrypto.
+//! Checks of signatures, with the runtime's WebCrypto.
 //!
-//! Source: Web Cryptography API, "SubtleCrypto"; RFC 7517 for the form in which keys are handed over.
+//! Source: Web Cryptography API, "SubtleCrypto"; RFC 7517 for the format of the keys.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use web_sys::{CryptoKey, SubtleCrypto};
 use worker::js_sys::{self, Array, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
-use super::host::Isolate;
-use crate::host::{CannotCheck, PublicKey, SignatureCheck};
+use crate::host::{CannotCheck, PublicKey};
 
-impl SignatureCheck for Isolate {
-    fn verify(
-        &self,
-        key: PublicKey,
-        message: Vec<u8>,
-        signature: Vec<u8>,
-    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
-        let none = |_| CannotCheck("there is no WebCrypto".into());
-        verify(key, message, signature).map(move |checked| checked.map_err(none)).boxed_local()
-    }
+/// Returns whether `signature` is a signature of `message` by the holder of `key`.
+///
+/// # Errors
+/// [`CannotCheck`] if the runtime has no WebCrypto.
+pub(super) async fn verify(key: PublicKey, message: Vec<u8>, signature: Vec<u8>) -> Result<bool, CannotCheck> {
+    check(&key, &message, &signature).await.map_err(|_| CannotCheck("there is no WebCrypto".into()))
 }
 
-async fn verify(key: PublicKey, message: Vec<u8>, signature: Vec<u8>) -> Result<bool, JsValue> {
+async fn check(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<bool, JsValue> {
     let subtle = subtle()?;
-    let (algorithm, key) = for_web_crypto(&key)?;
+    let (algorithm, key) = for_web_crypto(key)?;
     let usages = Array::of1(&"verify".into());
     let Ok(importing) = subtle.import_key_with_object("jwk", &key, &algorithm, false, &usages) else {
         return Ok(false);
     };
-    // Bytes that are no key are refused here: nothing is signed by them.
+    // Importing fails for bytes that are not a key. Nothing is signed by these.
     let Ok(key) = JsFuture::from(importing).await else { return Ok(false) };
     let key: CryptoKey = key.unchecked_into();
-    let checking = subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, &signature, &message)?;
-    // And bytes that are no signature are refused here, by some algorithms.
+    let checking = subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, signature, message)?;
+    // Some algorithms fail for bytes that are not a signature.
     Ok(JsFuture::from(checking).await.is_ok_and(|is_signed| is_signed.is_truthy()))
 }
 
@@ -46,7 +39,7 @@ fn subtle() -> Result<SubtleCrypto, JsValue> {
     Ok(crypto.subtle())
 }
 
-/// The algorithm and the key, as WebCrypto takes them.
+/// The algorithm and the key in the form that WebCrypto takes.
 fn for_web_crypto(key: &PublicKey) -> Result<(Object, Object), JsValue> {
     let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
     match key {

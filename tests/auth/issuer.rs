@@ -1,13 +1,12 @@
 //! An authorization server: what it answers, what it was asked, and the keys by which it signs.
 
+use std::future::ready;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use edge_mcp::host::{CannotCheck, PublicKey, SignatureCheck};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
+use edge_mcp::host::PublicKey;
 use ring::rand::SystemRandom;
 use ring::rsa::{KeyPair as RsaKeyPair, PublicKeyComponents};
 use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
@@ -23,35 +22,25 @@ pub const RESOURCE: &str = "https://kb.example.com/mcp";
 
 /// A machine at this second, on this network, that can check signatures.
 pub fn machine(network: &Rc<Network>, second: u64) -> Lines {
-    let mut machine = Lines::at(second);
-    machine.network = network.clone();
-    machine.signatures = Rc::new(Ring);
-    machine
+    let Lines { machine } = Lines::at(second);
+    Lines {
+        machine: machine
+            .fetch(network.fetch())
+            .verify(|key, message, signature| ready(Ok(verify(key, &message, &signature)))),
+    }
 }
 
-/// Checks signatures by ring.
-struct Ring;
-
-impl SignatureCheck for Ring {
-    fn verify(
-        &self,
-        key: PublicKey,
-        message: Vec<u8>,
-        signature: Vec<u8>,
-    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
-        let is_signed = match key {
-            PublicKey::Rs256 { n, e } => RsaPublicKeyComponents { n, e }
-                .verify(&signature::RSA_PKCS1_2048_8192_SHA256, &message, &signature)
-                .is_ok(),
-            PublicKey::Es256 { x, y } => {
-                let point = [&[4][..], &x, &y].concat();
-                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(&message, &signature).is_ok()
-            }
-            PublicKey::EdDsa { x } => {
-                UnparsedPublicKey::new(&signature::ED25519, x).verify(&message, &signature).is_ok()
-            }
-        };
-        async move { Ok(is_signed) }.boxed_local()
+/// Checks a signature by ring.
+fn verify(key: PublicKey, message: &[u8], signature: &[u8]) -> bool {
+    match key {
+        PublicKey::Rs256 { n, e } => {
+            RsaPublicKeyComponents { n, e }.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature).is_ok()
+        }
+        PublicKey::Es256 { x, y } => {
+            let point = [&[4][..], &x, &y].concat();
+            UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, signature).is_ok()
+        }
+        PublicKey::EdDsa { x } => UnparsedPublicKey::new(&signature::ED25519, x).verify(message, signature).is_ok(),
     }
 }
 

@@ -7,8 +7,6 @@ use std::time::Duration;
 use edge_mcp::auth::Algorithm;
 use edge_mcp::host::{FetchError, Fetched, RateLimit};
 use edge_mcp::{Endpoint, Jwt, ProtectedResource};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use crate::claims::good;
@@ -337,21 +335,13 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
 /// The address of the caller counts before keys are fetched, and where a failed fetch is not repeated.
 #[test]
 fn a_fetch_for_keys_counts_the_address() {
-    struct Two(Cell<u8>);
-    impl RateLimit for Two {
-        fn admits(&self, _: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-            self.0.set(self.0.get() + 1);
-            let is_within = self.0.get() <= 2;
-            async move { Ok(is_within) }.boxed_local()
-        }
-
-        fn period(&self) -> Duration {
-            Duration::from_mins(1)
-        }
-    }
     let network = Network::new(|_| Err(FetchError::TooSlow));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
-    let limit = Rc::new(Two(Cell::new(0)));
+    let seen = Cell::new(0);
+    let limit = RateLimit::new(Duration::from_mins(1), move |_| {
+        seen.set(seen.get() + 1);
+        std::future::ready(Ok(seen.get() <= 2))
+    });
     let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
     let good_token = token(&header("ES256"), &good());
     let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);

@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Level, RateLimit};
 use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde_json::json;
 
 use crate::issuer::{Network, RESOURCE, machine};
@@ -24,17 +23,15 @@ struct Counter {
     seen: RefCell<HashMap<String, usize>>,
 }
 
-impl RateLimit for Counter {
-    fn admits(&self, key: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-        let mut seen = self.seen.borrow_mut();
-        let count = seen.entry(key).or_default();
-        *count += 1;
-        let is_within = *count <= self.most;
-        async move { Ok(is_within) }.boxed_local()
-    }
-
-    fn period(&self) -> Duration {
-        Duration::from_mins(1)
+impl Counter {
+    fn limit(self: &Rc<Self>) -> RateLimit {
+        let counter = self.clone();
+        RateLimit::new(Duration::from_mins(1), move |key| {
+            let mut seen = counter.seen.borrow_mut();
+            let count = seen.entry(key).or_default();
+            *count += 1;
+            ready(Ok(*count <= counter.most))
+        })
     }
 }
 
@@ -45,7 +42,7 @@ fn up_to(most: usize) -> Rc<Counter> {
 fn guarded(limit: &Rc<Counter>) -> Endpoint {
     Endpoint::new(server)
         .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
-        .rate_limit(limit.clone())
+        .rate_limit(limit.limit())
 }
 
 fn ping(address: &str) -> Ask {
@@ -115,7 +112,7 @@ fn a_mapped_address_is_the_address_itself() {
 /// Where nobody is asked who they are, everybody counts by address.
 #[test]
 fn an_open_endpoint_counts_by_address() {
-    let endpoint = Endpoint::new(server).open_to_the_public().rate_limit(up_to(1));
+    let endpoint = Endpoint::new(server).open_to_the_public().rate_limit(up_to(1).limit());
     for (address, status) in [("192.0.2.1", 200), ("192.0.2.1", 429), ("192.0.2.2", 200)] {
         assert_eq!(ping(address).ask_at(&endpoint).status, status);
     }
@@ -131,7 +128,7 @@ fn an_address_counts_before_others_are_asked() {
     let endpoint = Endpoint::new(server)
         .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL"))
         .resource(resource)
-        .rate_limit(limit.clone());
+        .rate_limit(limit.limit());
     let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_logging(&endpoint, &machine(&network, NOW)).status;
     assert_eq!([ask("a"), ask("b"), ask("c"), ask("d")], [401, 401, 429, 429]);
     assert_eq!(network.count(), 2);
@@ -148,19 +145,6 @@ fn keys_are_digests() {
     ping("192.0.2.1").ask_at(&guarded(&limit));
     let keys: Vec<_> = limit.seen.borrow().keys().cloned().collect();
     assert!(keys.len() == 2 && keys.iter().all(|key| key.len() == 43), "{keys:?}");
-}
-
-/// A counter that fails.
-struct Failing;
-
-impl RateLimit for Failing {
-    fn admits(&self, _: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-        async { Err("out of order".to_owned()) }.boxed_local()
-    }
-
-    fn period(&self) -> Duration {
-        Duration::ZERO
-    }
 }
 
 /// Without a counter, or with one that fails, callers pass, and the log says so once.
@@ -182,7 +166,8 @@ fn what_is_not_counted_is_told_once() {
     let open = || Endpoint::new(server).open_to_the_public();
     let unbound = warnings(open);
     assert!(unbound.len() == 1 && unbound[0].contains("MCP_RATE_LIMIT"), "{unbound:?}");
-    let failing = warnings(move || open().rate_limit(Rc::new(Failing)));
+    let broken = || RateLimit::new(Duration::ZERO, |_| ready(Err("out of order".to_owned())));
+    let failing = warnings(move || open().rate_limit(broken()));
     assert!(failing.len() == 1 && failing[0].contains("out of order"), "{failing:?}");
     assert!(warnings(move || open().without_rate_limit()).is_empty(), "it is said by name");
 }

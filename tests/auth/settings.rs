@@ -1,7 +1,6 @@
 //! What the environment says about an endpoint.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use edge_mcp::host::Environment;
 use edge_mcp::{Endpoint, Presented, Principal, TokenRefusal};
@@ -219,7 +218,7 @@ fn the_rate_limit_is_a_binding() {
             (name == "MCP_AUTH").then(|| "none".into())
         }
 
-        fn rate_limit(&self, name: &str) -> Option<Rc<dyn edge_mcp::host::RateLimit>> {
+        fn rate_limit(&self, name: &str) -> Option<edge_mcp::host::RateLimit> {
             self.0.borrow_mut().push(name.to_owned());
             None
         }

@@ -36,6 +36,6 @@ test('a header that is too long is refused', async () => {
   assert.notEqual((await of('MCP-Protocol-Version', most)).status, 431)
   const { status, body } = await of('MCP-Protocol-Version', most + 1)
   assert.equal(status, 431)
-  assert.match(body.error.message, new RegExp(`^The header mcp-protocol-version is longer than the ${most} bytes that are read\\.$`, 'i'))
+  assert.match(body.error.message, new RegExp(`^The header mcp-protocol-version is longer than the limit of ${most} bytes\\.$`, 'i'))
   await isServed(worker)
 })

@@ -2,46 +2,14 @@
 //! test with `UPDATE_GOLDEN=1`.
 
 use std::path::Path;
-use std::rc::Rc;
-use std::time::Duration;
 
-use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, Tasks, Timer};
 use edge_mcp::http::Endpoint;
-use edge_mcp::http::stream::Body;
-use futures::executor::block_on;
-use futures::future::LocalBoxFuture;
+use edge_mcp::testing::{TestHost, call};
 use serde_json::{Value, json};
 
-/// A machine on which nobody waits and nothing goes on beside a request.
-struct Still;
-
-impl Clock for Still {
-    fn now_ms(&self) -> u64 {
-        0
-    }
-}
-
-impl Timer for Still {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        Box::pin(std::future::ready(()))
-    }
-}
-
-impl Tasks for Still {
-    fn spawn(&self, _: LocalBoxFuture<'static, ()>) {
-        panic!("nobody asked for a stream");
-    }
-}
-
-impl Randomness for Still {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        bytes.fill(7);
-        Ok(())
-    }
-}
-
-impl Log for Still {
-    fn write(&self, _: Level, _: &str) {}
+/// A host on which each wait is over at once.
+pub(crate) fn still() -> TestHost {
+    TestHost::new().clock(|| 0).timer(|_| std::future::ready(()))
 }
 
 /// The answer of an endpoint that asks nobody who they are.
@@ -51,12 +19,12 @@ pub(crate) fn ask(endpoint: &Endpoint, method: &str, params: &Value) -> Value {
 
 /// The answer to a request with these headers.
 pub(crate) fn ask_with(endpoint: &Endpoint, headers: &[(&str, &str)], method: &str, params: &Value) -> Value {
-    ask_over(Rc::new(Offline), endpoint, headers, method, params)
+    ask_over(&still(), endpoint, headers, method, params)
 }
 
-/// The same, on a machine with this network.
+/// The same, on this host.
 pub(crate) fn ask_over(
-    network: Rc<dyn Fetch>,
+    host: &TestHost,
     endpoint: &Endpoint,
     headers: &[(&str, &str)],
     method: &str,
@@ -64,22 +32,9 @@ pub(crate) fn ask_over(
 ) -> Value {
     let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    let (head, ()) = request.body(()).expect("a request").into_parts();
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string().into_bytes();
-    let still = Rc::new(Still);
-    let host = Host {
-        clock: still.clone(),
-        timer: still.clone(),
-        tasks: still.clone(),
-        randomness: still.clone(),
-        log: still,
-        fetch: network,
-        signatures: Rc::new(Offline),
-    };
-    match block_on(endpoint.handle(Rc::new(head), body, &host)).into_body() {
-        Body::Bytes(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
-        Body::Stream(_) => panic!("nobody asked for a stream"),
-    }
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let answer = call(endpoint, request.body(body).expect("a request"), host).expect("an answer");
+    serde_json::from_slice(answer.body()).expect("JSON")
 }
 
 /// Compares the tools that `endpoint` lists with those in `file`.

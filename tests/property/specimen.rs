@@ -1,28 +1,24 @@
 //! The endpoint that is asked, with one of everything, and the machine that it runs on.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
-use std::time::Duration;
 
 use edge_mcp::auth::{StateKeys, StaticTokens};
-use edge_mcp::host::{Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, Tasks, Timer};
+use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::http::stream::Body;
 use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::protocol::content::{Content, PromptMessage};
 use edge_mcp::protocol::description::{PromptArgument, ResourceDescription};
 use edge_mcp::protocol::log_level::LogLevel;
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Completion, Context, Elicited, HandlerError, Json, McpServer, Prompt, RequestInfo, Resource,
     ResourceTemplate, Sampling, Tool,
 };
-use futures::executor::{LocalPool, LocalSpawner};
-use futures::future::LocalBoxFuture;
-use futures::task::LocalSpawnExt;
-use futures::{FutureExt, StreamExt};
+use futures::StreamExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -220,7 +216,7 @@ impl Asked {
     }
 }
 
-impl RequestHead for Asked {
+impl Request for Asked {
     fn method(&self) -> String {
         self.verb.clone()
     }
@@ -231,6 +227,11 @@ impl RequestHead for Asked {
 
     fn header(&self, name: &str) -> Option<String> {
         self.header(name)
+    }
+
+    fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
+        let is_short = self.body.len() <= limit;
+        std::future::ready(if is_short { Ok(self.body.clone()) } else { Err(BodyError::TooLarge) })
     }
 
     /// Any text, for the log line must hold whatever a host says.
@@ -255,72 +256,26 @@ impl Answered {
     }
 }
 
-/// A clock that stands still, a timer that never rings, tasks in a pool, random bytes that are not, and a log that must hold JSON.
-struct Machine(LocalSpawner);
-
-impl Clock for Machine {
-    fn now_ms(&self) -> u64 {
-        1_800_000_000_000
-    }
-}
-
-impl Timer for Machine {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        std::future::pending().boxed_local()
-    }
-}
-
-impl Tasks for Machine {
-    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        self.0.spawn_local(task).expect("the pool is there");
-    }
-}
-
-impl Randomness for Machine {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        bytes.fill(7);
-        Ok(())
-    }
-}
-
-impl Log for Machine {
-    fn write(&self, _: Level, line: &str) {
-        assert!(!line.contains('\n'), "a log line is one line: {line:?}");
-        let _: serde_json::Value = serde_json::from_str(line).expect("a log line is JSON");
-    }
-}
-
 /// Asks `endpoint`, and gives the answer; `None` if there is none although nothing is left to wait for.
 pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
-    ask_on(Rc::new(Offline), endpoint, asked)
+    ask_on(&TestHost::new(), endpoint, asked)
 }
 
-/// The same, on this network.
-pub fn ask_on(network: Rc<dyn Fetch>, endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
-    let mut pool = LocalPool::new();
-    let machine = Rc::new(Machine(pool.spawner()));
-    let host = Host {
-        clock: machine.clone(),
-        timer: machine.clone(),
-        tasks: machine.clone(),
-        randomness: machine.clone(),
-        log: machine,
-        fetch: network,
-        signatures: Rc::new(Offline),
-    };
-    let (answer, endpoint) = (Rc::new(RefCell::new(None)), endpoint.clone());
-    let place = answer.clone();
-    let all = async move {
-        let body = asked.body.clone();
-        let (head, body) = endpoint.handle(Rc::new(asked), body, &host).await.into_parts();
+/// The same, on this host.
+pub fn ask_on(host: &TestHost, endpoint: &Endpoint, asked: Asked) -> Option<Answered> {
+    let machine: Rc<dyn Host> = Rc::new(host.clone());
+    let answer = host.run(async {
+        let (head, body) = endpoint.handle(asked, &machine).await.into_parts();
         let body = match body {
             Body::Bytes(bytes) => bytes,
             Body::Stream(events) => events.concat().await,
         };
         let headers = head.headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
-        *place.borrow_mut() = Some(Answered { status: head.status.as_u16(), headers, body });
-    };
-    pool.spawner().spawn_local(all).expect("the pool is there");
-    pool.run_until_stalled();
-    answer.take()
+        Answered { status: head.status.as_u16(), headers, body }
+    });
+    for (_, line) in host.log_lines() {
+        assert!(!line.contains('\n'), "a log line is one line: {line:?}");
+        let _: serde_json::Value = serde_json::from_str(&line).expect("a log line is JSON");
+    }
+    answer.ok()
 }

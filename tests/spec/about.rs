@@ -1,7 +1,6 @@
 //! What a server says of itself: to its own program, and at `/server.json`.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::McpServerBuilder;
@@ -13,9 +12,7 @@ use edge_mcp::{
     Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
     ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
 };
-use futures::FutureExt;
 use futures::executor::LocalPool;
-use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -509,19 +506,14 @@ fn the_document_is_that_of_nobody() {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
-/// So many requests, of anyone.
-struct Most(Cell<u32>);
-
-impl RateLimit for Most {
-    fn admits(&self, _: String) -> LocalBoxFuture<'_, Result<bool, String>> {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(1));
-        std::future::ready(Ok(left > 0)).boxed_local()
-    }
-
-    fn period(&self) -> Duration {
-        Duration::from_mins(1)
-    }
+/// A limit of so many requests, of all callers together.
+fn at_most(requests: u32) -> RateLimit {
+    let left = Cell::new(requests);
+    RateLimit::new(Duration::from_mins(1), move |_| {
+        let is_within = left.get() > 0;
+        left.set(left.get().saturating_sub(1));
+        std::future::ready(Ok(is_within))
+    })
 }
 
 /// Where nothing is served, this is not served either, and it is counted.
@@ -545,7 +537,7 @@ fn what_serves_nothing_describes_nothing() {
         let text = answer.body.map(|body| body.to_string()).unwrap_or_default();
         assert!(answer.status == 503 && text.contains(says) && !text.contains(SECRET), "{says}: {text}");
     }
-    let counted = guarded().rate_limit(Rc::new(Most(Cell::new(1))));
+    let counted = guarded().rate_limit(at_most(1));
     let statuses = [(); 2].map(|()| read(get("https://a.example/server.json"), &counted).status);
     assert_eq!(statuses, [200, 429]);
 }

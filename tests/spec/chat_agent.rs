@@ -96,7 +96,7 @@ pub fn question() -> Value {
 }
 
 pub fn over(network: &Rc<Network>) -> Lines {
-    Lines::over(&Rc::<Hours>::default(), network.clone())
+    Lines::over(&Rc::<Hours>::default(), network.fetch())
 }
 
 /// Asks the agent as `token` does.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{Fetch, FetchError, FetchLimits, Fetched};
+use edge_mcp::host::{FetchError, FetchLimits, Fetched};
 use edge_mcp::http::Endpoint;
 use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, McpServer, Tool};
 use futures::executor::LocalPool;
@@ -39,7 +39,7 @@ fn question() -> Ask {
 /// What came of a question: the text, whether it is an error, the log, and how long was waited between the attempts.
 fn ask(network: &Rc<Network>, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, Lines, Vec<u128>) {
     let hours = Rc::<Hours>::default();
-    let lines = Lines::over(&hours, network.clone());
+    let lines = Lines::over(&hours, network.fetch());
     let answer = question().ask_logging(&endpoint(agent), &lines);
     let (text, is_error) = answer.tool_text();
     (text.to_owned(), is_error, lines, hours.waits())
@@ -156,9 +156,6 @@ fn failures_are_told() {
     }
 }
 
-/// A network on which nothing ever comes back, and what became of the request.
-struct Silence(Rc<Cell<&'static str>>);
-
 struct Dropped(Rc<Cell<&'static str>>);
 
 impl Drop for Dropped {
@@ -167,10 +164,14 @@ impl Drop for Dropped {
     }
 }
 
-impl Fetch for Silence {
-    fn fetch(&self, _: http::Request<String>, _: FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        self.0.set("waits");
-        let waiting = Dropped(self.0.clone());
+/// A network on which no response ever arrives. `state` says what became of the request.
+fn silence(
+    state: &Rc<Cell<&'static str>>,
+) -> impl Fn(http::Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> + 'static {
+    let state = state.clone();
+    move |_, _| {
+        state.set("waits");
+        let waiting = Dropped(state.clone());
         async move {
             std::future::pending::<()>().await;
             drop(waiting);
@@ -185,13 +186,13 @@ impl Fetch for Silence {
 fn a_call_that_ends_ends_its_request() {
     let state: Rc<Cell<&'static str>> = Rc::default();
     let hours = Rc::<Hours>::default();
-    let lines = Lines::over(&hours, Rc::new(Silence(state.clone())));
+    let lines = Lines::over(&hours, silence(&state));
     let answer = question().ask_logging(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &lines);
     assert!(answer.tool_text().0.contains("within 25 s"), "{answer:?}");
     assert_eq!((state.get(), hours.waits()), ("dropped", vec![25_000]));
 
     let mut lines = Lines::default();
-    lines.network = Rc::new(Silence(state.clone()));
+    lines.machine = lines.machine.fetch(silence(&state));
     let mut pool = LocalPool::new();
     let host = lines.host(&pool);
     let mut params = json!({ "name": "ask_clerk", "arguments": { "message": QUESTION }, "_meta": envelope() });

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use edge_mcp::host::{CrashAnswer, Host, Tasks};
+use edge_mcp::host::{CrashAnswer, Host, Level, NoRandomness};
 use edge_mcp::http::Endpoint;
 use edge_mcp::{McpServer, Tool};
 use futures::executor::LocalPool;
@@ -11,7 +12,7 @@ use futures::future::LocalBoxFuture;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::support::{Ask, Lines, post};
+use crate::support::{Ask, post};
 
 /// The parts of an answer that a host keeps for one request.
 #[derive(Default)]
@@ -25,8 +26,22 @@ struct Kept {
 #[derive(Default)]
 struct Keeper(RefCell<Kept>);
 
-impl Tasks for Keeper {
+impl Host for Keeper {
+    fn now_ms(&self) -> u64 {
+        0
+    }
+
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     fn spawn(&self, _: LocalBoxFuture<'static, ()>) {}
+
+    fn fill_random(&self, _: &mut [u8]) -> Result<(), NoRandomness> {
+        Err(NoRandomness)
+    }
+
+    fn log(&self, _: Level, _: &str) {}
 
     fn keep_crash_headers(&self, headers: &HeaderMap) {
         self.0.borrow_mut().headers = headers.clone();
@@ -47,9 +62,8 @@ fn kept(ask: Ask) -> Kept {
     });
     let endpoint = endpoint.without_auth().without_rate_limit();
     let keeper = Rc::new(Keeper::default());
-    let mut pool = LocalPool::new();
-    let host = Host { tasks: keeper.clone(), ..Lines::default().host(&pool) };
-    pool.run_until(ask.raw(&endpoint, &host));
+    let host: Rc<dyn Host> = keeper.clone();
+    LocalPool::new().run_until(ask.raw(&endpoint, &host));
     keeper.0.take()
 }
 

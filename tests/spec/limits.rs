@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::auth::StaticTokens;
-use edge_mcp::host::{BodyError, Host, RequestBody};
+use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::http::stream::Body;
 use edge_mcp::http::{Endpoint, Limits};
-use edge_mcp::{McpServer, Prompt, Resource, Tool};
+use edge_mcp::{Context, McpServer, Prompt, Resource, Tool};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
@@ -113,10 +113,30 @@ fn headers_are_no_longer_than_the_limit() {
         };
         let long = ask(201);
         assert_eq!(long.refusal(), (431, -32600), "{name}");
-        let says = format!("The header {} is longer than the 200 bytes", name.to_ascii_lowercase());
+        let says = format!("The header {} is longer than the limit of 200 bytes.", name.to_ascii_lowercase());
         assert!(long.message().to_ascii_lowercase().contains(&says.to_ascii_lowercase()), "{long:?}");
         assert_ne!(ask(200).status, 431, "{name}");
     }
+}
+
+/// A handler does not see a header that is too long, and the log says so once.
+#[test]
+fn a_handler_does_not_see_a_long_header() {
+    let endpoint = Endpoint::new(|_| {
+        let show = |cx: Context| async move { format!("{:?}", cx.header("X-Tenant").map(|value| value.len())) };
+        McpServer::builder("s", "1").tool(Tool::new("show", show).description("Shows a header.")).build()
+    });
+    let mut limits = Limits::default();
+    limits.header = 200;
+    let endpoint = endpoint.without_auth().without_rate_limit().limits(limits);
+    let lines = Lines::default();
+    for (length, seen) in [(200, "Some(200)"), (201, "None"), (201, "None")] {
+        let ask = modern("tools/call", json!({ "name": "show" })).header("X-Tenant", "x".repeat(length));
+        assert_eq!(ask.ask_logging(&endpoint, &lines).tool_text(), (seen, false), "{length}");
+    }
+    let warnings: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "header").collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0]["problem"].as_str().is_some_and(|problem| problem.contains("X-Tenant")), "{warnings:?}");
 }
 
 /// So many messages of a batch are worked on at once, and no more; they share what may be sent.
@@ -176,16 +196,30 @@ fn a_batch_is_worked_on_together() {
     assert_eq!((is_error(0), is_error(1)), (Some(true), Some(false)));
 }
 
-/// A body that comes when the test lets it.
-struct SlowBody {
-    comes: oneshot::Receiver<Vec<u8>>,
+/// A request whose body arrives when the test lets it.
+struct SlowRequest {
+    head: http::request::Parts,
+    arrives: Cell<Option<oneshot::Receiver<Vec<u8>>>>,
     is_read: Rc<Cell<bool>>,
 }
 
-impl RequestBody for SlowBody {
-    async fn read(self, _: usize) -> Result<Vec<u8>, BodyError> {
+impl Request for SlowRequest {
+    fn method(&self) -> String {
+        self.head.method()
+    }
+
+    fn url(&self) -> String {
+        self.head.url()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.head.header(name)
+    }
+
+    async fn body(&self, _: usize) -> Result<Vec<u8>, BodyError> {
         self.is_read.set(true);
-        self.comes.await.map_err(|_| BodyError::Broken("the client has gone away".to_owned()))
+        let arrives = self.arrives.take().expect("the body is read once");
+        arrives.await.map_err(|_| BodyError::Broken("the client has gone away".to_owned()))
     }
 }
 
@@ -197,14 +231,15 @@ struct Begun {
 }
 
 impl Begun {
-    fn new(endpoint: &Rc<Endpoint>, host: &Host, announced: Option<usize>) -> Self {
+    fn new(endpoint: &Rc<Endpoint>, host: &Rc<dyn Host>, announced: Option<usize>) -> Self {
         let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
         let request = announced.iter().fold(request, |request, length| request.header("Content-Length", *length));
         let (head, ()) = request.body(()).expect("a request").into_parts();
-        let (send, comes) = oneshot::channel();
+        let (send, arrives) = oneshot::channel();
         let is_read = Rc::<Cell<bool>>::default();
-        let (endpoint, host, body) = (endpoint.clone(), host.clone(), SlowBody { comes, is_read: is_read.clone() });
-        let answer = async move { endpoint.handle(Rc::new(head), body, &host).await }.boxed_local();
+        let request = SlowRequest { head, arrives: Cell::new(Some(arrives)), is_read: is_read.clone() };
+        let (endpoint, host) = (endpoint.clone(), host.clone());
+        let answer = async move { endpoint.handle(request, &host).await }.boxed_local();
         Self { send, is_read, answer }
     }
 

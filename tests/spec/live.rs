@@ -6,9 +6,10 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use edge_mcp::host::{Host, Timer};
+use edge_mcp::host::Host;
 use edge_mcp::http::stream::{Body, EventStream};
 use edge_mcp::http::{Endpoint, Limits};
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Context, HandlerError, Json, LogLevel, McpServer, StateKeys, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
@@ -178,7 +179,7 @@ impl Drop for Dropped {
 }
 
 /// The stream of an answer, whose handler waits.
-fn open(pool: &mut LocalPool, host: &Host, ask: &Ask, endpoint: &Endpoint) -> EventStream {
+fn open(pool: &mut LocalPool, host: &Rc<dyn Host>, ask: &Ask, endpoint: &Endpoint) -> EventStream {
     match pool.run_until(ask.clone().raw(endpoint, host)).into_body() {
         Body::Stream(stream) => stream,
         Body::Bytes(bytes) => panic!("no stream: {}", String::from_utf8_lossy(&bytes)),
@@ -223,22 +224,15 @@ fn a_closed_stream_cancels() {
     }
 }
 
-/// A timer on which one wait is over at once, as often as it is told, and no other ever is.
-struct Impatient {
-    time: Duration,
-    times: Cell<u32>,
-}
-
-impl Timer for Impatient {
-    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
-        let left = if time == self.time { self.times.get() } else { 0 };
-        self.times.set(self.times.get().saturating_sub(left.min(1)));
+/// A host on which two waits of `seconds` are over at once, and no other wait ever is.
+fn impatient(seconds: u64, pool: &LocalPool) -> Rc<dyn Host> {
+    let times = Cell::new(2_u32);
+    let machine = TestHost::new().timer(move |time| {
+        let left = if time == Duration::from_secs(seconds) { times.get() } else { 0 };
+        times.set(times.get().saturating_sub(left.min(1)));
         if left == 0 { std::future::pending().boxed_local() } else { std::future::ready(()).boxed_local() }
-    }
-}
-
-fn impatient(seconds: u64) -> Rc<Impatient> {
-    Rc::new(Impatient { time: Duration::from_secs(seconds), times: Cell::new(2) })
+    });
+    Lines { machine }.host(pool)
 }
 
 /// Rule 43: a stream on which nothing happens is kept open by comments, but is not begun by one.
@@ -246,7 +240,7 @@ fn impatient(seconds: u64) -> Rc<Impatient> {
 fn silence_is_filled() {
     let Paused { endpoint, go_on, .. } = paused(false);
     let mut pool = LocalPool::new();
-    let host = Host { timer: impatient(5), ..Lines::default().host(&pool) };
+    let host = impatient(5, &pool);
     let ask = new_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
@@ -279,7 +273,7 @@ fn a_deadline_passes() {
         .without_auth()
         .without_rate_limit();
         let mut pool = LocalPool::new();
-        let host = Host { timer: impatient(seconds), ..Lines::default().host(&pool) };
+        let host = impatient(seconds, &pool);
         let answer = pool.run_until(new_call(json!({})).send(&endpoint, &host));
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(&format!("within {seconds} s")), "{text}");

@@ -1,11 +1,10 @@
 //! A network with one server on it: what it answers, and what it was asked.
 
 use std::cell::{Cell, RefCell};
+use std::future::{Ready, ready};
 use std::rc::Rc;
 
-use edge_mcp::host::{Fetch, FetchError, FetchLimits, Fetched};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
+use edge_mcp::host::{FetchError, FetchLimits, Fetched};
 
 type Respond = Box<dyn Fn(&http::Request<String>) -> Result<Fetched, FetchError>>;
 
@@ -45,17 +44,17 @@ impl Network {
     pub fn count(&self) -> usize {
         self.requests.borrow().len()
     }
-}
 
-impl Fetch for Network {
-    fn fetch(
-        &self,
-        request: http::Request<String>,
-        limits: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        let answer = (self.respond.borrow())(&request);
-        self.requests.borrow_mut().push(request);
-        self.limits.set(Some(limits));
-        async { answer }.boxed_local()
+    /// The function that a host takes as its network.
+    pub fn fetch(
+        self: &Rc<Self>,
+    ) -> impl Fn(http::Request<String>, FetchLimits) -> Ready<Result<Fetched, FetchError>> + 'static {
+        let network = self.clone();
+        move |request, limits| {
+            let answer = (network.respond.borrow())(&request);
+            network.requests.borrow_mut().push(request);
+            network.limits.set(Some(limits));
+            ready(answer)
+        }
     }
 }

@@ -7,21 +7,19 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::host::{
-    Clock, Fetch, Host, Level, Log, NoRandomness, Offline, Randomness, RequestHead, SignatureCheck, Tasks, Timer,
-};
+use edge_mcp::host::{self, BodyError, FetchError, FetchLimits, Fetched, Host, Level};
 use edge_mcp::http::Endpoint;
 use edge_mcp::http::stream::Body;
 use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
 use edge_mcp::protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Completion, Context, HandlerError, Json, McpServer, Prompt, PromptResult, RequestInfo, Resource,
     ResourceTemplate, Tool,
 };
-use futures::executor::{LocalPool, LocalSpawner};
-use futures::future::LocalBoxFuture;
+use futures::StreamExt;
+use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
-use futures::{FutureExt, StreamExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,33 +30,7 @@ pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-1
 /// Seconds since 1970 at which every test runs.
 pub const NOW: u64 = 1_800_000_000;
 
-struct StoppedClock(u64);
-
-impl Clock for StoppedClock {
-    fn now_ms(&self) -> u64 {
-        self.0 * 1000
-    }
-}
-
-/// A timer for tests in which no time passes.
-struct Never;
-
-impl Timer for Never {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        std::future::pending().boxed_local()
-    }
-}
-
-/// A timer for tests in which all time has passed.
-struct AtOnce;
-
-impl Timer for AtOnce {
-    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
-        std::future::ready(()).boxed_local()
-    }
-}
-
-/// Time in which whoever waits has waited at once, and how long each wait was.
+/// Time in which each wait is over at once, and how long each wait was.
 #[derive(Default)]
 pub struct Hours {
     waits: RefCell<Vec<Duration>>,
@@ -69,112 +41,63 @@ impl Hours {
     pub fn waits(&self) -> Vec<u128> {
         self.waits.borrow().iter().map(Duration::as_millis).collect()
     }
-}
 
-impl Clock for Hours {
     fn now_ms(&self) -> u64 {
         let passed: Duration = self.waits.borrow().iter().sum();
         NOW * 1000 + u64::try_from(passed.as_millis()).expect("not that long")
     }
 }
 
-impl Timer for Hours {
-    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
-        self.waits.borrow_mut().push(time);
-        std::future::ready(()).boxed_local()
-    }
-}
-
-struct PoolTasks(LocalSpawner);
-
-impl Tasks for PoolTasks {
-    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        self.0.spawn_local(task).expect("the pool is there");
-    }
-}
-
-/// Bytes that are another each time, and the same in each test.
-struct Counter(Cell<u8>);
-
-impl Randomness for Counter {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        self.0.set(self.0.get() + 1);
-        bytes.fill(self.0.get());
-        Ok(())
-    }
-}
-
-/// A machine, and the lines that were logged on it.
-#[derive(Clone)]
+/// A host, and the lines of its log.
+#[derive(Clone, Default)]
 pub struct Lines {
-    lines: Rc<RefCell<Vec<(Level, String)>>>,
-    clock: Rc<dyn Clock>,
-    timer: Rc<dyn Timer>,
-    pub network: Rc<dyn Fetch>,
-    pub signatures: Rc<dyn SignatureCheck>,
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self::at(NOW)
-    }
-}
-
-impl Log for Lines {
-    fn write(&self, level: Level, line: &str) {
-        self.lines.borrow_mut().push((level, line.to_owned()));
-    }
+    pub machine: TestHost,
 }
 
 impl Lines {
-    /// On a machine whose clock stands at this second.
+    /// On a host whose clock stands at this second.
     pub fn at(second: u64) -> Self {
-        Self {
-            lines: Rc::default(),
-            clock: Rc::new(StoppedClock(second)),
-            timer: Rc::new(Never),
-            network: Rc::new(Offline),
-            signatures: Rc::new(Offline),
-        }
+        Self { machine: TestHost::new().clock(move || second * 1000) }
     }
 
-    /// On a machine on which nobody waits long.
+    /// On a host where each wait is over at once.
     pub fn hasty() -> Self {
-        Self { timer: Rc::new(AtOnce), ..Self::default() }
+        Self { machine: TestHost::new().timer(|_| std::future::ready(())) }
     }
 
-    /// On a machine with this time, on this network.
-    pub fn over(hours: &Rc<Hours>, network: Rc<dyn Fetch>) -> Self {
-        Self { clock: hours.clone(), timer: hours.clone(), network, ..Self::default() }
+    /// On a host with this time, and the network that `fetch` is.
+    pub fn over<F>(hours: &Rc<Hours>, fetch: impl Fn(http::Request<String>, FetchLimits) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Fetched, FetchError>> + 'static,
+    {
+        let (clock, timer) = (hours.clone(), hours.clone());
+        let wait = move |time| {
+            timer.waits.borrow_mut().push(time);
+            std::future::ready(())
+        };
+        Self { machine: TestHost::new().clock(move || clock.now_ms()).timer(wait).fetch(fetch) }
     }
 
-    /// All of them, each a JSON object.
+    /// All lines, each a JSON object.
     pub fn read(&self) -> Vec<Value> {
-        self.lines.borrow().iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
+        let lines = self.machine.log_lines();
+        lines.iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
     }
 
-    /// All of them, as they were written.
+    /// All lines, as they were written.
     pub fn text(&self) -> String {
-        self.lines.borrow().iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+        self.machine.log_lines().into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
     }
 
-    /// How much each matters.
+    /// The level of each line.
     pub fn levels(&self) -> Vec<Level> {
-        self.lines.borrow().iter().map(|(level, _)| *level).collect()
+        self.machine.log_lines().into_iter().map(|(level, _)| level).collect()
     }
 
-    /// A machine whose tasks run when `pool` does.
-    pub fn host(&self, pool: &LocalPool) -> Host {
-        let tasks = PoolTasks(pool.spawner());
-        Host {
-            clock: self.clock.clone(),
-            timer: self.timer.clone(),
-            tasks: Rc::new(tasks),
-            randomness: Rc::new(Counter(Cell::new(0))),
-            log: Rc::new(self.clone()),
-            fetch: self.network.clone(),
-            signatures: self.signatures.clone(),
-        }
+    /// The host, whose tasks run when `pool` does.
+    pub fn host(&self, pool: &LocalPool) -> Rc<dyn Host> {
+        let tasks = pool.spawner();
+        Rc::new(self.machine.clone().spawn(move |task| tasks.spawn_local(task).expect("the pool is there")))
     }
 }
 
@@ -360,28 +283,35 @@ struct Seen {
     request_id: Option<String>,
 }
 
-/// The head of a request, with what the host knows of it.
-struct Head(http::request::Parts, Seen);
+/// A request, with what the host knows of it.
+struct Received {
+    request: http::Request<Cell<Vec<u8>>>,
+    seen: Seen,
+}
 
-impl RequestHead for Head {
+impl host::Request for Received {
     fn method(&self) -> String {
-        self.0.method()
+        host::Request::method(&self.request)
     }
 
     fn url(&self) -> String {
-        self.0.url()
+        self.request.url()
     }
 
     fn header(&self, name: &str) -> Option<String> {
-        self.0.header(name)
+        self.request.header(name)
+    }
+
+    fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
+        host::Request::body(&self.request, limit)
     }
 
     fn client_address(&self) -> Option<IpAddr> {
-        self.1.address
+        self.seen.address
     }
 
     fn request_id(&self) -> Option<String> {
-        self.1.request_id.clone()
+        self.seen.request_id.clone()
     }
 }
 
@@ -492,17 +422,17 @@ impl Ask {
     }
 
     /// Asks, and gives the answer as it is.
-    pub async fn raw(self, endpoint: &Endpoint, host: &Host) -> http::Response<Body> {
+    pub async fn raw(self, endpoint: &Endpoint, host: &Rc<dyn Host>) -> http::Response<Body> {
         let mut request = http::Request::builder().method(self.method).uri(&self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value.as_slice());
         }
-        let (head, ()) = request.body(()).expect("a request that http can hold").into_parts();
-        endpoint.handle(Rc::new(Head(head, self.seen)), self.body, host).await
+        let request = request.body(Cell::new(self.body)).expect("a request that http can hold");
+        endpoint.handle(Received { request, seen: self.seen }, host).await
     }
 
     /// Asks, and checks what must hold of every answer, whatever was asked.
-    pub async fn send(self, endpoint: &Endpoint, host: &Host) -> Answer {
+    pub async fn send(self, endpoint: &Endpoint, host: &Rc<dyn Host>) -> Answer {
         let asked = serde_json::from_slice::<Value>(&self.body).ok();
         let response = self.raw(endpoint, host).await;
         let (head, body) = response.into_parts();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::KnowledgeBase;
 use super::fake_model::{asked, call_message, calls, choice, model, status, text};
-use super::golden::{ask, ask_over};
+use super::golden::{ask, ask_over, still};
 use super::network::Network;
 use crate::librarian::Librarian;
 use crate::server::server;
@@ -32,7 +32,7 @@ fn answered(question: &str, network: &Rc<Network>) -> (String, bool) {
         server(&store, librarian.as_ref())
     });
     let params = json!({ "name": "ask_librarian", "arguments": { "message": question } });
-    let answer = ask_over(network.clone(), &endpoint.without_auth(), &[], "tools/call", &params);
+    let answer = ask_over(&still().fetch(network.fetch()), &endpoint.without_auth(), &[], "tools/call", &params);
     let result = &answer["result"];
     (result["content"][0]["text"].as_str().expect("a text").to_owned(), result["isError"] == true)
 }
@@ -105,7 +105,7 @@ fn instructions_in_a_document_cannot_save() {
     let obeys = call_message(&[("save-document", json!({ "slug": "testing", "title": "T", "text": "Gone." }))]);
     let network = model([choice(obeys, "tool_calls"), text("See kb://documents/order.")]);
     let params = json!({ "name": "ask_librarian", "arguments": { "message": "order" } });
-    ask_over(network.clone(), &endpoint.without_auth(), &[], "tools/call", &params);
+    ask_over(&still().fetch(network.fetch()), &endpoint.without_auth(), &[], "tools/call", &params);
     let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
     assert_eq!(messages.last().expect("one")["content"], "There is no tool `save-document`.");
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");

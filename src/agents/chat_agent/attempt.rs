@@ -1,5 +1,6 @@
 //! One question to the model, asked again where that may help, as long as there is time.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::failure::Failure;
@@ -43,7 +44,7 @@ pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &
         }
         attempts = attempts.saturating_add(1);
         let limits = FetchLimits { time: left, bytes: model.limit() };
-        let answer = cx.host().fetch.fetch(model.request(body.to_owned()), limits).await;
+        let answer = cx.host().fetch(model.request(body.to_owned()), limits).await;
         let retry_after = answer.as_ref().ok().and_then(|answer| answer.retry_after).unwrap_or_default();
         let failure = match judge(answer, deadline) {
             Ok(said) => return Ok(said),
@@ -56,7 +57,7 @@ pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &
             return Err(failure.after(attempts));
         }
         was_broken |= is_broken;
-        cx.host().timer.sleep(pause).await;
+        cx.host().sleep(pause).await;
         wait = wait.saturating_mul(2).min(LONGEST_WAIT);
     }
 }
@@ -80,9 +81,9 @@ fn code(body: &[u8]) -> Option<String> {
 }
 
 /// Between half of `wait` and all of it, so that those who were refused at once do not come back at once.
-fn jittered(wait: u64, host: &Host) -> Duration {
+fn jittered(wait: u64, host: &Rc<dyn Host>) -> Duration {
     let mut random = [0];
-    let [share] = match host.randomness.fill(&mut random) {
+    let [share] = match host.fill_random(&mut random) {
         Ok(()) => random,
         Err(_) => [u8::MAX],
     };

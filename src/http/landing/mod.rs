@@ -1,16 +1,16 @@
-//! The page for people, at `/`.
+//! The landing page, at `/`.
 //!
-//! | file in `landing/` | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `page.html`, `page.css` | what a server says of itself, and how that looks |
+//! | `page.html`, `page.css` | the document and its style |
 //! | `ask.js` | a client of 2026-07-28 |
 //! | `show.js` | results and errors |
-//! | `form.js` | a form for a schema |
-//! | `connect.js` | how each client is connected |
-//! | `page.js` | the lists, and everything that can be tried |
+//! | `form.js` | a form from a JSON Schema |
+//! | `connect.js` | instructions for connecting each client |
+//! | `page.js` | the lists of tools, resources and prompts, and their forms |
 //!
-//! What is served is the same for everybody. The script asks the endpoint for the rest, with the token of whoever reads, so that it
-//! shows what they may list, and nothing here has to decide that a second time.
+//! The page is the same for every visitor. Its script asks the endpoint for the lists, with the token that the visitor types in, so the
+//! endpoint alone decides what a visitor may see.
 
 use std::borrow::Cow;
 
@@ -23,10 +23,12 @@ use http::header::{
 };
 use sha2::{Digest, Sha256};
 
+use super::bounded_request::BoundedRequest;
 use super::guard;
+use super::http_error::HttpError;
 use super::stream::Body;
 use crate::auth::SecureUrl;
-use crate::host::RequestHead;
+use crate::host::Request;
 use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
 
@@ -40,8 +42,8 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
 );
 
-/// Nothing but this style and this script, which may talk to this server alone. Text never becomes markup, not even by a mistake in
-/// the script: that is what Trusted Types are for.
+/// The Content-Security-Policy. It allows only this style and this script, and requests to this server alone. Trusted Types keep text
+/// from becoming markup, even if the script has a mistake.
 fn policy() -> HeaderValue {
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
@@ -50,7 +52,7 @@ fn policy() -> HeaderValue {
         digest(SCRIPT),
         digest(STYLE)
     );
-    // It is ASCII. If it were not, the page would stand there without style and script.
+    // The policy is ASCII. Otherwise the page would be shown without style and script.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
@@ -59,22 +61,22 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    // A token is typed into it: a browser is not to keep the page, nor to bring it back with what was typed.
+    // The visitor types a token into the page, so browsers must not store it or restore its form.
     (CACHE_CONTROL, "no-store"),
     (VARY, "Accept"),
 ];
 
-/// Whether it is a browser that asks, and for a page. A client of the protocol that opens a stream names `text/event-stream`, and gets
-/// the endpoint's answer where that is at `/` too.
-pub(super) fn is_asked_for(head: &dyn RequestHead, path: &str) -> bool {
-    path == "/"
-        && matches!(&*head.method(), "GET" | "HEAD")
-        && head
-            .header("accept")
-            .is_some_and(|accept| guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
+/// Whether a browser asks for the page. An MCP client that opens a stream names `text/event-stream`, and gets the endpoint's answer if
+/// the endpoint is at `/` too.
+pub(super) fn is_asked_for(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
+    if path != "/" || !matches!(&*head.method(), "GET" | "HEAD") {
+        return Ok(false);
+    }
+    let accept = head.standard_header("accept")?.unwrap_or_default();
+    Ok(guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
 }
 
-/// The page of `server`, whose endpoint is at `path`, and at `url` as far as that is known.
+/// The page of `server`, whose endpoint is at `path`, and at `url` if that is known.
 pub(super) fn answer(server: &Implementation, path: &str, url: Option<&SecureUrl>, method: &str) -> Response<Body> {
     let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
@@ -120,7 +122,7 @@ fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
     filled
 }
 
-/// A text as it is written in HTML, also between quotes.
+/// Escapes a text for HTML, also for quoted attributes.
 fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();

@@ -1,0 +1,71 @@
+//! A request whose headers are read only up to a length.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use http::StatusCode;
+
+use super::http_error::HttpError;
+use crate::host::{Host, Request, warning};
+use crate::limits::REQUEST_ID_BYTES;
+
+/// A request whose headers are read only up to a length. It has no body: the pipeline reads that from the host's request.
+///
+/// The endpoint reads headers by [`standard_header`](Self::standard_header), so that one that is too long ends the request. The program
+/// reads them by [`Request::header`], where one that is too long is absent.
+pub(super) struct BoundedRequest {
+    request: Rc<dyn Request>,
+    limit: usize,
+    host: Rc<dyn Host>,
+}
+
+impl BoundedRequest {
+    pub(super) fn new(request: Rc<dyn Request>, limit: usize, host: Rc<dyn Host>) -> Self {
+        Self { request, limit, host }
+    }
+
+    /// Returns a header that the endpoint itself acts on.
+    ///
+    /// # Errors
+    /// 431 if the header is too long.
+    pub(super) fn standard_header(&self, name: &str) -> Result<Option<String>, Box<HttpError>> {
+        match self.request.header(name) {
+            Some(value) if value.len() > self.limit => Err(HttpError::http(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                format!("The header {name} is longer than the limit of {} bytes.", self.limit),
+            )),
+            value => Ok(value),
+        }
+    }
+}
+
+impl Request for BoundedRequest {
+    fn method(&self) -> String {
+        self.request.method()
+    }
+
+    fn url(&self) -> String {
+        self.request.url()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        let value = self.request.header(name)?;
+        if value.len() <= self.limit {
+            return Some(value);
+        }
+        let problem =
+            format!("the program does not see the header {name}: it is longer than the limit of {} bytes", self.limit);
+        warning::once(&self.host, "header", &problem);
+        None
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        self.request.client_address()
+    }
+
+    fn request_id(&self) -> Option<String> {
+        let mut id = self.request.request_id()?;
+        id.truncate(id.floor_char_boundary(REQUEST_ID_BYTES));
+        Some(id)
+    }
+}

@@ -1,0 +1,39 @@
+//! Cycles in a graph of files.
+
+use std::collections::BTreeSet;
+
+use crate::Imports;
+
+/// The sets of files that reach each other, each as the list of the imports between its files.
+pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
+    let mut cycles = BTreeSet::new();
+    for file in imports.keys() {
+        let members: BTreeSet<&str> = reached(imports, file)
+            .into_iter()
+            .filter(|other| reached(imports, other).contains(file.as_str()))
+            .collect();
+        let inner = |file: &str| {
+            let targets = imports.get(file).into_iter().flatten().map(String::as_str);
+            targets.filter(|target| members.contains(target)).collect::<Vec<_>>().join(", ")
+        };
+        if !members.is_empty() {
+            let edges = members.iter().map(|file| format!("{file} imports {}", inner(file)));
+            cycles.insert(edges.collect::<Vec<_>>().join("\n"));
+        }
+    }
+    cycles.into_iter().collect()
+}
+
+/// All files that `file` imports, directly or through others.
+fn reached<'i>(imports: &'i Imports, file: &str) -> BTreeSet<&'i str> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&str> = vec![file];
+    while let Some(file) = open.pop() {
+        for target in imports.get(file).into_iter().flatten() {
+            if reached.insert(target.as_str()) {
+                open.push(target);
+            }
+        }
+    }
+    reached
+}

@@ -1,0 +1,142 @@
+//! The structure of `src/`: which file imports which, and how large each room is.
+//!
+//! A room is a file or folder directly in `src/`. Each room imports only rooms above it in [`ROOMS`], and no two files import each
+//! other, directly or through others.
+
+// A test may stop at the first surprise, and its helpers too.
+#![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects)]
+
+mod cycles;
+mod imports;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use imports::imports;
+
+/// The rooms, each of which imports only those before it. Every room may use the table of bounds and the bounded cache.
+const ROOMS: [&str; 18] = [
+    "limits",
+    "bounded_cache",
+    "json",
+    "protocol",
+    "uri_template",
+    "schema",
+    "host",
+    "auth",
+    "call",
+    "registry",
+    "server",
+    "client",
+    "agents",
+    "gateway",
+    "rag",
+    "rpc",
+    "http",
+    "worker",
+];
+
+/// The files that may import every room.
+const FREE: [&str; 3] = ["lib", "testing", "documentation"];
+
+/// The sources of a crate by their paths in `src/`.
+type Sources = BTreeMap<String, String>;
+
+/// The files that each file imports.
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
+fn sources() -> Sources {
+    fn collect(folder: &Path, root: &Path, sources: &mut Sources) {
+        for entry in fs::read_dir(folder).expect("a folder of src/") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                collect(&path, root, sources);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root).expect("it is in src/").to_string_lossy().replace('\\', "/");
+                sources.insert(name, fs::read_to_string(&path).expect("a source"));
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut sources = Sources::new();
+    collect(&root, &root, &mut sources);
+    sources
+}
+
+/// The room of a file: the first part of its path.
+fn room(file: &str) -> &str {
+    file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
+}
+
+/// The imports that go from a room to one that is not above it, as `file imports file`.
+fn upward(imports: &Imports) -> Vec<String> {
+    let place = |file: &str| {
+        let place = ROOMS.iter().position(|known| *known == room(file));
+        place.unwrap_or_else(|| panic!("{file}: `{}` is not a room of design.md", room(file)))
+    };
+    let is_free = |file: &str| FREE.contains(&room(file));
+    let all = imports.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)));
+    let rooms = all.filter(|(from, _)| !is_free(from));
+    rooms
+        .filter(|(from, to)| is_free(to) || place(from) < place(to))
+        .map(|(from, to)| format!("{from} imports {to}"))
+        .collect()
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let cycles = cycles::cycles(&imports(&sources()));
+    assert!(cycles.is_empty(), "import cycles:\n{}", cycles.join("\n\n"));
+}
+
+#[test]
+fn no_room_imports_a_room_below_it() {
+    let upward = upward(&imports(&sources()));
+    assert!(upward.is_empty(), "upward imports:\n{}", upward.join("\n"));
+}
+
+#[test]
+fn no_room_holds_more_than_a_fifth() {
+    let mut lines = BTreeMap::<String, usize>::new();
+    for (file, text) in sources() {
+        *lines.entry(room(&file).to_owned()).or_default() += text.lines().count();
+    }
+    let all: usize = lines.values().sum();
+    let large: Vec<_> = lines.iter().filter(|(_, lines)| *lines * 5 > all).collect();
+    assert!(large.is_empty(), "of {all} lines: {large:?}");
+}
+
+fn planted(files: &[(&str, &str)]) -> Sources {
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+#[test]
+fn a_planted_cycle_is_found() {
+    let sources = planted(&[
+        ("server/mod.rs", "mod tool; mod context; mod state; pub use context::Context;"),
+        ("server/tool.rs", "use super::Context; pub struct Tool;"),
+        ("server/context.rs", "use crate::{json::Value, server::{state::State as Kept}}; pub struct Context;"),
+        ("server/state.rs", "pub struct State(fn(&super::tool::Tool));"),
+        ("json/mod.rs", "pub struct Value;"),
+    ]);
+    let cycles = cycles::cycles(&imports(&sources));
+    let cycle = "server/context.rs imports server/state.rs\n\
+                 server/state.rs imports server/tool.rs\n\
+                 server/tool.rs imports server/context.rs";
+    assert_eq!(cycles, [cycle]);
+}
+
+#[test]
+fn a_planted_upward_import_is_found() {
+    let sources = planted(&[
+        ("json/mod.rs", "mod read; macro_rules! said { () => { $crate::http::say() } }"),
+        ("json/read.rs", "fn read() { crate::limits::DEPTH; }"),
+        ("limits.rs", "pub const DEPTH: usize = 8; use crate::lib_item;"),
+        ("http/mod.rs", "mod inner; pub(crate) use inner::say; use crate::json::read;"),
+        ("http/inner.rs", "pub fn say() {}"),
+        ("lib.rs", "mod json; mod http; pub fn lib_item() {}"),
+    ]);
+    assert_eq!(upward(&imports(&sources)), ["json/mod.rs imports http/inner.rs", "limits.rs imports lib.rs"]);
+}
