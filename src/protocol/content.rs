@@ -102,7 +102,7 @@ impl Content {
     /// A resource that can be read. Clients up to 2025-03-26, which have no such block, get its name and URI as text.
     pub fn link(mut resource: ResourceDescription) -> Self {
         // A link is a description and a block at once: what both may have is kept in one place.
-        let (annotations, meta) = (resource.annotations.take(), resource.face.meta.take());
+        let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
         Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
     }
 
@@ -130,8 +130,8 @@ impl Content {
                 Block::Resource { resource: resource.mime_type(mime_type) }
             }
             Block::ResourceLink(link) if !revision.knows(Feature::ResourceLinks) => {
-                let name = link.face.title.as_ref().unwrap_or(&link.face.name);
-                let what = link.face.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
+                let name = link.metadata.title.as_ref().unwrap_or(&link.metadata.name);
+                let what = link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){what}", link.uri) }
             }
             block => block,

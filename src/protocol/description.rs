@@ -107,7 +107,7 @@ impl Icon {
 
 /// What tools, resources, templates and prompts have in common in their lists.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Face {
+pub(crate) struct Metadata {
     pub name: Text,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
@@ -120,7 +120,7 @@ pub(crate) struct Face {
     pub meta: Option<Box<Map<String, Value>>>,
 }
 
-impl Face {
+impl Metadata {
     pub(crate) fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), title: None, description: None, icons: Vec::new(), meta: None }
     }
@@ -130,39 +130,39 @@ impl Face {
     }
 }
 
-/// The builder methods that everything with a [`Face`] has.
-macro_rules! face_methods {
-    ($($face:ident).+) => {
+/// The builder methods that everything with a [`Metadata`] has.
+macro_rules! metadata_methods {
+    ($($metadata:ident).+) => {
         /// The name for people.
         #[must_use]
         pub fn title(mut self, title: impl Into<$crate::protocol::description::Text>) -> Self {
-            self.$($face).+.title = Some(title.into());
+            self.$($metadata).+.title = Some(title.into());
             self
         }
 
         /// What it is and when to use it, for the model.
         #[must_use]
         pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
-            self.$($face).+.description = Some(description.into());
+            self.$($metadata).+.description = Some(description.into());
             self
         }
 
         /// A picture of it.
         #[must_use]
         pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
-            self.$($face).+.icons.push(icon);
+            self.$($metadata).+.icons.push(icon);
             self
         }
 
         /// A member of its `_meta`, for clients that know it. Keys of one's own have a prefix, such as `example.com/key`.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-            self.$($face).+.set_meta(key, value);
+            self.$($metadata).+.set_meta(key, value);
             self
         }
     };
 }
-pub(crate) use face_methods;
+pub(crate) use metadata_methods;
 
 /// What a tool does to the world, as a hint to whoever decides whether it may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -191,7 +191,7 @@ pub struct ToolAnnotations {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolDescription<'a> {
     #[serde(flatten)]
-    pub face: &'a Face,
+    pub metadata: &'a Metadata,
     pub input_schema: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<&'a RawValue>,
@@ -255,7 +255,7 @@ impl Annotations {
 pub struct ResourceDescription {
     pub(crate) uri: Text,
     #[serde(flatten)]
-    pub(crate) face: Face,
+    pub(crate) metadata: Metadata,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,10 +267,10 @@ pub struct ResourceDescription {
 impl ResourceDescription {
     /// A resource at `uri`, called `name`.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
-        Self { uri: uri.into(), face: Face::new(name), mime_type: None, size: None, annotations: None }
+        Self { uri: uri.into(), metadata: Metadata::new(name), mime_type: None, size: None, annotations: None }
     }
 
-    face_methods!(face);
+    metadata_methods!(metadata);
 
     /// The media type of the content.
     #[must_use]
@@ -300,7 +300,7 @@ impl ResourceDescription {
 pub(crate) struct ResourceTemplateDescription {
     pub uri_template: Text,
     #[serde(flatten)]
-    pub face: Face,
+    pub metadata: Metadata,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -358,7 +358,7 @@ impl PromptArgument {
 #[derive(Serialize)]
 pub(crate) struct PromptDescription<'a> {
     #[serde(flatten)]
-    pub face: Cow<'a, Face>,
+    pub metadata: Cow<'a, Metadata>,
     #[serde(skip_serializing_if = "<[PromptArgument]>::is_empty")]
     pub arguments: &'a [PromptArgument],
 }

@@ -82,7 +82,7 @@ async fn respond(
 }
 
 fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {
-    let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.face.name, &error);
+    let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
     if prompt.arguments().map_err(internal)?.iter().any(|known| known.name == argument) {
         return Ok(prompt.completions.of(argument));
     }

@@ -18,7 +18,7 @@ use crate::call::deadline::run_or_ask;
 use crate::call::failure;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Face, PromptArgument, PromptDescription};
+use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
@@ -49,8 +49,8 @@ struct GetPromptResult<'a> {
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
     for prompt in call.server.prompts().filter(|prompt| call.lists(&prompt.access)) {
-        if !names.contains(&&*prompt.face.name) {
-            names.push(&prompt.face.name);
+        if !names.contains(&&*prompt.metadata.name) {
+            names.push(&prompt.metadata.name);
         }
     }
     let (names, next_cursor) = page(call, cursor(request)?.as_deref(), names)?;
@@ -67,22 +67,26 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {
-    let mut face = Cow::Borrowed(&prompt.face);
+    let mut metadata = Cow::Borrowed(&prompt.metadata);
     if !versions.is_empty() {
-        Face::set_meta(face.to_mut(), VERSIONS, json!(versions));
+        Metadata::set_meta(metadata.to_mut(), VERSIONS, json!(versions));
     }
-    PromptDescription { face, arguments }
+    PromptDescription { metadata, arguments }
 }
 
 /// The versions of a name, in the order in which they were added.
 fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
-    server.prompts().filter(|prompt| prompt.face.name == name).filter_map(|prompt| prompt.version.as_deref()).collect()
+    server
+        .prompts()
+        .filter(|prompt| prompt.metadata.name == name)
+        .filter_map(|prompt| prompt.version.as_deref())
+        .collect()
 }
 
 /// The prompt of that name: the version that is asked for, or the last that was added.
 fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
     let fits = |prompt: &&Rc<Prompt>| {
-        prompt.face.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
+        prompt.metadata.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
     };
     server.prompts().rev().find(fits)
 }
@@ -117,14 +121,14 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
 pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let Target::Prompt(prompt) = target else { return Err(mistargeted(call)) };
     let given = params::strings(request, "arguments")?;
-    let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.face.name, &error);
+    let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
 
     let missing: Vec<_> =
         prompt.arguments().map_err(internal)?.into_iter().filter(|argument| argument.required).collect();
     let missing = missing.iter().filter(|argument| given.iter().all(|(name, _)| *name != argument.name));
     let missing: Vec<_> = missing.map(|argument| format!("`{}`", argument.name)).collect();
     if !missing.is_empty() {
-        let message = format!("The prompt `{}` needs a value for {}.", prompt.face.name, missing.join(", "));
+        let message = format!("The prompt `{}` needs a value for {}.", prompt.metadata.name, missing.join(", "));
         return Err(RpcError::invalid_params(message));
     }
 
@@ -147,13 +151,13 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
 /// Runs the handler of a prompt to its end, and makes the response.
 async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Reply, RpcError> {
     let Some(made) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
-    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.face.name, error))?;
+    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();
-    let description = made.description.as_deref().or(prompt.face.description.as_deref());
+    let description = made.description.as_deref().or(prompt.metadata.description.as_deref());
     let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();
     envelope::complete(&call, GetPromptResult { description, messages }).map(Reply::Response)
 }
 
 fn mismatch(prompt: &Prompt, mistakes: &str) -> RpcError {
-    RpcError::invalid_params(format!("The arguments of the prompt `{}` do not fit: {mistakes}", prompt.face.name))
+    RpcError::invalid_params(format!("The arguments of the prompt `{}` do not fit: {mistakes}", prompt.metadata.name))
 }

@@ -43,7 +43,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
     let revision = call.cx.revision();
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
-        face: &tool.face,
+        metadata: &tool.metadata,
         input_schema: input.json(),
         output_schema: output.as_deref().map(|schema| {
             if revision.knows(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
@@ -57,8 +57,8 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
 /// The annotations, if there are any; with the tool's title, for clients that look for it there alone.
 fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
     let mut annotations = Cow::Borrowed(&tool.annotations);
-    if annotations.title.is_none() && tool.face.title.is_some() && !revision.knows(Feature::ToolTitle) {
-        annotations.to_mut().title.clone_from(&tool.face.title);
+    if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.knows(Feature::ToolTitle) {
+        annotations.to_mut().title.clone_from(&tool.metadata.title);
     }
     (*annotations != ToolAnnotations::default()).then_some(annotations)
 }
@@ -72,7 +72,7 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     let work = execute(&tool, arguments.unwrap_or(nothing.root()), &call.cx);
     let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
-    Ok(respond(call.clone(), tool.face.name.clone(), is_wrapped, work).boxed_local())
+    Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())
 }
 
 /// Runs a call of the tool `name` to its end, and makes its response. If structured content `is_wrapped`, it becomes an object.

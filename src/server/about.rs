@@ -113,9 +113,9 @@ impl ToolInfo {
     fn of(tool: &Tool) -> Option<Self> {
         let (input, output) = (tool.input_schema().ok()?, tool.output_schema().ok()?);
         Some(Self {
-            id: tool.face.name.clone(),
-            name: tool.face.name.clone(),
-            description: tool.face.description.clone(),
+            id: tool.metadata.name.clone(),
+            name: tool.metadata.name.clone(),
+            description: tool.metadata.description.clone(),
             input_schema: input.json().to_owned(),
             output_schema: output.map(|schema| schema.json().to_owned()),
             tool_type: match tool.origin {

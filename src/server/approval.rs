@@ -35,7 +35,7 @@ pub(super) enum Permission {
 pub(super) fn permission(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Permission {
     let Some(approval) = &tool.approval else { return Permission::Granted };
     let Some(question) = approval(&arguments.to_json().unwrap_or_default()) else { return Permission::Granted };
-    let name = &tool.face.name;
+    let name = &tool.metadata.name;
     let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments.text()));
     match cx.confirm_now(KEY, &message) {
         Ok(None) => Permission::Pending,
@@ -57,12 +57,11 @@ pub(super) fn permission(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Per
 fn shown(arguments: &str) -> String {
     let mut characters = arguments.chars();
     let shown = characters.by_ref().take(APPROVAL_CHARACTERS);
-    let mut shown: String = shown.map(|c| if is_deceptive(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-    let hidden = characters.as_str().len();
-    if hidden > 0 {
-        shown.push_str(&format!("… ({hidden} more bytes)"));
+    let shown: String = shown.map(|c| if is_deceptive(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    match characters.as_str().len() {
+        0 => shown,
+        hidden => format!("{shown}… ({hidden} more bytes)"),
     }
-    shown
 }
 
 /// Control characters, and characters that are invisible or change the direction of the text around them.

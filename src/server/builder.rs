@@ -142,7 +142,7 @@ impl Definitions {
 
     /// Returns the tool `name`.
     pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
-        self.tools.iter().find(|tool| tool.face.name == name)
+        self.tools.iter().find(|tool| tool.metadata.name == name)
     }
 
     /// Returns the resource at `uri`, however the URI is percent-encoded.
@@ -164,12 +164,12 @@ impl Definitions {
             return;
         }
         let explicit: Vec<_> =
-            self.tools.iter().filter(|tool| !is_derived(tool)).map(|tool| tool.face.name.clone()).collect();
+            self.tools.iter().filter(|tool| !is_derived(tool)).map(|tool| tool.metadata.name.clone()).collect();
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
-            let is_replaced = is_derived(tool) && explicit.contains(&tool.face.name);
+            let is_replaced = is_derived(tool) && explicit.contains(&tool.metadata.name);
             if is_replaced {
-                warnings.push(format!("the tool `{}` replaces the tool of {}", tool.face.name, tool.origin));
+                warnings.push(format!("the tool `{}` replaces the tool of {}", tool.metadata.name, tool.origin));
             }
             !is_replaced
         });

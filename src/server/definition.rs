@@ -11,7 +11,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::auth::scopes;
-use crate::protocol::description::{Face, Icon, is_blank};
+use crate::protocol::description::{Icon, Metadata, is_blank};
 use crate::uri_template::{has_scheme, normalized};
 
 const TWICE: &str = "is added twice";
@@ -34,7 +34,7 @@ impl Definitions {
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
-            let name = &*tool.face.name;
+            let name = &*tool.metadata.name;
             if let Origin::Agent { key, problem, tools } = &tool.origin {
                 let missing = || tools.iter().find(|name| self.tool(name).is_none());
                 let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
@@ -66,18 +66,18 @@ impl Definitions {
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for prompt in &self.prompts {
-            let new = seen.insert((&*prompt.face.name, prompt.version.as_deref()));
+            let new = seen.insert((&*prompt.metadata.name, prompt.version.as_deref()));
             let problem = prompt_problem(prompt)
                 .or_else(|| unless(new, "is added twice; give each its own version"))
                 .or_else(|| unless(self.agrees_with_its_versions(prompt), "has versions that need other scopes"));
-            refuse("prompt", &prompt.face.name, problem)?;
+            refuse("prompt", &prompt.metadata.name, problem)?;
         }
         self.check_caching()
     }
 
     /// Whoever may use one version of a prompt may use all of them: it is listed as one.
     fn agrees_with_its_versions(&self, prompt: &Prompt) -> bool {
-        let same_name = self.prompts.iter().find(|other| other.face.name == prompt.face.name);
+        let same_name = self.prompts.iter().find(|other| other.metadata.name == prompt.metadata.name);
         same_name.is_none_or(|first| first.access.scopes == prompt.access.scopes)
     }
 
@@ -115,13 +115,13 @@ fn unless(holds: bool, problem: &str) -> Option<String> {
 }
 
 fn tool_problem(tool: &Tool) -> Option<String> {
-    if let Some(problem) = name_problem(&tool.face.name) {
+    if let Some(problem) = name_problem(&tool.metadata.name) {
         return Some(problem);
     }
-    if tool.face.description.as_deref().is_none_or(is_blank) {
+    if tool.metadata.description.as_deref().is_none_or(is_blank) {
         return Some("has an empty description; a model chooses tools by it".into());
     }
-    if let Some(problem) = icon_problem(&tool.face.icons).or_else(|| scope_problem(&tool.access)) {
+    if let Some(problem) = icon_problem(&tool.metadata.icons).or_else(|| scope_problem(&tool.access)) {
         return Some(problem);
     }
     let input = tool.input_schema().err().map(|error| ("input", error));
@@ -132,7 +132,7 @@ fn tool_problem(tool: &Tool) -> Option<String> {
 
 fn resource_problem(Resource { description, access, cache, .. }: &Resource) -> Option<String> {
     unless(has_scheme(&description.uri), "has no scheme such as `kb://`")
-        .or_else(|| face_problem(&description.face))
+        .or_else(|| metadata_problem(&description.metadata))
         .or_else(|| scope_problem(access))
         .or_else(|| caching_problem(access, *cache))
 }
@@ -142,7 +142,7 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
         Ok(parsed) => parsed,
         Err(error) => return Some(format!("is not a template that can be matched: {error}")),
     };
-    face_problem(&template.description.face)
+    metadata_problem(&template.description.metadata)
         .or_else(|| scope_problem(&template.access))
         .or_else(|| caching_problem(&template.access, template.cache))
         .or_else(|| completion_problem(&template.completions, |name| parsed.variables().any(|known| known == name)))
@@ -150,8 +150,8 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
 
 fn prompt_problem(prompt: &Prompt) -> Option<String> {
     let version = prompt.version.as_deref();
-    let problem = name_problem(&prompt.face.name)
-        .or_else(|| face_problem(&prompt.face))
+    let problem = name_problem(&prompt.metadata.name)
+        .or_else(|| metadata_problem(&prompt.metadata))
         .or_else(|| scope_problem(&prompt.access))
         .or_else(|| version.and_then(name_problem).map(|problem| format!("has a version that {problem}")))
         .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
@@ -176,11 +176,11 @@ fn name_problem(name: &str) -> Option<String> {
     unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 of A-Z a-z 0-9 _ . -")
 }
 
-fn face_problem(face: &Face) -> Option<String> {
-    let blank = face.description.as_deref().is_some_and(is_blank);
-    unless(!is_blank(&face.name), "has an empty name")
+fn metadata_problem(metadata: &Metadata) -> Option<String> {
+    let blank = metadata.description.as_deref().is_some_and(is_blank);
+    unless(!is_blank(&metadata.name), "has an empty name")
         .or_else(|| unless(!blank, "has an empty description"))
-        .or_else(|| icon_problem(&face.icons))
+        .or_else(|| icon_problem(&metadata.icons))
 }
 
 fn icon_problem(icons: &[Icon]) -> Option<String> {

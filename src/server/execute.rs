@@ -40,7 +40,7 @@ pub(crate) enum Executed {
 /// Boxed, so that the module contains it once, for clients and for other tools.
 pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalBoxFuture<'static, Executed> {
     let called = Called {
-        name: tool.face.name.clone(),
+        name: tool.metadata.name.clone(),
         deadline: tool.deadline,
         hooks: tool.hooks.clone(),
         output: tool.output_schema(),
@@ -56,7 +56,7 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
             Permission::Invalid(error) => return ready(Executed::CannotAsk(error)).boxed_local(),
         }
     }
-    let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.face.name, &mistake));
+    let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.metadata.name, &mistake));
     let work = checked.and_then(|()| call());
     let mut input = Vec::new();
     if !tool.hooks.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
 
 /// Checks that the arguments fit the schema of the tool.
 fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResult> {
-    let name = &tool.face.name;
+    let name = &tool.metadata.name;
     let mistakes = mistakes(tool, arguments)
         .map_err(|error| broken(name, cx, &error.to_string(), "The tool cannot be called as it is defined."))?;
     if mistakes.is_empty() { Ok(()) } else { Err(refused(name, &mistakes.join("\n- "))) }
@@ -251,8 +251,8 @@ impl CallTools for McpServer {
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {
         let tool = self.tool(name).filter(|tool| permits(cx.auth(), &tool.access.scopes))?;
-        let description = tool.face.description.clone().unwrap_or_default();
-        Some(CallableTool { name: tool.face.name.clone(), description, input: tool.input_schema().ok()? })
+        let description = tool.metadata.description.clone().unwrap_or_default();
+        Some(CallableTool { name: tool.metadata.name.clone(), description, input: tool.input_schema().ok()? })
     }
 
     fn call<'a>(

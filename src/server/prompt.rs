@@ -16,7 +16,7 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, read};
 use crate::json::Value;
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Face, PromptArgument, Text, face_methods};
+use crate::protocol::description::{Metadata, PromptArgument, Text, metadata_methods};
 use crate::schema::{Schema, SchemaError};
 
 /// The messages of a prompt, and what they are for.
@@ -144,7 +144,7 @@ where
 ///     .complete("language", Completion::prefix(["Python", "Rust"]));
 /// ```
 pub struct Prompt {
-    pub(crate) face: Face,
+    pub(crate) metadata: Metadata,
     pub(crate) version: Option<Text>,
     pub(crate) access: Access,
     pub(crate) completions: Completions,
@@ -164,7 +164,7 @@ impl Prompt {
         H: Handler<Shape, Arguments: JsonSchema, Output: IntoPromptResult>,
     {
         Self {
-            face: Face::new(name),
+            metadata: Metadata::new(name),
             version: None,
             access: Access::default(),
             completions: Completions::default(),
@@ -174,7 +174,7 @@ impl Prompt {
         }
     }
 
-    face_methods!(face);
+    metadata_methods!(metadata);
     access_methods!();
     deadline_method!();
 

@@ -17,7 +17,7 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, NoArguments};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
-    Annotations, Face, ResourceDescription, ResourceTemplateDescription, Text, face_methods,
+    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, metadata_methods,
 };
 use crate::uri_template::{UriTemplate, UriTemplateError};
 
@@ -99,11 +99,11 @@ macro_rules! described_methods {
         /// The name for programs; the URI or the template where there is none.
         #[must_use]
         pub fn name(mut self, name: impl Into<Text>) -> Self {
-            self.$description.face.name = name.into();
+            self.$description.metadata.name = name.into();
             self
         }
 
-        face_methods!($description.face);
+        metadata_methods!($description.metadata);
 
         /// The media type of its contents, where a content itself names none.
         #[must_use]
@@ -235,7 +235,7 @@ impl ResourceTemplate {
         Self {
             parsed: UriTemplate::parse(&uri_template),
             description: ResourceTemplateDescription {
-                face: Face::new(uri_template.clone()),
+                metadata: Metadata::new(uri_template.clone()),
                 uri_template,
                 mime_type: None,
                 annotations: None,

@@ -17,7 +17,7 @@ use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::handler::Handler;
 use crate::call::result::IntoToolResult;
-use crate::protocol::description::{Face, Text, ToolAnnotations, face_methods};
+use crate::protocol::description::{Metadata, Text, ToolAnnotations, metadata_methods};
 use crate::schema::{Schema, SchemaError};
 
 /// A tool: a name, what it is for, and the function that does it.
@@ -54,7 +54,7 @@ use crate::schema::{Schema, SchemaError};
 pub struct Tool {
     pub(crate) deadline: Duration,
     pub(crate) most_arguments: usize,
-    pub(crate) face: Face,
+    pub(crate) metadata: Metadata,
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
@@ -126,7 +126,7 @@ impl Tool {
         Self {
             deadline: DEADLINE,
             most_arguments: usize::MAX,
-            face: Face::new(name),
+            metadata: Metadata::new(name),
             annotations: ToolAnnotations::default(),
             access: Access::default(),
             handler,
@@ -136,7 +136,7 @@ impl Tool {
         }
     }
 
-    face_methods!(face);
+    metadata_methods!(metadata);
     access_methods!();
 
     deadline_method!();
@@ -197,7 +197,7 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn requires_approval(mut self, question: impl Fn(&serde_json::Value) -> Option<Text> + 'static) -> Self {
-        self.face.set_meta(APPROVAL, true);
+        self.metadata.set_meta(APPROVAL, true);
         self.approval = Some(Rc::new(question));
         self
     }

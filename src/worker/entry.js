@@ -1,26 +1,26 @@
-// The way of a request into the module, and the answers that JavaScript gives if the module breaks.
+// Passes requests to the module, and answers them if the module breaks.
 
 import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
-/** Bytes. A body whose announced length is at most this has come with its head, so it is read before the module is called. */
+/** Bytes. A body with at most this `Content-Length` usually arrives with the headers, so it is read before the module is called. */
 const SMALL = 64 * 1024
 
 /**
- * Milliseconds after which a call is no longer under way, whatever has become of it. No handler may run longer than 300 s. The platform
- * stops a call 30 s after its client has gone, without running any of its code again.
+ * Milliseconds after which a call is forgotten. No handler may run longer than 300 s. The platform stops a call 30 s after its client has
+ * disconnected, without running any of its code again.
  */
 const LAPSE = 600_000
 
 let calls = 0
 
 /**
- * The calls that are under way, oldest first: what the answer to each is made of if the module breaks. None holds a body.
+ * The pending calls, oldest first, with the data for their answers if the module breaks. None holds a body.
  *
  * @typedef {object} Call
  * @property {number} started when it began, in milliseconds
- * @property {(outcome: object) => void} [end] ends it, once it waits in the module or is a stream that the module writes
- * @property {[string, string][]} headers what its answer has beside the usual headers
+ * @property {(outcome: object) => void} [end] ends it, if it waits in the module or is a stream that the module writes
+ * @property {[string, string][]} headers the headers of its answer besides the usual ones
  * @property {Uint8Array} [lines] the beginning of its log line, and then a line for each id
  * @property {boolean} isBatch whether its answer is an array
  *
@@ -28,14 +28,14 @@ let calls = 0
  */
 const underWay = new Map()
 
-/** How often the module has broken, and at which call it last did. */
+/** How often the module has broken, and the call at which it broke last. */
 let breaks = 0
 let broken
 
 /**
  * Answers a request.
  *
- * `answer` is the module's own function: it gives a Response, or the promise of one if it has to wait.
+ * `answer` is a function of the module. It returns a Response, or a promise of one if it has to wait.
  */
 export async function receive(request, env, context, answer) {
   const number = ++calls
@@ -43,21 +43,21 @@ export async function receive(request, env, context, answer) {
   const call = begin(number)
   let isStream = false
   try {
-    // No variable holds the body: the module copies it, and drops the copy when a handler waits.
+    // No variable holds the body. The module copies it, and drops the copy when a handler waits.
     const answered = answer(request, env, context, await small(request), number)
     if (answered instanceof Response) return answered
     const settled = settling(call, answered)
-    // If its client goes away, the platform stops a call without running any of its code again, unless it is told to wait for it.
+    // If the client disconnects, the platform stops a call without running any of its code again, unless `waitUntil` keeps it.
     context.waitUntil(settled)
     const outcome = await settled
-    if (!(outcome instanceof Response)) return told(outcome, call, request)
+    if (!(outcome instanceof Response)) return crashAnswer(outcome, call, request)
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
     return isStream ? relayed(number, call, outcome) : outcome
   } catch (error) {
-    // If the module has broken meanwhile, at another call, the next one knows nothing of this one.
+    // If the module has broken meanwhile at another call, the new module does not know this call.
     const isOwn = number === broken || breaks === before
     if (isOwn) console.error('Critical', error)
-    return told(isOwn ? BROKEN : INTERRUPTED, call, request)
+    return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call, request)
   } finally {
     if (!isStream) underWay.delete(number)
   }
@@ -76,11 +76,11 @@ function begin(number) {
 
 let hasWarmedUp = false
 
-/** Has the module answer a call of its own, once it has started: after a break, there are others to answer. */
+/** Lets the module answer a warm-up call, once per isolate. A module that starts after a break has real calls to answer. */
 export function warmUp(work, headers, body) {
   if (hasWarmedUp) return
   hasWarmedUp = true
-  // Whatever goes wrong here must not keep the module from starting, and a Request cannot be made yet.
+  // An error here must not stop the module from starting. A Request cannot be constructed yet.
   const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
   const bytes = body.slice()
   queueMicrotask(() => {
@@ -93,8 +93,8 @@ export function warmUp(work, headers, body) {
 }
 
 /**
- * The body, if its length is announced and small. Any other body is read by the module once it wants it; so is one that breaks off,
- * and the module then finds that out for itself.
+ * Returns the body if its announced length is small. The module reads any other body when it needs it. It also reads a body whose
+ * connection failed, and reports that failure itself.
  */
 async function small(request) {
   if (!(announced(request) <= SMALL)) return undefined
@@ -105,13 +105,13 @@ async function small(request) {
   }
 }
 
-/** The announced length of the body, at which HTTP ends it; NaN without one. */
+/** Returns the `Content-Length`, or NaN without one. */
 function announced(request) {
   const length = request.headers.get('content-length')
   return length === null ? NaN : Number(length)
 }
 
-/** Resolves with the answer to the call, or, when the module breaks, with an outcome: the module's own promise would stay pending. */
+/** Resolves with the answer to the call, or with an outcome if the module breaks: its own promise would stay pending then. */
 function settling(call, answered) {
   return new Promise((resolve) => {
     call.end = resolve
@@ -122,7 +122,7 @@ function settling(call, answered) {
   })
 }
 
-/** The same stream, which ends with an error if the module breaks. */
+/** Returns the same stream, which ends with an error if the module breaks. */
 function relayed(number, call, response) {
   const source = response.body.getReader()
   const events = new ReadableStream({
@@ -154,13 +154,13 @@ function relayed(number, call, response) {
   return new Response(events, response)
 }
 
-/** The body of a request, if it is at most `limit` bytes long; else the number of bytes after which it was given up. */
+/** Returns the body of a request if it has at most `limit` bytes, or else the number of bytes that were read. */
 export async function read(request, limit) {
   const isShort = request.body === null || announced(request) <= limit
   return isShort ? new Uint8Array(await request.arrayBuffer()) : limited(request.body, limit)
 }
 
-/** Keeps the headers that the answer to a call has beside the usual ones if the module breaks. */
+/** Keeps the additional headers of the answer to a call if the module breaks. */
 export function keepHeaders(number, headers) {
   const call = underWay.get(number)
   if (call) call.headers = headers
@@ -170,7 +170,7 @@ export function keepHeaders(number, headers) {
 export function keepAnswer(number, lines, isBatch) {
   const call = underWay.get(number)
   if (!call) return
-  // The bytes are the module's, and will be others when it goes on.
+  // The bytes are memory of the module, which changes when it runs again.
   call.lines = lines.slice()
   call.isBatch = isBatch
 }
@@ -183,17 +183,17 @@ const INTERRUPTED = {
 }
 const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }
 
-/** The module has broken while it worked on the call of that number. All calls that wait are answered at once. */
+/** Reports that the module has broken at the call `number`. All waiting calls are answered at once. */
 export function broke(number) {
   breaks++
   broken = number
-  // The next request gets a new instance; nothing else may, since what this one has left behind, such as a timer, would call into it.
+  // The next request creates a new instance. Timers of this instance must not run in it.
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...underWay]) end?.(other === number ? BROKEN : INTERRUPTED)
 }
 
-/** The answer to a call that the module does not answer any more. */
-function told(outcome, call, request) {
+/** Returns the answer to a call that the module cannot answer any more. */
+function crashAnswer(outcome, call, request) {
   const [begun, ...ids] = linesOf(call, request.headers.get('cf-ray'))
   log(outcome, begun, call)
   const headers = new Headers(JSON_HEADERS)
@@ -201,34 +201,34 @@ function told(outcome, call, request) {
   return new Response(errors(outcome, ids, call), { status: outcome.status, headers })
 }
 
-/** The beginning of the log line, and the ids as they were sent. The module tells neither before it has read the message. */
+/** Returns the beginning of the log line, and the ids as they were sent. The module provides both once it has parsed the message. */
 function linesOf({ lines }, requestId) {
   if (lines) return new TextDecoder().decode(lines).split('\n')
   const line = JSON.stringify({ event: 'request', request_id: requestId ?? undefined })
   return [line.slice(0, -1)]
 }
 
-/** An error for each id, or one without an id, as JSON. */
+/** Returns an error for each id, or one without an id, as JSON. */
 function errors({ message }, ids, { isBatch }) {
   const error = JSON.stringify({ code: INTERNAL_ERROR, message })
-  // An id is written as it was sent: parsed, a long number would be rounded.
+  // Ids are copied as text, since parsing would round long numbers.
   const all = ids.map((id) => `{"jsonrpc":"2.0","id":${id},"error":${error}}`)
   if (isBatch && all.length > 0) return `[${all.join()}]`
   return all[0] ?? `{"jsonrpc":"2.0","error":${error}}`
 }
 
-/** Writes the log line of a call as the module would have written it. */
+/** Writes the log line of a call in the format of the module. */
 function log({ status }, begun, { started }) {
   const line = `${begun},"status":${status},"error":${INTERNAL_ERROR},"ms":${Date.now() - started}}`
   if (status < 500) console.log(line)
   else console.error(line)
 }
 
-// Once made, they are copied faster than read from an object.
+// Copying a Headers object is faster than making one from an object.
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
 
-/** A response of these bytes; as JSON, if no headers are said. */
+/** Returns a response with these bytes. Without `headers` it is JSON. */
 export function respond(status, bytes, headers = JSON_HEADERS) {
-  // The bytes are the module's, and will be others when it goes on.
+  // The bytes are memory of the module, which changes when it runs again.
   return new Response(bytes.length === 0 ? null : bytes.slice(), { status, headers })
 }

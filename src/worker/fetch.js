@@ -1,7 +1,7 @@
-// Requests to other servers, and bodies that are read to a limit.
+// Requests to other servers, and reading bodies up to a limit.
 
 /**
- * The bytes of `body`, a stream, if they are at most `limit`; else the number of bytes after which it was given up.
+ * Returns the bytes of the stream `body` if there are at most `limit`, or else the number of bytes that were read.
  */
 export async function limited(body, limit) {
   const chunks = []
@@ -15,9 +15,9 @@ export async function limited(body, limit) {
 }
 
 /**
- * What another server answers: its status, its Retry-After, and its body as `limited` gives it.
+ * Sends a request, and returns the status, the Retry-After header, and the body as `limited` returns it.
  *
- * A redirect is not followed: what is sent to one server, a token among it, is for no other.
+ * Redirects are not followed, since they would send the token to another server.
  */
 export async function ask(url, method, headers, body, limit, signal) {
   const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' })
