@@ -117,13 +117,15 @@ pub use auth::{
     AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
     TokenRefusal, TokenValidator,
 };
-pub use call::ask::{Elicited, Root, Sampled, Sampling};
 pub use call::context::Context;
+pub use call::elicitation::Elicited;
 pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
 pub use call::handler::Handler;
 pub use call::input_error::InputError;
 pub use call::request_info::RequestInfo;
 pub use call::result::{IntoToolResult, Json, ToolResult};
+pub use call::roots::Root;
+pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::step::Step;
 pub use http::{AllowedOrigins, Endpoint, Limits};

@@ -122,7 +122,7 @@ impl AnyToolHandler for WithRun {
         }
         let with_run = move |ended: Result<ToolResult, HandlerError>| {
             let status = if ended.is_ok() { Status::Success } else { Status::Failed };
-            let run = json!({ "status": status, "steps": cx.exchange().step_runs() });
+            let run = json!({ "status": status, "steps": cx.rounds().step_runs() });
             match ended {
                 Ok(result) => Ok(result.meta(RUN, run)),
                 Err(error) => Err(error.meta(RUN, run)),

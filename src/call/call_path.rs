@@ -1,22 +1,24 @@
-//! Call paths: where a piece of work stands within a call.
+//! Call paths: the position of a step or nested call within a call.
 //!
-//! A handler that asks its client runs again from its beginning in the next round. A place is the same in each round, so that the
-//! work at it finds the results and answers of earlier rounds. It names the nested tool calls and the steps that lead to the work,
-//! outermost first, each by a digest of its name and its input. Equal ones under the same parent are counted. Different inputs
-//! share no counter, so the order in which `join!` polls its futures does not matter.
+//! A handler that asks its client runs again from its beginning in the next round. Its steps and calls must then find
+//! the results and answers of earlier rounds, so a position must be the same in each round. A position lists the nested
+//! tool calls and steps that contain the work, outermost first. Each is a digest of its name and its input.
+//!
+//! Equal steps or calls with the same parent are counted. Steps with different inputs have separate counters, so the
+//! order in which `join!` polls its futures does not matter.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use super::exchange::Exchange;
+use super::rounds::Rounds;
 use crate::json::canonical;
 
-/// Digits of a digest that a question's key shows.
+/// The number of digits of a digest in the key of a question.
 const SHOWN: usize = 8;
 
-/// The path of the innermost running step of a call, or of the call itself. All contexts of the call share it.
+/// The path of the innermost running step, or of the call if no step is running. All contexts of the call share it.
 pub(crate) struct Place(RefCell<Rc<CallPath>>);
 
 impl Place {
@@ -28,35 +30,36 @@ impl Place {
         self.0.borrow().clone()
     }
 
-    /// Enters a step, and returns the path around it.
+    /// Enters a step, and returns the previous path.
     pub(crate) fn enter(&self, path: Rc<CallPath>) -> Rc<CallPath> {
         self.0.replace(path)
     }
 }
 
-/// Where a piece of work stands. The default is the outermost call.
+/// The position of a step or nested call within a call. The default is the outermost call.
 #[derive(Default)]
 pub(crate) struct CallPath {
-    /// The place of the innermost nested call; empty in the outermost call.
+    /// The position of the innermost nested call. It is empty in the outermost call.
     call: String,
-    /// The place of the innermost nested call or step. Each segment ends with `/`, so a place begins with the places around it.
+    /// The position of the innermost nested call or step. Each segment ends with `/`, so the position of a parent is a
+    /// prefix.
     place: String,
-    /// The start of the keys of this call's questions, such as `delete-3f2a9c01/`; empty in the outermost call.
+    /// The prefix of question keys in this call, such as `delete-3f2a9c01/`. It is empty in the outermost call.
     prefix: String,
 }
 
 impl CallPath {
-    /// The path of a nested call of `tool`.
-    pub(crate) fn of_call(&self, tool: &str, arguments: &str, exchange: &Exchange) -> Self {
-        let (digest, ordinal) = self.next("call", tool, arguments, exchange);
+    /// Returns the path of a nested call of `tool`.
+    pub(crate) fn of_call(&self, tool: &str, arguments: &str, rounds: &Rounds) -> Self {
+        let (digest, ordinal) = self.next("call", tool, arguments, rounds);
         let place = format!("{}{digest}{ordinal}/", self.place);
         let shown = digest.get(..SHOWN).unwrap_or_default();
         Self { call: place.clone(), place, prefix: format!("{}{tool}-{shown}{ordinal}/", self.prefix) }
     }
 
-    /// The path of a step within the same call.
-    pub(crate) fn of_step(&self, step: &str, input: &str, exchange: &Exchange) -> Self {
-        let (digest, ordinal) = self.next("step", step, input, exchange);
+    /// Returns the path of a step within the same call.
+    pub(crate) fn of_step(&self, step: &str, input: &str, rounds: &Rounds) -> Self {
+        let (digest, ordinal) = self.next("step", step, input, rounds);
         let place = format!("{}{digest}{ordinal}/", self.place);
         Self { call: self.call.clone(), place, prefix: self.prefix.clone() }
     }
@@ -65,40 +68,43 @@ impl CallPath {
         &self.place
     }
 
-    /// The key under which the client sees the question `key` of this call; `None` for one that could be taken for a nested call's.
+    /// Returns the key that the client sees for the question `key` of this call. Returns `None` if `key` has the form
+    /// of a nested call's key.
     pub(crate) fn question_key(&self, key: &str) -> Option<String> {
         (!looks_nested(key)).then(|| format!("{}{key}", self.prefix))
     }
 
-    /// The idempotency key of the work at this place, in the call with this id.
+    /// Returns the idempotency key of the work at this position, in the call with this id.
     pub(crate) fn idempotency_key(&self, call_id: &str) -> String {
         digest(&self.place, "idempotency", call_id, "null")
     }
 
-    /// What an answer is bound to: the call that asks, and the question's method and parameters.
+    /// Returns the digest that binds an answer to its question: of the call that asks, and of the question's method and
+    /// parameters.
     pub(crate) fn question(&self, question: &serde_json::Value) -> String {
         digest(&self.call, "question", "", &question.to_string())
     }
 
-    /// The digest of a call or step, and its ordinal where it is not the first of its kind.
-    fn next(&self, kind: &str, name: &str, input: &str, exchange: &Exchange) -> (String, String) {
+    /// Returns the digest of a nested call or step, and the suffix with its ordinal. The suffix of the first one is
+    /// empty.
+    fn next(&self, kind: &str, name: &str, input: &str, rounds: &Rounds) -> (String, String) {
         let digest = digest(&self.place, kind, name, input);
-        let nth = exchange.count(&digest);
+        let nth = rounds.count(&digest);
         let ordinal = if nth > 1 { format!(".{nth}") } else { String::new() };
         (digest, ordinal)
     }
 }
 
-/// 128 bits of a SHA-256, in hexadecimal. `input` is JSON, of which only the canonical form counts.
+/// Returns 128 bits of a SHA-256, in hexadecimal. `input` is JSON, and only its canonical form counts.
 fn digest(place: &str, kind: &str, name: &str, input: &str) -> String {
-    // The name comes last, since it alone may contain a NUL.
+    // The name comes last because only the name may contain a NUL.
     let text = format!("{place}\0{kind}\0{}\0{name}", canonical::of_text(input));
     let digest = Sha256::digest(text);
     let half = digest.first_chunk().copied().unwrap_or_default();
     format!("{:032x}", u128::from_be_bytes(half))
 }
 
-/// Whether `key` starts as the keys of nested calls do: with a name, a digest, perhaps an ordinal, and a slash.
+/// Returns whether `key` starts like the key of a nested call: a name, a digest, an optional ordinal, and a slash.
 fn looks_nested(key: &str) -> bool {
     let Some((call, _)) = key.split_once('/') else { return false };
     let is_ordinal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -112,7 +118,7 @@ mod tests {
     use super::looks_nested;
 
     #[test]
-    fn only_keys_of_the_nested_form_are_refused() {
+    fn keys_in_the_form_of_nested_calls_are_detected() {
         for key in ["delete-3f2a9c01/confirm", "delete-3f2a9c01.2/confirm", "a.b-00000000/x/y", "-3f2a9c01/"] {
             assert!(looks_nested(key), "{key}");
         }

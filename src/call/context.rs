@@ -1,4 +1,4 @@
-//! What a server function and a handler can learn of the request.
+//! The context of a call: the request that a handler answers.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::call_path::{CallPath, Place};
 use super::error::HandlerError;
-use super::exchange::Exchange;
 use super::notifications::Outbox;
 use super::request_info::{PerCaller, RequestInfo};
 use super::result::ToolResult;
+use super::rounds::Rounds;
 use crate::auth::Principal;
 use crate::host::Host;
 use crate::json::{Document, JsonLimits};
@@ -24,15 +24,15 @@ use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
 use crate::schema::Schema;
 
-/// The tools of a server, as its handlers call them.
+/// The tools of a server that handlers can call.
 pub(crate) trait CallTools {
     /// Returns the name of the server.
     fn name(&self) -> &str;
 
-    /// Describes the tool `name`, if it exists for the caller of `cx` and the caller has its scopes.
+    /// Describes the tool `name`, if it exists for the caller of `cx` and the caller has the tool's scopes.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
 
-    /// Calls the tool `name` within the call of `cx`.
+    /// Calls the tool `name` as a nested call of `cx`.
     fn call<'a>(
         &'a self,
         name: &'a str,
@@ -53,45 +53,45 @@ pub(crate) fn unknown_tool(name: &str) -> String {
     format!("Unknown tool `{}`. Call tools/list for the available tools.", shortened(name))
 }
 
-/// The request that a handler answers. Cheap to clone.
+/// The context of a call: the caller, the request and the client. Cloning is cheap.
 #[derive(Clone)]
 pub struct Context {
     of_request: Rc<OfRequest>,
     tools: Option<Rc<dyn CallTools>>,
-    /// How many calls of tools this one is within.
+    /// The number of tool calls that contain this one.
     depth: u8,
     place: Rc<Place>,
 }
 
-/// What is the same for all calls that a request leads to.
+/// The data that a request shares with all its nested calls.
 struct OfRequest {
     request: RequestInfo,
     id: RequestId,
     revision: Revision,
     client: PerCaller<Option<Implementation>>,
     host: Rc<dyn Host>,
-    exchange: Rc<Exchange>,
-    /// The `_meta` of its parameters, as it was sent.
+    rounds: Rc<Rounds>,
+    /// The `_meta` of the parameters, as it was sent.
     meta: PerCaller<Option<Box<str>>>,
     traceparent: Option<Box<str>>,
-    /// The URL that the endpoint is configured with.
+    /// The configured URL of the endpoint.
     resource: Option<Box<str>>,
     live: Option<Live>,
 }
 
-/// What only an answer that may become a stream has.
+/// The parts of a context whose response may become a stream.
 pub(crate) struct Live {
-    /// Where notifications go.
+    /// The notifications of the call.
     pub outbox: Outbox,
-    /// The server's name, which log messages carry.
+    /// The name of the server, for log messages.
     pub logger: Text,
-    /// Ready when the client has gone away.
+    /// Ready when the client has disconnected.
     pub gone: Shared<LocalBoxFuture<'static, ()>>,
-    /// Whether the handler looks at that itself.
+    /// Whether the handler watches `gone` itself.
     pub is_watched: Cell<bool>,
 }
 
-/// What a context is made of.
+/// The fields of a new context.
 pub(crate) struct Parts {
     pub request: RequestInfo,
     pub id: RequestId,
@@ -102,15 +102,15 @@ pub(crate) struct Parts {
     /// The `_meta` of the parameters, as it was sent.
     pub meta: Option<Box<str>>,
     pub traceparent: Option<Box<str>>,
-    /// The URL that the endpoint is configured with.
+    /// The configured URL of the endpoint.
     pub resource: Option<Box<str>>,
-    /// Bytes that a request state may have.
+    /// The maximum size of a request state, in bytes.
     pub state_limit: usize,
     pub live: Option<Live>,
 }
 
 impl Parts {
-    /// The parts of a request that tells nothing about its client.
+    /// Creates the parts of a request without information about its client.
     pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Rc<dyn Host>) -> Self {
         let (client, capabilities, meta, traceparent, resource, live) = Default::default();
         let state_limit = STATE_BYTES;
@@ -125,7 +125,7 @@ impl Context {
         let of_request = OfRequest {
             client: request.per_caller(client),
             meta: request.per_caller(meta),
-            exchange: Rc::new(Exchange::new(capabilities, state_limit)),
+            rounds: Rc::new(Rounds::new(capabilities, state_limit)),
             request,
             id,
             revision,
@@ -137,15 +137,16 @@ impl Context {
         Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
     }
 
-    /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
-    /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
+    /// Creates a context for calls that the program itself makes by [`execute_tool`](McpServer::execute_tool), with the
+    /// caller and the headers of `request`, on `host`. Such a context cannot ask a client for input, and it drops
+    /// notifications.
     pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
-    /// The context of a call of the tool `name` within this one. `arguments` is JSON.
+    /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.
     pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
-        let path = self.path().of_call(name, arguments, self.exchange());
+        let path = self.path().of_call(name, arguments, self.rounds());
         Self {
             of_request: self.of_request.clone(),
             tools: Some(tools),
@@ -154,7 +155,7 @@ impl Context {
         }
     }
 
-    /// Where the work that is being polled stands in the call.
+    /// Returns the position in the call of the work that is being polled.
     pub(crate) fn path(&self) -> Rc<CallPath> {
         self.place.path()
     }
@@ -163,95 +164,98 @@ impl Context {
         &self.place
     }
 
-    /// Whether the call had an earlier round, or can have another one. If not, no result has to be remembered.
+    /// Returns whether the call had an earlier round or can have another one. If not, no result has to be remembered.
     pub(crate) fn has_rounds(&self) -> bool {
-        self.exchange().has_rounds()
+        self.rounds().spans_rounds()
     }
 
     pub(crate) fn depth(&self) -> u8 {
         self.depth
     }
 
-    /// Who calls; `None` on an endpoint without authentication.
+    /// Returns the caller, or `None` on an endpoint without authentication.
     pub fn auth(&self) -> Option<&Principal> {
         self.of_request.request.principal()
     }
 
-    /// The program that calls, as it names itself. For display and logs: anyone can claim any name.
+    /// Returns the name and version of the client. Use it for display and logs only: it is not verified.
     ///
-    /// Clients of older revisions name themselves only when they open, so that this is `None` in their later requests.
+    /// Clients of older revisions send it only in `initialize`, so it is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
         self.of_request.client.read().as_ref()
     }
 
-    /// The JSON-RPC id of the request.
+    /// Returns the JSON-RPC id of the request.
     pub fn request_id(&self) -> &RequestId {
         &self.of_request.id
     }
 
-    /// The revision of the protocol that the request is written in.
+    /// Returns the protocol revision of the request.
     pub fn revision(&self) -> Revision {
         self.of_request.revision
     }
 
-    /// The member `name` of the request's `_meta`, if the client sent one: `progressToken`, or what a client and a server have agreed on
-    /// between themselves, such as `example.com/tenant`.
+    /// Returns the member `name` of the request's `_meta`, if the client sent it. Examples are `progressToken`, and
+    /// members that a client and a server agree on, such as `example.com/tenant`.
     pub fn meta(&self, name: &str) -> Option<serde_json::Value> {
         let meta = self.of_request.meta.read().as_deref()?;
         let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
         document.root().get(name)?.to_json()
     }
 
-    /// The URL that was asked, with what its sender says of the host: not to be believed in where something rests on it.
+    /// Returns the URL of the request. Its host comes from the client, so do not base security decisions on it.
     pub fn url(&self) -> String {
         self.of_request.request.url()
     }
 
-    /// The W3C trace context that the client sent (`traceparent`), for calls of one's own to be part of the same trace.
+    /// Returns the W3C trace context that the client sent (`traceparent`). Send it with your own requests to make them
+    /// part of the same trace.
     pub fn traceparent(&self) -> Option<&str> {
         self.of_request.traceparent.as_deref()
     }
 
-    /// The HTTP header of that name, whatever its case.
+    /// Returns the HTTP header `name`. Names are case-insensitive.
     pub fn header(&self, name: &str) -> Option<String> {
         self.of_request.request.header(name)
     }
 
-    /// What the [server function](RequestInfo::extend), or a handler before, has kept of that type for this request.
+    /// Returns the value of type `T` that the [server function](RequestInfo::extend) or an earlier handler stored for
+    /// this request.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
         self.of_request.request.extension()
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
+    /// Returns the time of the host's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub fn now_ms(&self) -> u64 {
         self.of_request.host.now_ms()
     }
 
-    /// Tells the client how far the work has come: `progress` of `total`, if that is known, and what is being done.
+    /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
     ///
-    /// It is sent at once, on the stream of the answer, if the client has asked for progress and takes such a stream; else it
-    /// is dropped. So is a `progress` that is no more than the one before it.
+    /// It is sent at once, on the stream of the response. It is dropped if the client did not send a progress token, if
+    /// the response cannot be a stream, or if `progress` is not greater than before.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
         if let Some(live) = self.live().filter(|_| self.depth == 0) {
             live.outbox.progress(progress, total, &message.into());
         }
     }
 
-    /// Sends the client a log message: `data` is a text, or anything else that is JSON.
+    /// Sends a log message to the client. `data` is a text or any other value that serializes to JSON.
     ///
-    /// It is sent at once, on the stream of the answer, if the server [declares](crate::McpServerBuilder::logging)
-    /// log messages, and the client wants those of this level and takes such a stream; else it is dropped. It must hold no
-    /// secret and nothing of the server's inside.
+    /// It is sent at once, on the stream of the response. It is dropped if the server does not
+    /// [declare](crate::McpServerBuilder::logging) log messages, if the client did not ask for this level, or if the
+    /// response cannot be a stream. Do not include secrets or internals of the server.
     pub fn log(&self, level: LogLevel, data: impl Serialize) {
         if let Some(live) = self.live() {
             live.outbox.log(level, &live.logger, data);
         }
     }
 
-    /// Calls the tool `name` of the same server for the same caller, as a request of the client would: the tool's scopes, schema, hooks
-    /// and deadline apply. Its progress notifications are dropped. Its questions are asked.
+    /// Calls the tool `name` of the same server for the same caller, as a request of the client would. The tool's
+    /// scopes, schema, hooks and deadline apply. Its progress notifications are dropped. Its questions are sent to the
+    /// client.
     ///
-    /// A failure of the tool, and arguments that do not fit its schema, are a result with [`is_error`](ToolResult::is_error).
+    /// If the tool fails, or if the arguments do not fit its schema, the result has [`is_error`](ToolResult::is_error).
     ///
     /// # Errors
     /// The tool does not exist, the caller lacks a scope, `arguments` is not an object, or tool calls are nested too deeply.
@@ -285,11 +289,14 @@ impl Context {
         self.tools.as_ref().map(|tools| tools.name())
     }
 
-    /// Is ready when the client has gone away, so that the work is for nobody.
+    /// Completes when the client has disconnected and no longer needs the result.
     ///
-    /// A client of 2026-07-28 that closes the stream of an answer has cancelled the request, and the handler is dropped
-    /// where it waits, unless it looks at this: it then goes on to its end, and can put things in order. Clients of older
-    /// revisions may close a stream for other reasons. A JSON answer that is pending is not told at all.
+    /// A client of 2026-07-28 cancels a request by closing the stream of its response. The handler is then dropped at
+    /// its next await point. A handler that calls this method is not dropped: it runs to its end, so that it can clean
+    /// up.
+    ///
+    /// Clients of older revisions may close a stream for other reasons. While a response is plain JSON, a disconnect is
+    /// not detected.
     pub async fn cancelled(&self) {
         match self.live() {
             Some(live) => {
@@ -300,15 +307,15 @@ impl Context {
         }
     }
 
-    pub(crate) fn exchange(&self) -> &Exchange {
-        &self.of_request.exchange
+    pub(crate) fn rounds(&self) -> &Rounds {
+        &self.of_request.rounds
     }
 
-    pub(crate) fn shared_exchange(&self) -> &Rc<Exchange> {
-        &self.of_request.exchange
+    pub(crate) fn shared_rounds(&self) -> &Rc<Rounds> {
+        &self.of_request.rounds
     }
 
-    /// The URL that the endpoint is configured with, if there is one.
+    /// Returns the configured URL of the endpoint, if there is one.
     pub(crate) fn resource(&self) -> Option<&str> {
         self.of_request.resource.as_deref()
     }

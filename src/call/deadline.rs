@@ -1,4 +1,4 @@
-//! Running a handler: to its end, to its deadline, or to a question that only the client can answer.
+//! Runs a handler to its end, its deadline, or a question to the client.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,20 +20,21 @@ pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLI
 
 /// How a handler ended.
 pub(crate) enum Ended<T> {
-    /// With what it returned.
+    /// The handler returned this value.
     Done(T),
-    /// At a question whose answer is not there yet.
+    /// The handler waits for the answer to a question.
     Asks,
-    /// Not in time.
+    /// The deadline passed.
     Late,
 }
 
 /// Runs `work` for at most `limit`.
 ///
-/// A question ends it once no step is running that could still finish, so that no step is broken off and run again.
+/// A question ends the run once no running step could still finish. This avoids cancelling a step that would have to
+/// run again.
 ///
-/// The timer is set only once the handler waits for something: most do not, and to set it costs more than they do. A handler
-/// that never waits cannot be stopped.
+/// The timer is set when the handler first waits. Most handlers never wait, and setting a timer costs more than running
+/// them. A handler that never waits cannot be stopped.
 pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
@@ -43,8 +44,8 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
             if let Poll::Ready(done) = work.as_mut().poll(task) {
                 return Poll::Ready(Ended::Done(done));
             }
-            let exchange = cx.exchange();
-            if exchange.is_round_over() || is_late && exchange.has_questions() {
+            let rounds = cx.rounds();
+            if rounds.is_round_over() || is_late && rounds.has_questions() {
                 return Poll::Ready(Ended::Asks);
             }
             if is_late {
@@ -54,25 +55,28 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
             if timer.poll_unpin(task).is_pending() {
                 return Poll::Pending;
             }
-            // What became ready together with the timer is not lost.
+            // Poll once more, so that work that became ready together with the timer is not lost.
             is_late = true;
         }
     })
     .await;
     if cx.depth() == 0 {
-        for warning in cx.exchange().warnings() {
+        for warning in cx.rounds().warnings() {
             failure::warn_of_rounds(cx.host(), &warning);
         }
     }
     ended
 }
 
-/// What a caller is told of a handler that was not done in time.
+/// Returns the error text for a handler that exceeded its deadline.
 pub(crate) fn late(limit: Duration) -> String {
-    format!("It was not done within {} s, and was given up. Ask for less at once, or try again later.", limit.as_secs())
+    format!(
+        "The call did not finish within {} s and was cancelled. Ask for less at once, or try again later.",
+        limit.as_secs()
+    )
 }
 
-/// Runs the handler of a prompt or a resource; `None`, if it asks for something first.
+/// Runs the handler of a prompt or a resource. Returns `None` if it asks the client for input.
 pub(crate) async fn run_or_ask<F: Future>(
     cx: &Context,
     deadline: Duration,
@@ -85,7 +89,8 @@ pub(crate) async fn run_or_ask<F: Future>(
     }
 }
 
-/// Runs a function that lists or completes, which cannot ask: their methods have no way to carry a question.
+/// Runs a list or completion function. It cannot ask the client for input, because these methods have no result that
+/// carries a question.
 pub(crate) async fn run_only<F: Future>(
     cx: &Context,
     deadline: Duration,
@@ -93,16 +98,14 @@ pub(crate) async fn run_only<F: Future>(
     work: F,
 ) -> Result<F::Output, RpcError> {
     let done = run_or_ask(cx, deadline, work).await?;
-    done.ok_or_else(|| {
-        failure::internal(cx.host(), name, &"a function that lists or completes has asked the client for input")
-    })
+    done.ok_or_else(|| failure::internal(cx.host(), name, &"a list or completion function asked the client for input"))
 }
 
-/// The builder method of everything that has a handler, and so a `deadline`.
+/// The builder method `deadline`, for items with a handler.
 macro_rules! deadline_method {
     () => {
-        /// Sets how long the handler may take, once it waits for something: 30 s by default, and at most 300 s. After that the caller gets
-        /// an error, and the handler is dropped where it waits. A handler that never waits cannot be stopped.
+        /// Sets the deadline of the handler: 30 s by default, at most 300 s. When it passes, the caller gets an error
+        /// and the handler is dropped at its current await point. A handler that never waits cannot be stopped.
         #[must_use]
         pub fn deadline(mut self, time: std::time::Duration) -> Self {
             self.deadline = time.min($crate::call::deadline::LONGEST_DEADLINE);

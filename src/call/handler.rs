@@ -1,8 +1,8 @@
-//! Plain async functions as handlers.
+//! Async functions as handlers.
 //!
-//! A handler takes nothing, its arguments, the [`Context`], or both in this order. The marker types say which of these
-//! shapes a function has, so that one name, [`Handler`], covers them all; nobody writes them. What the arguments and the
-//! result have to be beyond that is for tools, prompts and resources to say.
+//! A handler takes no parameters, its arguments, the [`Context`], or both in this order. A marker type for each of
+//! these shapes lets one trait, [`Handler`], cover them all. The compiler infers the marker. Tools, prompts and
+//! resources add their own requirements on arguments and results.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -29,16 +29,16 @@ pub struct TakesContext;
 /// `async fn(A, Context)`
 pub struct TakesBoth<A>(PhantomData<A>);
 
-/// An async function that answers a call. It need not be `Send`: a Worker has one thread.
+/// An async function that answers a call. It does not have to be `Send`, because a Worker has one thread.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a handler",
     label = "not an async function of (), (Arguments), (Context) or (Arguments, Context)",
     note = "Arguments must be `Deserialize` and own what they hold"
 )]
 pub trait Handler<Shape>: 'static {
-    /// What the arguments are read into.
+    /// The type of the arguments.
     type Arguments: DeserializeOwned + 'static;
-    /// What the function returns.
+    /// The return type of the function.
     type Output: 'static;
 
     /// Calls the function.
@@ -69,8 +69,8 @@ handler!(TakesArguments<A>, (A), A, (A), |a, _cx| (a));
 handler!(TakesContext, (), NoArguments, (Context), |_a, cx| (cx));
 handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
 
-/// Reads arguments that fit their schema into their type, or says which of them the type does not take: it may refuse what no
-/// schema can say, such as a string with a form of its own.
+/// Deserializes arguments that fit their schema. The error names the arguments that the type rejects: a type can reject
+/// values that a schema cannot exclude, such as a string with a format of its own.
 pub(crate) fn read<A: DeserializeOwned>(arguments: Value<'_>) -> Result<A, String> {
     deserialize::read(arguments).map_err(|error| describe_type_error(&error))
 }

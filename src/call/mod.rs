@@ -3,33 +3,39 @@
 //! | module | content |
 //! |---|---|
 //! | `request_info` | the HTTP request that a server is built for |
-//! | `context` | what a handler learns about its call |
+//! | `context` | the context of a call |
 //! | `error` | the error of a handler |
-//! | `input_error` | the error of a question |
+//! | `input_error` | the error of a question to the client |
 //! | `handler` | async functions as handlers |
 //! | `result` | results of tools |
-//! | `ask` | elicitation, sampling and roots |
-//! | `exchange` | questions, answers and steps over the rounds of a call |
+//! | `ask` | questions to the client |
+//! | `elicitation` | elicitation |
+//! | `sampling` | sampling |
+//! | `roots` | roots |
+//! | `rounds` | questions, answers and steps of the rounds of a call |
 //! | `step` | steps |
 //! | `step_memory` | the results of finished steps, and the running steps |
-//! | `call_path` | the place of a piece of work within a call |
+//! | `call_path` | positions of steps and nested calls within a call |
 //! | `notifications` | progress and log messages |
 //! | `deadline` | the deadline of a handler |
 //! | `failure` | log lines about failures |
 //! | `session_required` | errors for features that need a session |
 
-pub(crate) mod ask;
+mod ask;
 pub(crate) mod call_path;
 pub(crate) mod context;
 pub(crate) mod deadline;
+pub(crate) mod elicitation;
 pub(crate) mod error;
-pub(crate) mod exchange;
 pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod notifications;
 pub(crate) mod request_info;
 pub(crate) mod result;
+pub(crate) mod roots;
+pub(crate) mod rounds;
+pub(crate) mod sampling;
 pub(crate) mod session_required;
 pub(crate) mod step;
 pub(crate) mod step_memory;

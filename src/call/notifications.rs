@@ -1,10 +1,10 @@
-//! What a handler tells the client while it works: progress and log messages, on the stream of its own answer.
+//! Progress notifications and log messages, which a handler sends on the stream of its response.
 //!
-//! Source: 2026-07-28, basic/patterns/progress and server/utilities/logging; older revisions, the same utilities. What the
-//! client has not asked for is dropped.
+//! Source: 2026-07-28, basic/patterns/progress and server/utilities/logging; the same utilities of older revisions.
+//! Notifications that the client did not ask for are dropped.
 //!
-//! A handler cannot wait for a slow client here, so that what waits to be read is bounded: a notification beyond the bound is dropped.
-//! All notifications of a call together have at most as many bytes as a response may have.
+//! A handler does not wait for a slow client, so the queue is bounded: a notification that exceeds the bound is
+//! dropped. The notifications of a call together may not exceed the maximum size of a response.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -24,16 +24,16 @@ use crate::protocol::description::Text;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::RequestedNotifications;
 
-/// Where notifications go, and which of them the client wants.
+/// The sender of notifications, with the kinds that the client asked for.
 pub(crate) struct Outbox {
     sender: UnboundedSender<Vec<u8>>,
     waiting: Rc<Waiting>,
     requested: RequestedNotifications,
-    /// The progress that was sent last: the next must be more.
+    /// The last progress value. The next one must be greater.
     last_progress: Cell<f64>,
-    /// Bytes that all notifications of the call may have.
+    /// The maximum size of all notifications of the call, in bytes.
     limit: usize,
-    /// How many of them have been sent.
+    /// The size of the notifications that were sent so far, in bytes.
     sent: Cell<usize>,
     is_exhausted: Cell<bool>,
     host: Rc<dyn Host>,
@@ -58,7 +58,7 @@ impl Stream for Notifications {
     }
 }
 
-/// What has been sent, and not been read.
+/// The notifications that were sent but not read.
 #[derive(Debug, Default)]
 struct Waiting {
     notifications: Cell<usize>,
@@ -66,7 +66,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Whether there is room for a notification of so many bytes.
+    /// Returns whether the queue has room for a notification of this size.
     fn has_room(&self, bytes: usize) -> bool {
         let fits = self.bytes.get().saturating_add(bytes) <= WAITING_BYTES;
         self.notifications.get() == 0 || (self.notifications.get() < WAITING_NOTIFICATIONS && fits)
@@ -110,7 +110,8 @@ struct LogMessage<'a, D> {
 }
 
 impl Outbox {
-    /// The outbox of a call whose client has asked for the `requested` notifications, for notifications of `limit` bytes in all, and where they come out.
+    /// Creates the outbox of a call and the stream of its notifications. The client asked for the `requested`
+    /// notifications, and all notifications together have at most `limit` bytes.
     pub(crate) fn new(requested: RequestedNotifications, limit: usize, host: Rc<dyn Host>) -> (Self, Notifications) {
         let (sender, receiver) = unbounded();
         let waiting = Rc::<Waiting>::default();
@@ -127,7 +128,7 @@ impl Outbox {
         (outbox, Notifications { receiver, waiting })
     }
 
-    /// Sends progress, if the client gave a token for it and this is more than was sent before.
+    /// Sends a progress notification if the client sent a progress token and the value is greater than before.
     pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: &Text) {
         let Some(token) = &self.requested.progress_token else { return };
         let is_more = progress > self.last_progress.get();
@@ -136,14 +137,14 @@ impl Outbox {
         }
     }
 
-    /// Sends a log message, if the client wants those of its level.
+    /// Sends a log message if the client asked for its level.
     pub(super) fn log(&self, level: LogLevel, logger: &str, data: impl Serialize) {
         if self.requested.log_level.is_some_and(|wanted| level >= wanted) {
             self.send("notifications/message", &LogMessage { level, logger, data });
         }
     }
 
-    /// Sends a notification, and says whether it was sent. What cannot be written as JSON is dropped.
+    /// Sends a notification, and returns whether it was sent. Data that cannot be serialized is dropped.
     fn send(&self, method: &'static str, params: &impl Serialize) -> bool {
         if self.is_exhausted.get() || !self.waiting.has_room(0) {
             return false;
@@ -152,7 +153,7 @@ impl Outbox {
         notification.is_ok_and(|notification| self.send_bytes(notification))
     }
 
-    /// Apart from `send`, which is in the module once for each type of log data.
+    /// Separate from `send`, because the compiler generates `send` once per type of log data.
     fn send_bytes(&self, notification: Vec<u8>) -> bool {
         let length = notification.len();
         let sent = self.sent.get().saturating_add(length);

@@ -108,18 +108,18 @@ pub struct Json<T>(pub T);
 /// |---|---|
 /// | `String`, `&'static str` | a block of text |
 /// | [`Content`], `Vec<Content>` | these blocks |
-/// | [`Json<T>`] | `T` as structured content, and as text for clients that know only text; the tool has an output schema |
+/// | [`Json<T>`] | `T` as structured content and as text, for clients without structured content; the tool has an output schema |
 /// | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
 /// | `()` | no content |
 /// | `Result<one of them, E>` | an error is a result with `isError` |
 pub trait IntoToolResult {
-    /// Makes the result.
+    /// Converts the value into a result.
     ///
     /// # Errors
-    /// The function's own error, or that of serializing what it returned.
+    /// The handler's own error, or the error of serializing its value.
     fn into_tool_result(self) -> Result<ToolResult, HandlerError>;
 
-    /// The schema of the structured content, if there is any.
+    /// Returns the schema of the structured content, if there is any.
     fn output_schema() -> Option<Result<Rc<Schema>, SchemaError>> {
         None
     }

@@ -18,7 +18,7 @@ use serde_json::value::to_raw_value;
 use super::call_path::{CallPath, Place};
 use super::context::Context;
 use super::error::HandlerError;
-use super::exchange::Running;
+use super::rounds::Running;
 use crate::json::deserialize::read_text;
 
 /// A step of a call, made by [`Context::step`]. It runs when it is awaited.
@@ -87,20 +87,20 @@ impl Context {
     {
         let (cx, name) = (self.clone(), name.to_string());
         let input = serde_json::to_string(input);
-        let path = input.map(|input| Rc::new(self.path().of_step(&name, &input, self.exchange())));
+        let path = input.map(|input| Rc::new(self.path().of_step(&name, &input, self.rounds())));
         let future = async move {
             let path = path?;
-            if let Some(result) = cx.exchange().result(path.place())
+            if let Some(result) = cx.rounds().result(path.place())
                 && let Some(result) = read_text(result.get().as_bytes())
             {
                 return Ok(result);
             }
             // The round waits for this step until its result is remembered.
-            let running = Running::begin(cx.shared_exchange(), path.place(), &name, cx.host()).await;
+            let running = Running::begin(cx.shared_rounds(), path.place(), &name, cx.host()).await;
             let at = Within { place: cx.place().clone(), path: path.clone(), work: Box::pin(work()) };
             let result = at.await?;
             if cx.has_rounds() {
-                cx.exchange().remember(path.place(), &name, to_raw_value(&result)?);
+                cx.rounds().remember(path.place(), &name, to_raw_value(&result)?);
             }
             running.succeed();
             Ok(result)
@@ -116,7 +116,7 @@ impl Context {
     /// # Errors
     /// The host has no randomness.
     pub fn idempotency_key(&self) -> Result<String, HandlerError> {
-        let call = self.exchange().call_id(self.host())?;
+        let call = self.rounds().call_id(self.host())?;
         Ok(self.path().idempotency_key(&call))
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
 pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
     let hint = match () {
         // What was made of someone's answers is for no one else, and not for another time.
-        () if call.cx.exchange().is_retry() => CacheHint::NONE,
+        () if call.cx.rounds().is_retry() => CacheHint::NONE,
         () if call.cx.depends_on_caller() => hint.for_this_caller(),
         () => hint,
     };

@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use super::call::{Call, Outcome};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
-use crate::call::exchange::{Answered, Earlier, Unsendable};
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::input_error::InputProblem;
+use crate::call::rounds::{Answered, Earlier, Unsendable};
 use crate::call::session_required::SessionRequired;
 use crate::json::{Kind, Value};
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -58,16 +58,16 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
             earlier.answers.push(Answered { key, question, answer, is_used: false });
         }
     }
-    call.cx.exchange().resume(earlier);
+    call.cx.rounds().resume(earlier);
     Ok(())
 }
 
 /// The result that carries the questions of a handler; the digest of the request goes into its state.
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
-    let exchange = call.cx.exchange();
+    let rounds = call.cx.rounds();
     let internal =
         |cause: &dyn std::fmt::Display| failure::internal(call.cx.host(), call.method_name(), &cause.to_string());
-    match exchange.unsendable() {
+    match rounds.unsendable() {
         None => {}
         Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
         Some(Unsendable::Excess(cause)) => return Err(too_much(call, &cause)),
@@ -79,7 +79,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     if length > limit {
         return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }
-    let questions = exchange.questions();
+    let questions = rounds.questions();
     let requests: serde_json::Map<_, _> =
         questions.iter().map(|(key, question)| (key.clone(), question.request.clone())).collect();
     envelope::input_required(call, InputRequiredResult { input_requests: requests.into(), request_state })

@@ -17,7 +17,7 @@ use super::call::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
 use crate::call::context::Context;
-use crate::call::exchange::{Answered, Earlier};
+use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;
 use crate::json::deserialize::read_text;
 use crate::json::{Value, canonical, write};
@@ -46,15 +46,15 @@ pub(super) type Asked = BTreeMap<String, String>;
 
 /// Makes the state of a call that ends with questions. `digest` is the digest of its request: see [`belonging`].
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
-    let (exchange, host) = (call.cx.exchange(), call.cx.host());
-    let questions = exchange.questions();
+    let (rounds, host) = (call.cx.rounds(), call.cx.host());
+    let questions = rounds.questions();
     let state = RequestState {
-        id: exchange.call_id(host)?,
+        id: rounds.call_id(host)?,
         expires: now(call).saturating_add(keys.seconds()),
         belongs: digest,
         asked: questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())).collect(),
-        answers: exchange.answers().clone(),
-        steps: exchange.steps().finished().to_vec(),
+        answers: rounds.answers().clone(),
+        steps: rounds.steps().finished().to_vec(),
     };
     let mut nonce = [0; NONCE];
     host.fill_random(&mut nonce)?;

@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use crate::call::ask::Elicited;
 use crate::call::context::Context;
+use crate::call::elicitation::Elicited;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::result::ToolResult;
 use crate::json::Value;

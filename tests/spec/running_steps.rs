@@ -95,7 +95,7 @@ fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
     let lines = Lines::hasty();
     let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
     assert_eq!(keys(&first), ["confirm"]);
-    assert!(lines.text().contains("`charge` was broken off"), "{}", lines.text());
+    assert!(lines.text().contains("`charge` was cancelled"), "{}", lines.text());
 }
 
 #[test]

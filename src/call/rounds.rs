@@ -1,7 +1,9 @@
-//! What a call remembers from one round to the next: its questions, their answers, and the results of its steps.
+//! The state of a call over its rounds: questions, answers and step results.
 //!
-//! In 2026-07-28 a question ends the round. Its answer comes with the next request, in which the handler runs again from its
-//! beginning, and finds it. Source: 2026-07-28, basic/patterns/mrtr.
+//! In 2026-07-28 a question ends the round. The next request carries the answer. It runs the handler again from its
+//! beginning, which then finds the answer.
+//!
+//! Source: 2026-07-28, basic/patterns/mrtr.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
@@ -15,26 +17,26 @@ use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 
-/// An answer, and the question that it belongs to.
+/// An answer, and the key and digest of its question.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Answered {
     pub key: String,
     /// The digest of the question: see [`CallPath::question`](crate::call::call_path::CallPath::question).
     pub question: String,
     pub answer: Box<RawValue>,
-    /// The handler has had it in this round.
+    /// Whether the handler has read the answer in this round.
     #[serde(skip)]
     pub is_used: bool,
 }
 
-/// A question that waits for its answer.
+/// A question without an answer.
 pub(crate) struct Question {
     pub digest: String,
-    /// As it is sent.
+    /// The request for the client.
     pub request: serde_json::Value,
 }
 
-/// What an earlier round has left.
+/// The state that earlier rounds left.
 #[derive(Default)]
 pub(crate) struct Earlier {
     pub answers: Vec<Answered>,
@@ -43,19 +45,19 @@ pub(crate) struct Earlier {
     pub id: String,
 }
 
-/// What has been asked, answered and done in one request.
-pub(crate) struct Exchange {
+/// The questions, answers and steps of one request.
+pub(crate) struct Rounds {
     pub capabilities: ClientCapabilities,
     answers: RefCell<Vec<Answered>>,
     questions: RefCell<BTreeMap<String, Question>>,
-    /// The random id of the call, once it is needed.
+    /// The random id of the call. Empty until it is needed.
     id: RefCell<String>,
     unsendable: RefCell<Option<Unsendable>>,
     is_retry: Cell<bool>,
     steps: RefCell<StepMemory>,
-    /// How often each call or step has begun, by its digest.
+    /// The number of nested calls or steps that have begun, by their digest.
     counts: RefCell<BTreeMap<String, u32>>,
-    /// The keys under which another question was answered in an earlier round.
+    /// The keys whose question differs from the one that an earlier round answered.
     changed: RefCell<Vec<String>>,
 }
 
@@ -64,12 +66,13 @@ pub(crate) struct Exchange {
 pub(crate) enum Unsendable {
     /// Two questions have one key.
     Conflict(String),
-    /// The call has more to remember than a state carries.
+    /// The request state would be too large.
     Excess(String),
 }
 
-impl Exchange {
-    /// A call of a client with `capabilities`, whose state has at most `state_limit` bytes.
+impl Rounds {
+    /// Creates the state of a call. The client has these `capabilities`, and the request state has at most
+    /// `state_limit` bytes.
     pub(crate) fn new(capabilities: ClientCapabilities, state_limit: usize) -> Self {
         Self {
             capabilities,
@@ -84,7 +87,7 @@ impl Exchange {
         }
     }
 
-    /// Takes over what came with the request.
+    /// Restores the state that came with the request.
     pub(crate) fn resume(&self, earlier: Earlier) {
         self.answers.replace(earlier.answers);
         self.id.replace(earlier.id);
@@ -96,8 +99,8 @@ impl Exchange {
         self.is_retry.get()
     }
 
-    /// Whether the call has had a round before, or may have another. If not, nothing has to be remembered.
-    pub(crate) fn has_rounds(&self) -> bool {
+    /// Returns whether the call had an earlier round or can have another one. If not, no result has to be remembered.
+    pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
         self.is_retry() || elicitation_form || elicitation_url || sampling || roots
     }
@@ -121,7 +124,7 @@ impl Exchange {
         self.steps.borrow()
     }
 
-    /// Returns the result that an earlier round remembered of the step at `place`.
+    /// Returns the result of the step at `place`, if an earlier round remembered it.
     pub(super) fn result(&self, place: &str) -> Option<Box<RawValue>> {
         self.steps.borrow_mut().result(place)
     }
@@ -131,7 +134,7 @@ impl Exchange {
         self.steps.borrow_mut().remember(place, step, result);
     }
 
-    /// Which call or step of this digest the next one is, from 1.
+    /// Counts a nested call or step, and returns its ordinal among those with the same digest, from 1.
     pub(super) fn count(&self, digest: &str) -> u32 {
         let mut counts = self.counts.borrow_mut();
         let count = counts.entry(digest.to_owned()).or_default();
@@ -139,12 +142,12 @@ impl Exchange {
         *count
     }
 
-    /// Returns what became of the steps so far.
+    /// Returns the outcomes of the steps so far.
     pub(crate) fn step_runs(&self) -> Vec<StepRun> {
         self.steps.borrow().runs().to_vec()
     }
 
-    /// Whether the handler waits for an answer: the round ends, and no step begins any more.
+    /// Returns whether the handler waits for an answer. If so, no further step begins and the round ends.
     pub(crate) fn has_questions(&self) -> bool {
         !self.questions.borrow().is_empty() || self.unsendable.borrow().is_some()
     }
@@ -153,7 +156,7 @@ impl Exchange {
         self.questions.borrow()
     }
 
-    /// The answer to the question of this key and digest, if it has come.
+    /// Returns the answer to the question with this key and digest, if it has arrived.
     pub(super) fn answer(&self, key: &str, question: &str) -> Option<Box<RawValue>> {
         let mut answers = self.answers.borrow_mut();
         let answered = answers.iter_mut().find(|answered| answered.key == key && answered.question == question)?;
@@ -161,7 +164,8 @@ impl Exchange {
         Some(answered.answer.clone())
     }
 
-    /// Asks a question from `place`. An answer to another question of its key is forgotten, unless this round has used it.
+    /// Adds a question that is asked at `place`. An answer to a different question with the same key is dropped, unless
+    /// this round has used it.
     pub(super) fn ask(&self, key: String, question: Question, place: &str) {
         let (mut questions, mut answers) = (self.questions.borrow_mut(), self.answers.borrow_mut());
         let before = answers.len();
@@ -183,56 +187,59 @@ impl Exchange {
         }
     }
 
-    /// Why the questions cannot be sent, if they cannot.
+    /// Returns why the questions cannot be sent, if they cannot.
     pub(crate) fn unsendable(&self) -> Option<Unsendable> {
         let excess = || self.steps.borrow().excess().map(Unsendable::Excess);
         self.unsendable.borrow().clone().or_else(excess)
     }
 
-    /// What the developer should know of the round: each line names a step or a key, and never a value.
+    /// Returns warnings for the developer. They name steps and keys, but contain no values.
     pub(super) fn warnings(&self) -> Vec<String> {
         let steps = self.steps.borrow();
         let changed_steps = steps.changed().map(|step| {
-            format!("step `{step}` was run again: an earlier round of the call has finished it with another input")
+            format!("step `{step}` ran again: an earlier round of the call finished it with a different input")
         });
         let changed = self.changed.borrow();
         let questions = changed.iter().map(|key| {
-            format!("question {key:?} was asked again: an earlier round of the call has asked another one by this key")
+            format!("question {key:?} was asked again: an earlier round of the call asked a different question with this key")
         });
-        // Only a deadline ends a round in which steps are at work.
+        // Only the deadline ends a round while steps are running.
         let is_asking = self.has_questions();
         let at_work = steps.at_work().filter(|_| is_asking).map(|step| {
-            format!("step `{step}` was broken off by the deadline while the call asks its client: it will run again")
+            format!(
+                "step `{step}` was cancelled by the deadline while the call waits for the client: it will run again"
+            )
         });
         changed_steps.chain(questions).chain(at_work).collect()
     }
 
-    /// Whether a question is to be sent, and no step is running that could still finish.
+    /// Returns whether there is a question to send and no step is running that could still finish.
     pub(super) fn is_round_over(&self) -> bool {
         self.has_questions() && self.steps.borrow().at_work().next().is_none()
     }
 }
 
-/// A step that is running. A round with a question elsewhere does not end before this is dropped.
+/// A running step. The round does not end before this is dropped.
 pub(crate) struct Running {
-    exchange: Rc<Exchange>,
+    rounds: Rc<Rounds>,
     host: Rc<dyn Host>,
     run: usize,
     status: Status,
 }
 
 impl Running {
-    /// Begins a step. After a question it waits for the end of the round instead.
-    pub(super) async fn begin(exchange: &Rc<Exchange>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
-        if exchange.has_questions() {
-            exchange.steps.borrow_mut().wait_at(place);
+    /// Begins a step. If a question is waiting, the step does not begin and the future stays pending until the round
+    /// ends.
+    pub(super) async fn begin(rounds: &Rc<Rounds>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
+        if rounds.has_questions() {
+            rounds.steps.borrow_mut().wait_at(place);
             std::future::pending::<()>().await;
         }
-        let run = exchange.steps.borrow_mut().begin(place, step, host.now_ms());
-        Self { exchange: exchange.clone(), host: host.clone(), run, status: Status::Failed }
+        let run = rounds.steps.borrow_mut().begin(place, step, host.now_ms());
+        Self { rounds: rounds.clone(), host: host.clone(), run, status: Status::Failed }
     }
 
-    /// Ends the step, which has a result.
+    /// Ends the step successfully.
     pub(super) fn succeed(mut self) {
         self.status = Status::Success;
     }
@@ -240,6 +247,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.exchange.steps.borrow_mut().end(self.run, self.status, self.host.now_ms());
+        self.rounds.steps.borrow_mut().end(self.run, self.status, self.host.now_ms());
     }
 }

@@ -1,0 +1,126 @@
+//! Elicitation: questions to the person behind the client.
+//!
+//! Source: 2026-07-28, client/elicitation.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::ask::{malformed, parse};
+use super::context::Context;
+use super::handler;
+use super::input_error::{InputError, InputProblem};
+use super::session_required::SessionRequired;
+use crate::json::{Document, JsonLimits};
+use crate::protocol::description::Text;
+use crate::schema::Schema;
+
+/// The outcome of an elicitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elicited<T> {
+    /// The person submitted the form, or agreed to open the URL.
+    Accepted(T),
+    /// The person declined.
+    Declined,
+    /// The person dismissed the question without an answer.
+    Cancelled,
+}
+
+impl<T> Elicited<T> {
+    /// Returns the answer, if the person gave one.
+    pub fn accepted(self) -> Option<T> {
+        match self {
+            Self::Accepted(answer) => Some(answer),
+            Self::Declined | Self::Cancelled => None,
+        }
+    }
+}
+
+impl Context {
+    /// Asks the person for a `T`, by a form with the fields of `T`.
+    ///
+    /// `T` is a flat struct of strings, numbers, booleans, unit enums and `Option`s of them. `key` identifies the
+    /// question within the call. Do not ask for secrets in a form: use [`elicit_url`](Self::elicit_url).
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not support forms, or its answer does not fit `T`.
+    pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<Elicited<T>, InputError>
+    where
+        T: JsonSchema + DeserializeOwned + 'static,
+    {
+        let key = key.into();
+        let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
+        let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
+        let (form, schema) = schema.map_err(|problem| InputError(InputProblem::Forbidden(problem)))?;
+        let params = json!({ "mode": "form", "message": message.into(), "requestedSchema": form });
+        let question = json!({ "method": "elicitation/create", "params": params });
+        let declared = self.rounds().capabilities.elicitation_form;
+        let needs = (declared, json!({ "elicitation": { "form": {} } }), SessionRequired::Elicitation);
+        let (key, answer) = self.answer(&key, question, needs).await?;
+        elicited(&key, answer.get(), |content| {
+            let content = content.ok_or("its `content` is missing")?;
+            let document =
+                Document::parse(content.get().as_bytes(), JsonLimits::default()).map_err(|e| e.to_string())?;
+            let mistakes = schema.validate_with_formats(document.root());
+            if !mistakes.is_empty() {
+                return Err(mistakes.join("; "));
+            }
+            handler::read(document.root())
+        })
+    }
+
+    /// Asks the person to open a URL, for data that must not pass through the client.
+    ///
+    /// [`Elicited::Accepted`] means that the person agreed to open the URL, not that they have finished there. Look up
+    /// the outcome in your own records, and ask again if it is missing. The URL must not contain personal data, and
+    /// must not grant access by itself.
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not support URLs, or its answer is malformed.
+    pub async fn elicit_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<Text>,
+        url: impl Into<Text>,
+    ) -> Result<Elicited<()>, InputError> {
+        let key = key.into();
+        let params = json!({ "mode": "url", "message": message.into(), "url": url.into() });
+        let question = json!({ "method": "elicitation/create", "params": params });
+        let declared = self.rounds().capabilities.elicitation_url;
+        let needs = (declared, json!({ "elicitation": { "url": {} } }), SessionRequired::Elicitation);
+        let (key, answer) = self.answer(&key, question, needs).await?;
+        elicited(&key, answer.get(), |_| Ok(()))
+    }
+
+    /// Asks the person to confirm `message`. Returns the answer if it arrived with this round.
+    pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
+        let schema = json!({ "type": "object", "properties": {} });
+        let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+        let question = json!({ "method": "elicitation/create", "params": params });
+        let declared = self.rounds().capabilities.elicitation_form;
+        let needs = (declared, json!({ "elicitation": { "form": {} } }), SessionRequired::Elicitation);
+        let answer = self.answer_now(key, question, needs)?;
+        answer.map(|(key, answer)| elicited(&key, answer.get(), |_| Ok(()))).transpose()
+    }
+}
+
+fn elicited<T>(
+    key: &str,
+    answer: &str,
+    read: impl FnOnce(Option<&RawValue>) -> Result<T, String>,
+) -> Result<Elicited<T>, InputError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        action: String,
+        content: Option<Box<RawValue>>,
+    }
+    let Answer { action, content } = parse(key, answer, "an object with `action`")?;
+    match action.as_str() {
+        "accept" => read(content.as_deref()).map(Elicited::Accepted).map_err(|problem| malformed(key, &problem)),
+        "decline" => Ok(Elicited::Declined),
+        "cancel" => Ok(Elicited::Cancelled),
+        _ => Err(malformed(key, "its `action` is not \"accept\", \"decline\" or \"cancel\"")),
+    }
+}

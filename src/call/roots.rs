@@ -1,0 +1,38 @@
+//! Roots: the folders that the client works in.
+//!
+//! Source: 2026-07-28, client/roots.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::ask::parse;
+use super::context::Context;
+use super::input_error::InputError;
+use super::session_required::SessionRequired;
+
+/// A folder that the client works in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Root {
+    /// A `file:` URI.
+    pub uri: String,
+    /// The name for display.
+    pub name: Option<String>,
+}
+
+impl Context {
+    /// Asks the client for the folders that it works in.
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not declare roots, or its answer is malformed.
+    pub async fn roots(&self, key: impl Into<String>) -> Result<Vec<Root>, InputError> {
+        #[derive(Deserialize)]
+        struct Answer {
+            roots: Vec<Root>,
+        }
+        let key = key.into();
+        let question = json!({ "method": "roots/list", "params": {} });
+        let needs = (self.rounds().capabilities.roots, json!({ "roots": {} }), SessionRequired::Roots);
+        let (key, answer) = self.answer(&key, question, needs).await?;
+        parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
+    }
+}

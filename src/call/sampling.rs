@@ -1,0 +1,84 @@
+//! Sampling: texts that the model of the client generates.
+//!
+//! Source: 2026-07-28, client/sampling.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::ask::parse;
+use super::context::Context;
+use super::input_error::InputError;
+use super::session_required::SessionRequired;
+use crate::protocol::content::PromptMessage;
+use crate::protocol::description::Text;
+
+/// A request for a text from the model of the client.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    messages: Vec<PromptMessage>,
+    max_tokens: u32,
+    system_prompt: Option<Text>,
+}
+
+impl Sampling {
+    /// Creates a request for a text of at most `max_tokens` tokens.
+    pub fn new(max_tokens: u32) -> Self {
+        Self { messages: Vec::new(), max_tokens, system_prompt: None }
+    }
+
+    /// Adds a message to the conversation that the model continues.
+    #[must_use]
+    pub fn message(mut self, message: PromptMessage) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn system_prompt(mut self, prompt: impl Into<Text>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+}
+
+/// A text that the model of the client generated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sampled {
+    /// The text.
+    pub text: String,
+    /// The name of the model.
+    pub model: String,
+    /// The stop reason, such as `endTurn`.
+    pub stop_reason: Option<String>,
+}
+
+impl Context {
+    /// Asks the model of the client for a text. `key` identifies the question within the call.
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not declare sampling, or its answer is malformed.
+    pub async fn sample(&self, key: impl Into<String>, request: Sampling) -> Result<Sampled, InputError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Answer {
+            content: Block,
+            model: String,
+            stop_reason: Option<String>,
+        }
+        #[derive(Deserialize)]
+        struct Block {
+            text: String,
+        }
+        let key = key.into();
+        let Sampling { messages, max_tokens, system_prompt } = request;
+        let mut params = json!({ "messages": messages, "maxTokens": max_tokens });
+        if let (Some(prompt), Some(params)) = (system_prompt, params.as_object_mut()) {
+            params.insert("systemPrompt".into(), json!(prompt));
+        }
+        let question = json!({ "method": "sampling/createMessage", "params": params });
+        let needs = (self.rounds().capabilities.sampling, json!({ "sampling": {} }), SessionRequired::Sampling);
+        let (key, answer) = self.answer(&key, question, needs).await?;
+        let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
+        Ok(Sampled { text: content.text, model, stop_reason })
+    }
+}
