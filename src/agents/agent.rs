@@ -1,7 +1,7 @@
-//! Agents: whoever answers a question in words, as a tool.
+//! Agents, which answer questions in natural language, as tools.
 //!
-//! An agent with the key `librarian` is the tool `ask_librarian`. Its answer is the text alone; what it has used of a model is in
-//! `_meta`.
+//! An agent with the key `librarian` is the tool `ask_librarian`. Its result is the text of the answer. The token usage
+//! of a model is in `_meta`.
 
 use std::future::Future;
 use std::rc::Rc;
@@ -20,10 +20,10 @@ use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 
-/// Where the use of a model is in the `_meta` of an answer.
+/// The member of `_meta` with the token usage.
 const USAGE: &str = "edge-mcp/usage";
 
-/// Answers questions in words.
+/// An agent, which answers questions in natural language.
 ///
 /// ```
 /// use edge_mcp::{Agent, AgentReply};
@@ -53,73 +53,75 @@ const USAGE: &str = "edge-mcp/usage";
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
 pub trait Agent: 'static {
-    /// What its tool is named by, after `ask_`: `A-Z a-z 0-9 _ . -`.
+    /// Returns the key, which names the tool `ask_<key>`. Allowed characters: `A-Z a-z 0-9 _ . -`.
     fn key(&self) -> &str;
 
-    /// Its name for people.
+    /// Returns the name for display.
     fn name(&self) -> &str;
 
-    /// What it knows, for the model that decides whether to ask it. It must not be empty.
+    /// Returns the description, which a model uses to choose an agent. It must not be empty.
     fn description(&self) -> &str;
 
-    /// Whether asking changes nothing.
+    /// Returns whether the agent does not modify data (`readOnlyHint`).
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// How long its tool may take, as [`Tool::deadline`] says it.
+    /// Returns the deadline of the tool: see [`Tool::deadline`].
     fn deadline(&self) -> Duration {
         DEADLINE
     }
 
-    /// The names of the server's tools that it calls. Where one of them is not added, the server is not built.
+    /// Returns the names of the server's tools that the agent calls. The server cannot be built if one of them is
+    /// missing.
     fn tools(&self) -> &[Text] {
         &[]
     }
 
-    /// Why it cannot be asked as it was put together, if it cannot. The server is not built then, and its error says this.
+    /// Returns the problem with the agent's configuration, if there is one. The server then cannot be built, and the
+    /// error contains this text.
     fn problem(&self) -> Option<String> {
         None
     }
 
-    /// Answers `message`. The caller, what it may do, its headers and whatever the host has put into the context are in `cx`.
+    /// Answers `message`. `cx` has the caller and its scopes, the headers, and the extensions that the host has added.
     ///
     /// # Errors
-    /// What the caller is told in place of an answer.
+    /// The error for the caller.
     fn generate(&self, message: String, cx: Context) -> impl Future<Output = Result<AgentReply, HandlerError>>;
 }
 
-/// What an agent has answered.
+/// The reply of an agent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentReply {
-    /// The answer.
+    /// The text of the answer.
     pub text: String,
-    /// What it has used of a model, if it has.
+    /// The token usage of the model, if there is one.
     pub usage: Option<Usage>,
-    /// The tools that it called in this round of the call, in this order, for programs that ask the agent themselves.
+    /// The tool calls of this round, in order, for programs that call the agent directly.
     #[serde(skip)]
     pub calls: Vec<AgentCall>,
 }
 
-/// A tool that an agent has called.
+/// A tool call of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentCall {
-    /// The tool's name.
+    /// The name of the tool.
     pub name: Text,
-    /// What it was given.
+    /// The arguments.
     pub arguments: serde_json::Value,
-    /// What it has given.
+    /// The result.
     pub result: ToolResult,
 }
 
 impl AgentReply {
-    /// An answer in words.
+    /// Creates a reply with this text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// The same, with what it has used.
+    /// Sets the token usage.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
@@ -127,13 +129,13 @@ impl AgentReply {
     }
 }
 
-/// What of a model was used for an answer, in tokens.
+/// The token usage of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Read.
+    /// The tokens that the model read.
     pub input_tokens: u64,
-    /// Written.
+    /// The tokens that the model wrote.
     pub output_tokens: u64,
 }
 
@@ -163,15 +165,15 @@ struct Question {
 }
 
 impl Tool {
-    /// Makes the tool `ask_<key>` of an agent, to set its [scopes](Self::scopes), [deadline](Self::deadline) or
-    /// [hooks](Self::hook).
+    /// Creates the tool `ask_<key>` of an agent. Use this to set its [scopes](Self::scopes), [deadline](Self::deadline)
+    /// or [hooks](Self::hook).
     pub fn of_agent(agent: impl Agent) -> Self {
         tool(agent)
     }
 }
 
 impl McpServerBuilder {
-    /// Adds an agent as the tool `ask_<key>`. A tool that is added under that name replaces it.
+    /// Adds an agent as the tool `ask_<key>`. A tool with the same name replaces it.
     pub fn agent(self, agent: impl Agent) -> Self {
         self.tool(Tool::of_agent(agent))
     }
@@ -181,7 +183,7 @@ fn tool(agent: impl Agent) -> Tool {
     let agent = Rc::new(agent);
     let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
     let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
-    let blank = || format!("(named {name:?}) has an empty description; a model chooses whom to ask by it");
+    let blank = || format!("(named {name:?}) has an empty description; a model chooses agents by it");
     let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
     let ask = move |Question { message }: Question, cx: Context| {
         let agent = agent.clone();

@@ -26,7 +26,7 @@ impl Finished {
     }
 }
 
-/// What became of a step in this round.
+/// The outcome of a step in this round.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepRun {

@@ -1,9 +1,9 @@
-//! What a server says it can do, and what a client says it can.
+//! Capabilities of servers and clients.
 //!
-//! Nothing is declared that is not delivered.
+//! A server declares only capabilities that it implements.
 //!
-//! Source: schema, `ServerCapabilities`. `listChanged` and `subscribe` would promise messages that a server without
-//! sessions cannot send, so there is no way to say them.
+//! Source: schema, `ServerCapabilities`. `listChanged` and `subscribe` are not supported: a server without sessions
+//! cannot send these notifications.
 
 use serde::Serialize;
 use serde_json::Map;
@@ -14,7 +14,7 @@ use crate::json::{Kind, Value};
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Declared {}
 
-/// What a server says it can do.
+/// The capabilities of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,12 +27,12 @@ pub(crate) struct ServerCapabilities {
     pub completions: Option<Declared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logging: Option<Declared>,
-    /// By their prefixed names, with their settings.
+    /// The settings of extensions, by prefixed name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extensions: Map<String, serde_json::Value>,
 }
 
-/// What a client says it can do, of what is asked of it here. Source: 2026-07-28, schema, `ClientCapabilities`.
+/// The capabilities of a client that this library uses. Source: 2026-07-28, schema, `ClientCapabilities`.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct ClientCapabilities {
@@ -43,7 +43,7 @@ pub(crate) struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Reads the object of capabilities. `elicitation: {}` means forms.
+    /// Reads the capabilities object. `elicitation: {}` means forms.
     pub(crate) fn read(declared: Value<'_>) -> Self {
         let is_declared = |capability: Value<'_>, name: &str| {
             capability.get(name).is_some_and(|details| details.kind() == Kind::Object)

@@ -1,4 +1,4 @@
-//! What results and messages are made of.
+//! Content of results and messages.
 //!
 //! Source: schema, `ContentBlock`, `TextResourceContents`, `BlobResourceContents`, `PromptMessage`.
 
@@ -71,12 +71,12 @@ impl From<Block> for Content {
 }
 
 impl Content {
-    /// Text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Block::Text { text: text.into() }.into()
     }
 
-    /// What it says, if it is text.
+    /// Returns the text, if this is a text block.
     pub fn as_text(&self) -> Option<&str> {
         match &self.block {
             Block::Text { text } => Some(text),
@@ -84,47 +84,47 @@ impl Content {
         }
     }
 
-    /// A picture, given as its bytes.
+    /// Creates an image block from bytes.
     pub fn image(bytes: &[u8], mime_type: impl Into<Text>) -> Self {
         Block::Image(Media::new(bytes, mime_type)).into()
     }
 
-    /// A sound, given as its bytes. Clients of 2024-11-05, which has no such block, get it as a resource.
+    /// Creates an audio block from bytes. Clients of 2024-11-05, which has no audio blocks, get an embedded resource.
     pub fn audio(bytes: &[u8], mime_type: impl Into<Text>) -> Self {
         Block::Audio(Media::new(bytes, mime_type)).into()
     }
 
-    /// The content of a resource, so that nobody has to read it.
+    /// Creates an embedded resource, which the client does not have to read separately.
     pub fn resource(resource: ResourceContents) -> Self {
         Block::Resource { resource }.into()
     }
 
-    /// A resource that can be read. Clients up to 2025-03-26, which have no such block, get its name and URI as text.
+    /// Creates a resource link. Clients up to 2025-03-26, which have no resource links, get its name and URI as text.
     pub fn link(mut resource: ResourceDescription) -> Self {
-        // A link is a description and a block at once: what both may have is kept in one place.
+        // A link is both a description and a block. Move the members that both have to the block.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
         Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
     }
 
-    /// For whom it is meant, and how much it matters.
+    /// Sets the audience and the priority.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
         self
     }
 
-    /// A member of its `_meta`, for clients that know it.
+    /// Sets a member of `_meta`.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.get_or_insert_default().insert(key.into(), value.into());
         self
     }
 
-    /// The block in a form that a client of `revision` does not reject.
+    /// Converts the block into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
         let block = match self.block {
             Block::Audio(Media { data, mime_type }) if !revision.knows(Feature::AudioContent) => {
-                // Nothing is at this URI: the sound is all here.
+                // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
                     ResourceContents { body: Body::Blob(data), ..ResourceContents::text("content:audio", "") };
                 Block::Resource { resource: resource.mime_type(mime_type) }
@@ -152,7 +152,7 @@ impl From<&str> for Content {
     }
 }
 
-/// The content of one resource: text or bytes, never both.
+/// The contents of one resource: either text or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceContents {
@@ -172,7 +172,7 @@ enum Body {
     Blob(#[serde(serialize_with = "long::serialize")] String),
 }
 
-/// A text was given as base64 and is none: wrong alphabet, padding or stray bits.
+/// The error for a text that is not valid base64 with padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotBase64;
 
@@ -185,39 +185,39 @@ impl fmt::Display for NotBase64 {
 impl std::error::Error for NotBase64 {}
 
 impl ResourceContents {
-    /// Text at `uri`.
+    /// Creates the contents of `uri` from text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: Body::Text(text.into()), meta: None }
     }
 
-    /// Bytes at `uri`; they are sent as base64.
+    /// Creates the contents of `uri` from bytes, which are sent as base64.
     pub fn blob(uri: impl Into<String>, bytes: &[u8]) -> Self {
         Self { body: Body::Blob(STANDARD.encode(bytes)), ..Self::text(uri, "") }
     }
 
-    /// Bytes at `uri` that are base64 already.
+    /// Creates the contents of `uri` from bytes that are already in base64.
     ///
     /// # Errors
-    /// [`NotBase64`]
+    /// [`NotBase64`] if `base64` is not valid base64 with padding.
     pub fn blob_base64(uri: impl Into<String>, base64: impl Into<String>) -> Result<Self, NotBase64> {
         let base64 = base64.into();
         STANDARD.decode(&base64).map_err(|_| NotBase64)?;
         Ok(Self { body: Body::Blob(base64), ..Self::text(uri, "") })
     }
 
-    /// The media type of this content.
+    /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// The media type `mime_type`, unless this content names one.
+    /// Sets the media type, if it is not set.
     pub(crate) fn or_mime_type(self, mime_type: Option<&Text>) -> Self {
         Self { mime_type: self.mime_type.or_else(|| mime_type.cloned()), ..self }
     }
 
-    /// A member of its `_meta`, for clients that know it.
+    /// Sets a member of `_meta`.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.get_or_insert_default().insert(key.into(), value.into());
@@ -233,17 +233,17 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// What the person says.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// What the model says.
+    /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }
 
-    /// The message in a form that a client of `revision` does not reject.
+    /// Converts the message into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
         Self { content: self.content.for_revision(revision), ..self }
     }
@@ -310,7 +310,8 @@ mod tests {
         }
     }
 
-    /// Older clients reject a result with a block that they do not know: they get the nearest that they do.
+    /// Older clients reject a result with a block type that they do not know, so they get the closest type that they
+    /// do.
     #[test]
     fn blocks_suit_the_revision() {
         let link = || Content::link(ResourceDescription::new("a://b", "b").title("B").description("Both."));

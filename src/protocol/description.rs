@@ -1,4 +1,4 @@
-//! How things are described to a client: the server itself, its tools, resources and prompts.
+//! Descriptions of the server and its tools, resources and prompts.
 //!
 //! Source: 2025-11-25 and 2026-07-28, schema: `Implementation`, `Icon`, `Annotations`, `Tool`, `ToolAnnotations`,
 //! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Older revisions ignore the members they do not know.
@@ -23,33 +23,33 @@ pub(crate) fn is_blank(text: &str) -> bool {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
-    /// For programs.
+    /// The name for programs.
     pub name: Text,
-    /// In whatever scheme the program uses.
+    /// The version, in any scheme.
     pub version: Text,
-    /// For people.
+    /// The name for display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What it is for.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Text>,
-    /// Pictures of it.
+    /// The icons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// Where to read about it.
+    /// The URL of a page about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<Text>,
 }
 
 impl Implementation {
-    /// A name and a version.
+    /// Creates a description with a name and a version.
     pub fn new(name: impl Into<Text>, version: impl Into<Text>) -> Self {
         let (name, version) = (name.into(), version.into());
         Self { name, version, title: None, description: None, icons: Vec::new(), website_url: None }
     }
 }
 
-/// A picture of something.
+/// An icon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Icon {
@@ -62,7 +62,7 @@ pub struct Icon {
     theme: Option<Theme>,
 }
 
-/// The background that an icon is made for.
+/// The background that an icon is designed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -72,32 +72,32 @@ pub enum Theme {
 }
 
 impl Icon {
-    /// The picture at `src`: an `https:` or a `data:` URL.
+    /// Creates an icon at `src`: an `https:` or `data:` URL.
     pub fn new(src: impl Into<Text>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 
-    /// Whether the URL is one (RFC 3986): strict clients drop a whole answer over one that is not.
+    /// Returns whether the URL is valid (RFC 3986). Strict clients reject a whole response because of an invalid URL.
     pub(crate) fn is_well_formed(&self) -> bool {
         let allowed = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
         ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && self.src.bytes().all(allowed)
     }
 
-    /// Its media type, where the URL does not tell.
+    /// Sets the media type, if the URL does not show it.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// A size that it can be shown in: `48x48`, or `any` for one that scales.
+    /// Adds a size: `48x48`, or `any` for a scalable icon.
     #[must_use]
     pub fn size(mut self, size: impl Into<Text>) -> Self {
         self.sizes.push(size.into());
         self
     }
 
-    /// The background that it is made for.
+    /// Sets the background that it is designed for.
     #[must_use]
     pub fn theme(mut self, theme: Theme) -> Self {
         self.theme = Some(theme);
@@ -105,7 +105,7 @@ impl Icon {
     }
 }
 
-/// What tools, resources, templates and prompts have in common in their lists.
+/// The metadata that tools, resources, templates and prompts have in common.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Metadata {
     pub name: Text,
@@ -115,7 +115,7 @@ pub(crate) struct Metadata {
     pub description: Option<Text>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    // Most have none, and a list of tools is put together for every request: a pointer is small.
+    // Boxed: most items have no `_meta`, and lists are created for each request.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<Map<String, Value>>>,
 }
@@ -130,31 +130,31 @@ impl Metadata {
     }
 }
 
-/// The builder methods that everything with a [`Metadata`] has.
+/// The builder methods of items with a [`Metadata`].
 macro_rules! metadata_methods {
     ($($metadata:ident).+) => {
-        /// The name for people.
+        /// Sets the name for display.
         #[must_use]
         pub fn title(mut self, title: impl Into<$crate::protocol::description::Text>) -> Self {
             self.$($metadata).+.title = Some(title.into());
             self
         }
 
-        /// What it is and when to use it, for the model.
+        /// Sets the description: its purpose and when to use it, for the model.
         #[must_use]
         pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
             self.$($metadata).+.description = Some(description.into());
             self
         }
 
-        /// A picture of it.
+        /// Adds an icon.
         #[must_use]
         pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
             self.$($metadata).+.icons.push(icon);
             self
         }
 
-        /// A member of its `_meta`, for clients that know it. Keys of one's own have a prefix, such as `example.com/key`.
+        /// Sets a member of `_meta`. Your own keys need a prefix, such as `example.com/key`.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($metadata).+.set_meta(key, value);
@@ -164,29 +164,29 @@ macro_rules! metadata_methods {
 }
 pub(crate) use metadata_methods;
 
-/// What a tool does to the world, as a hint to whoever decides whether it may run.
+/// Hints about the effects of a tool, for the client that decides whether it may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// The name for people, for clients that look for it here.
+    /// The name for display, for clients that read it here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// It changes nothing.
+    /// The tool does not modify data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// What it changes may be lost by it; false: it only adds.
+    /// The tool may delete or overwrite data. If false, it only adds data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it twice with the same arguments is calling it once.
+    /// A repeated call with the same arguments has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches beyond what the server holds.
+    /// The tool interacts with systems outside the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
-/// A tool, as `tools/list` shows it.
+/// A tool in `tools/list`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolDescription<'a> {
@@ -199,7 +199,7 @@ pub(crate) struct ToolDescription<'a> {
     pub annotations: Option<Cow<'a, ToolAnnotations>>,
 }
 
-/// For whom a piece of content is meant, and how much it matters.
+/// Annotations of content: the audience, the priority and the time of the last change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
@@ -211,37 +211,37 @@ pub struct Annotations {
     last_modified: Option<Text>,
 }
 
-/// Who speaks, or is spoken to.
+/// The sender or recipient of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
 impl Annotations {
-    /// Nothing said.
+    /// Creates empty annotations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Meant for `role`, besides those named before.
+    /// Adds a role to the audience.
     #[must_use]
     pub fn audience(mut self, role: Role) -> Self {
         self.audience.push(role);
         self
     }
 
-    /// From 0, which can be left out, to 1, which is needed. What is outside is taken for the nearer end.
+    /// Sets the priority, from 0 (optional) to 1 (required). Values outside this range are clamped.
     #[must_use]
     pub fn priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority.clamp(0.0, 1.0));
         self
     }
 
-    /// When it last changed, in ISO 8601: `2026-07-28T12:00:00Z`.
+    /// Sets the time of the last change in ISO 8601, such as `2026-07-28T12:00:00Z`.
     #[must_use]
     pub fn last_modified(mut self, time: impl Into<Text>) -> Self {
         self.last_modified = Some(time.into());
@@ -249,7 +249,7 @@ impl Annotations {
     }
 }
 
-/// A resource, as `resources/list` and links in results show it.
+/// A resource in `resources/list` and in resource links.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceDescription {
@@ -265,28 +265,28 @@ pub struct ResourceDescription {
 }
 
 impl ResourceDescription {
-    /// A resource at `uri`, called `name`.
+    /// Creates the description of the resource `name` at `uri`.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self { uri: uri.into(), metadata: Metadata::new(name), mime_type: None, size: None, annotations: None }
     }
 
     metadata_methods!(metadata);
 
-    /// The media type of the content.
+    /// Sets the media type of the content.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Bytes of the content before any encoding.
+    /// Sets the size of the content before encoding, in bytes.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
     }
 
-    /// For whom it is meant, and how much it matters.
+    /// Sets the audience and the priority.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
@@ -294,7 +294,7 @@ impl ResourceDescription {
     }
 }
 
-/// A family of resources, as `resources/templates/list` shows it.
+/// A resource template in `resources/templates/list`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResourceTemplateDescription {
@@ -319,33 +319,33 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    /// The argument `name`, which may be left out.
+    /// Creates the optional argument `name`.
     pub fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), title: None, description: None, required: false }
     }
 
-    /// The name for people.
+    /// Sets the name for display.
     #[must_use]
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// What to put there.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// It may not be left out.
+    /// Makes the argument required.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Takes over what `other` says of the same argument.
+    /// Merges the description of the same argument in `other`, which takes precedence.
     pub(crate) fn adopt(&mut self, other: &Self) {
         let Self { name: _, title, description, required } = other.clone();
         self.title = title.or(self.title.take());
@@ -354,7 +354,7 @@ impl PromptArgument {
     }
 }
 
-/// A prompt, as `prompts/list` shows it.
+/// A prompt in `prompts/list`.
 #[derive(Serialize)]
 pub(crate) struct PromptDescription<'a> {
     #[serde(flatten)]

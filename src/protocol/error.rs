@@ -1,7 +1,7 @@
 //! Error codes, and the error object of a JSON-RPC response.
 //!
-//! Codes are few, because a caller can do few different things. What was wrong, and what to do about it, is in the
-//! message, in one sentence that a model can act on. What only the operator can use goes to the log and never into a
+//! There are few codes, because a caller can react in few ways. The message says in one sentence what is wrong and what
+//! to do, so that a model can act on it. Information that only the operator can use is logged, and never part of a
 //! message.
 
 use std::borrow::Cow;
@@ -9,31 +9,31 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What kind of mistake it was. The numbers are the specification's (2026-07-28, basic, "Error Codes").
+/// An error code. The numbers are defined by the specification (2026-07-28, basic, "Error Codes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// The body is not JSON.
     Parse,
-    /// The body is JSON, but no message of the protocol; also what HTTP itself refuses.
+    /// The body is JSON but not a message of the protocol, or HTTP rejects the request.
     InvalidRequest,
-    /// No such method, or not offered here.
+    /// The method does not exist or is not available.
     MethodNotFound,
-    /// The parameters are wrong: an unknown tool, a missing field, a resource that is not there.
+    /// The parameters are invalid: an unknown tool, a missing field, or a resource that does not exist.
     InvalidParams,
-    /// The server's fault.
+    /// The server failed.
     Internal,
-    /// A resource is not there; revisions up to 2025-11-25 only.
+    /// A resource does not exist. Revisions up to 2025-11-25 only.
     ResourceNotFound,
-    /// A header contradicts the body, or is missing; 2026-07-28.
+    /// A header is missing or contradicts the body. 2026-07-28 only.
     HeaderMismatch,
-    /// The request does not declare a capability that it needs; 2026-07-28.
+    /// The request does not declare a required capability. 2026-07-28 only.
     MissingCapability,
-    /// The request claims a revision that is not spoken here; 2026-07-28.
+    /// The request names an unsupported revision. 2026-07-28 only.
     UnsupportedVersion,
 }
 
 impl ErrorCode {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     pub const fn number(self) -> i32 {
         match self {
             Self::Parse => -32_700,
@@ -58,43 +58,43 @@ impl Serialize for ErrorCode {
 /// The `error` member of a response.
 #[derive(Clone, Debug, Serialize)]
 pub struct RpcError {
-    /// What kind of mistake it was.
+    /// The error code.
     pub code: ErrorCode,
-    /// What happened, why, and what to do instead.
+    /// The error text: what is wrong, and what to do instead.
     pub message: Cow<'static, str>,
-    /// What a program can use, where the specification defines it.
+    /// Machine-readable data, if the specification defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error without `data`.
+    /// Creates an error without `data`.
     pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The same error with `data`.
+    /// Sets `data`.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
         self
     }
 
-    /// Wrong parameters: `message` names the field.
+    /// Creates the error for invalid parameters. `message` names the field.
     pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
-    /// Creates the error for a failure of the server. Its text reveals nothing. The cause belongs in the log.
+    /// Creates the error for a failure of the server. The text does not reveal the cause, which belongs in the log.
     pub fn internal() -> Self {
         Self::new(ErrorCode::Internal, INTERNAL)
     }
 }
 
-/// The sentence for a failure of the server.
+/// The error text for a failure of the server.
 pub(crate) const INTERNAL: &str = "The server failed to answer this request. Its log says why.";
 
-/// `text` shortened to 64 characters, for a message that repeats what a caller sent.
+/// Shortens `text` to 64 characters, for a message that repeats input of a caller.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(64) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// How much a log message matters to a client, least first.
+/// The severity of a log message, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -31,12 +31,12 @@ impl LogLevel {
         ("emergency", Self::Emergency),
     ];
 
-    /// The level of that name.
+    /// Returns the level `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
     }
 
-    /// All names, for a message that lists them.
+    /// Returns all names, for an error message.
     pub(crate) fn names() -> String {
         Self::NAMES.map(|(name, _)| name).join(", ")
     }

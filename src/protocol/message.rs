@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0, as the protocol uses it: one object per message, ids that are strings or integers.
+//! JSON-RPC 2.0 in the form that MCP uses: one object per message, with ids that are strings or integers.
 //!
 //! Source: every revision, basic, "Messages".
 
@@ -12,17 +12,17 @@ use super::meta;
 use super::method::Method;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 
-/// The id of a request, kept as the text that it was sent as, and given back as that.
+/// The id of a request. It is kept and returned as the text that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Box<str>);
 
 impl RequestId {
-    /// A string or an integer; anything else is no id.
+    /// Reads a string or an integer. Returns `None` for other values.
     fn read(value: Value<'_>) -> Option<Self> {
         value.is_string_or_integer().then(|| Self(value.text().into()))
     }
 
-    /// The id of a message that was refused as a whole for something in another place, if it can be read.
+    /// Returns the id of a message that was rejected for another reason, if it can be read.
     pub fn of_refused(body: &[u8]) -> Option<Self> {
         let text = match str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
@@ -31,21 +31,21 @@ impl RequestId {
         let document = Document::outline(&text).ok()?;
         let mut ids = document.root().members().filter(|(name, _)| name == "id");
         let (Some((_, id)), None) = (ids.next(), ids.next()) else { return None };
-        // An id with a placeholder in it is not the id that was sent.
+        // If the id contains a placeholder, it is not the id that was sent.
         if body.get(id.range()) != Some(id.text().as_bytes()) {
             return None;
         }
         let id = id.text();
-        // The outline takes more than is good.
+        // `outline` is lenient, so parse the id again strictly.
         Self::read(Document::parse(id.as_bytes(), JsonLimits::default()).ok()?.root())
     }
 
-    /// The id of a call that the program itself makes.
+    /// Returns the id of a call that the program itself makes.
     pub(crate) fn native() -> Self {
         Self("\"native\"".into())
     }
 
-    /// The id as JSON: `7`, `"a"`.
+    /// Returns the id as JSON: `7`, `"a"`.
     pub fn as_json(&self) -> &str {
         &self.0
     }
@@ -57,8 +57,8 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// `bytes` as text of the same length: a placeholder of one byte stands for each byte that is not UTF-8, so that no byte has another
-/// place. It takes no more memory than the bytes, unlike `String::from_utf8_lossy`, which takes three times as much.
+/// Converts bytes to text of the same length, with a one-byte placeholder for each byte that is not UTF-8. Byte
+/// positions do not change. `String::from_utf8_lossy` would need up to three times the memory.
 fn with_placeholders(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -71,52 +71,52 @@ fn with_placeholders(bytes: &[u8]) -> String {
 /// One message from a client.
 #[derive(Debug)]
 pub enum Message<'d> {
-    /// Expects an answer.
+    /// A request, which expects a response.
     Request(Request<'d>),
-    /// Expects none, and gets none.
+    /// A notification, which gets no response.
     Notification {
-        /// Whether `params._meta` claims a revision: it then comes from a modern client.
+        /// Whether `params._meta` names a revision. If so, the client is a modern one.
         claims_revision: bool,
     },
-    /// An answer to something that this server never asks.
+    /// A response. This server sends no requests, so it expects none.
     Response,
 }
 
-/// A message that expects an answer.
+/// A request.
 #[derive(Debug)]
 pub struct Request<'d> {
-    /// What the answer is to repeat.
+    /// The id, which the response repeats.
     pub id: RequestId,
     /// The name of the method.
     pub method: Cow<'d, str>,
-    /// The method, if a revision has one of this name.
+    /// The method, if any revision has it.
     pub known_method: Option<Method>,
-    /// An object, if there.
+    /// The parameters: an object, if present.
     pub params: Option<Value<'d>>,
 }
 
 impl<'d> Request<'d> {
-    /// The member `name` of the parameters.
+    /// Returns the member `name` of the parameters.
     pub fn param(&self, name: &str) -> Option<Value<'d>> {
         self.params?.get(name)
     }
 }
 
-/// JSON that is no message.
+/// The error for JSON that is not a message.
 #[derive(Debug)]
 pub struct NotAMessage {
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'static str,
-    /// Its id, if it has one that can be repeated.
+    /// The id, if it can be read.
     pub id: Option<RequestId>,
 }
 
 impl<'d> Message<'d> {
-    /// Reads one message. Members that JSON-RPC does not know are ignored.
+    /// Reads one message. Unknown members are ignored.
     ///
     /// # Errors
-    /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is no string, parameters that are no object,
-    /// an id that is null, a fraction or a boolean.
+    /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is not a string, parameters that are not
+    /// an object, and an id that is null, a fraction or a boolean.
     pub fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
         let [mut jsonrpc, mut id, mut method, mut params, mut outcome] = [None; 5];
         for (key, member) in value.members() {
@@ -133,7 +133,7 @@ impl<'d> Message<'d> {
         let read_id = id.and_then(RequestId::read);
         let refused = |why| Err(NotAMessage { why, id: read_id.clone() });
         if value.kind() != Kind::Object {
-            return refused("a message is a JSON object");
+            return refused("a message must be a JSON object");
         }
         if jsonrpc.and_then(Value::as_str).as_deref() != Some("2.0") {
             return refused("`jsonrpc` must be \"2.0\"");
@@ -156,10 +156,10 @@ impl<'d> Message<'d> {
     }
 }
 
-/// The response to `id` with a result.
+/// Returns the response to `id` with a result.
 ///
 /// # Errors
-/// The result's own, where it cannot be serialized.
+/// The result cannot be serialized.
 pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut body = Vec::with_capacity(512);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -170,9 +170,9 @@ pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8
     Ok(body)
 }
 
-/// The response that reports `error`, to `id` if the request had one that could be read.
+/// Returns the response with `error`. It has the `id` of the request if that could be read.
 ///
-/// Source: 2026-07-28, basic, "Responses": without a readable id the member is left out.
+/// Source: 2026-07-28, basic, "Responses": without a readable id, the response has no `id`.
 pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     let mut body = Vec::with_capacity(256);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
@@ -182,7 +182,7 @@ pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
         body.push(b',');
     }
     body.extend_from_slice(b"\"error\":");
-    // An error holds an integer, a string and a JSON value: there is nothing in it that could fail.
+    // An error consists of an integer, a string and a JSON value, which always serialize.
     body.extend(write::to_vec(error).unwrap_or_default());
     body.push(b'}');
     body
@@ -193,7 +193,7 @@ mod tests {
     use super::RequestId;
 
     #[test]
-    fn a_refused_message_may_have_an_id() {
+    fn the_id_of_a_rejected_message_is_read() {
         let deep = format!(r#"{{"params":{}1{},"id":"d"}}"#, "[".repeat(100_000), "]".repeat(100_000));
         let broken = [br#"{"id":"a","x":""#.as_slice(), b"\xff", br#""}"#].concat();
         let placeholder = [br#"{"x":""#.as_slice(), b"\xff\xc3", br#"","id":"?"}"#].concat();

@@ -14,26 +14,26 @@ use super::log_level::LogLevel;
 use crate::json::{Kind, Value, deserialize};
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
-/// The revision that a request is written in.
+/// The key of the revision of a request.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// What the client can do, in this request.
+/// The key of the client's capabilities in this request.
 pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Who the client says it is: for display and logs, never for a decision.
+/// The key of the client's name and version. Use them for display and logs only: they are not verified.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// From which level on the client wants log messages.
+/// The key of the lowest level of log messages that the client wants.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// What a request claims to be written in: the value of [`PROTOCOL_VERSION`], whatever its type, or `None`.
+/// Returns the value of [`PROTOCOL_VERSION`] in a request, of any type.
 pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
     params?.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
-/// The `_meta` of a request, as it was sent.
+/// Returns the `_meta` of a request, as it was sent.
 pub(crate) fn text(params: Option<Value<'_>>) -> Option<Box<str>> {
     Some(params?.get("_meta")?.text().into())
 }
 
-/// The W3C trace context of a request: `traceparent`, if it is one.
+/// Returns the W3C trace context of a request (`traceparent`), if it is valid.
 ///
 /// Source: 2026-07-28, basic, "`_meta`"; W3C Trace Context, §3.2.
 pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
@@ -50,16 +50,16 @@ pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
 /// The envelope of a 2026-07-28 request.
 #[derive(Debug)]
 pub struct Envelope {
-    /// The revision that the request claims, known here or not.
+    /// The revision that the request names. It may be unknown.
     pub version: String,
-    /// Who the client says it is.
+    /// The name and version of the client. They are not verified.
     pub client: Option<Implementation>,
-    /// What the client can do.
+    /// The capabilities of the client.
     pub(crate) capabilities: ClientCapabilities,
 }
 
 impl Envelope {
-    /// Reads the envelope of a request that makes a claim.
+    /// Reads the envelope of a request that names a revision.
     ///
     /// # Errors
     /// -32602 that names the first key that is missing or malformed.
@@ -122,7 +122,7 @@ impl RequestedNotifications {
     }
 }
 
-/// `clientInfo`, if it has the members that it must have.
+/// Reads `clientInfo`. Returns `None` if a required member is missing.
 pub fn read_client(info: Value<'_>) -> Option<Implementation> {
     #[derive(Deserialize)]
     struct ClientInfo {

@@ -1,4 +1,4 @@
-//! The methods a client can call, and the revisions that have them.
+//! The methods of the protocol, and the revisions that have them.
 //!
 //! Source: the `method` constants of each revision's schema.
 
@@ -130,7 +130,7 @@ mod tests {
 
     /// Each method has one row.
     #[test]
-    fn names_lead_back_to_their_methods() {
+    fn each_name_belongs_to_its_method() {
         for row in &TABLE {
             assert_eq!(Method::named(row.method.name()), Some(row.method));
         }

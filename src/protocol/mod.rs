@@ -1,16 +1,16 @@
-//! The wire: what a message of the protocol is, and nothing of what is done with it.
+//! The messages of the protocol, without their processing.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`message`] | JSON-RPC 2.0: requests, notifications, responses, ids |
-//! | [`revision`] | the five revisions, and what each of them knows |
+//! | [`revision`] | the five revisions and their features |
 //! | [`meta`] | the keys of `_meta`, and the envelope of a 2026-07-28 request |
 //! | [`log_level`] | the levels of log messages |
 //! | [`error`] | error codes and errors |
 //! | [`method`] | the methods, and the revisions that have them |
-//! | [`capabilities`] | what a server says it can do |
-//! | [`description`] | how tools, resources and the server itself are described in lists |
-//! | [`content`] | what results are made of |
+//! | [`capabilities`] | capabilities of servers and clients |
+//! | [`description`] | descriptions of tools, resources, prompts and the server |
+//! | [`content`] | content of results and messages |
 
 pub mod capabilities;
 pub mod content;

@@ -1,24 +1,24 @@
-//! Revisions of the protocol, and what each of them knows.
+//! The revisions of the protocol and their features.
 //!
-//! A revision differs from the one before it by fields and rules that came or went. Clients ignore members they do not
-//! know, so most additions can be sent to all; the rows of [`Revision::knows`] are what an older client would reject or
-//! misread. Code that builds an answer asks here and never compares dates of its own.
+//! Revisions differ in fields and rules. Clients ignore unknown members, so most additions can be sent to all clients.
+//! [`Revision::knows`] lists the features that an older client would reject or misread. Code that creates a response
+//! uses it, and does not compare dates.
 
 use std::fmt;
 
-/// How a client opens: with a handshake it believes in for the rest of a session, or with each request on its own.
+/// The way in which a client states its revision: in a handshake, or in each request.
 ///
 /// Source: 2026-07-28, basic/versioning, "Terminology".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// `initialize` first: revisions up to 2025-11-25.
+    /// With `initialize`: revisions up to 2025-11-25.
     Legacy,
-    /// Revision and capabilities in the `_meta` of every request: 2026-07-28 and later.
+    /// In the `_meta` of every request: 2026-07-28 and later.
     Modern,
 }
 
 impl Era {
-    /// `legacy` or `modern`, as log lines name it.
+    /// Returns `legacy` or `modern`, for the log.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -27,7 +27,7 @@ impl Era {
     }
 }
 
-/// A revision this server speaks, oldest first.
+/// A supported revision, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Revision {
@@ -38,35 +38,35 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// Something that must not be sent to, or accepted from, a revision that does not know it.
+/// A feature that must not be used with a revision that does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// Several messages in one body. Source: the changelogs of 2025-03-26 and 2025-06-18.
     Batches,
-    /// Sound as a block of content. Source: the changelog of 2025-03-26.
+    /// Audio content. Source: the changelog of 2025-03-26.
     AudioContent,
-    /// Links to resources as blocks of content. Source: the changelog of 2025-06-18.
+    /// Resource links in content. Source: the changelog of 2025-06-18.
     ResourceLinks,
-    /// A tool's `title`; before it, people read the one among its annotations. Source: the changelog of 2025-06-18.
+    /// The `title` of a tool. Earlier clients read the title in its annotations. Source: the changelog of 2025-06-18.
     ToolTitle,
-    /// Structured content that is no object, and output schemas to match. Source: the changelog of 2026-07-28.
+    /// Structured content that is not an object, and output schemas for it. Source: the changelog of 2026-07-28.
     AnyStructuredContent,
     /// `resultType`, caching hints and `serverInfo` in every result. Source: the changelog of 2026-07-28.
     ResultEnvelope,
-    /// The error code -32002 for a resource that is not there. Source: the changelog of 2026-07-28, which retires it.
+    /// The error code -32002 for a resource that does not exist. Source: the changelog of 2026-07-28, which removes it.
     ResourceNotFoundCode,
 }
 
 impl Revision {
-    /// Every revision, oldest first.
+    /// All revisions, oldest first.
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
-    /// What a legacy request without an `MCP-Protocol-Version` header speaks (2025-06-18, basic/transports).
+    /// The revision of a legacy request without an `MCP-Protocol-Version` header (2025-06-18, basic/transports).
     pub const UNNAMED: Self = Self::V2025_03_26;
-    /// What `initialize` is offered when it asks for something else.
+    /// The revision in the response to `initialize`, if the requested one is not supported.
     pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// The date that names the revision on the wire.
+    /// Returns the date that names the revision on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -77,27 +77,27 @@ impl Revision {
         }
     }
 
-    /// The revision of that name.
+    /// Returns the revision `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.name() == name)
     }
 
-    /// The era that a version belongs to, also one that nobody has written yet: names are dates, and sort like them.
+    /// Returns the era of a version, which may be unknown. Names are dates, so they compare like dates.
     pub fn era_of(name: &str) -> Era {
         if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
     }
 
-    /// The era of this revision.
+    /// Returns the era of this revision.
     pub fn era(self) -> Era {
         Self::era_of(self.name())
     }
 
-    /// The names of an era's revisions, newest first.
+    /// Returns the names of an era's revisions, newest first.
     pub fn names_of(era: Era) -> Vec<&'static str> {
         Self::ALL.into_iter().rev().filter(|revision| revision.era() == era).map(Self::name).collect()
     }
 
-    /// Whether this revision knows `feature`.
+    /// Returns whether this revision has `feature`.
     pub fn knows(self, feature: Feature) -> bool {
         use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
         let (since, until) = match feature {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_leads_back_to_its_revision() {
+    fn each_name_belongs_to_its_revision() {
         for revision in Revision::ALL {
             assert_eq!(Revision::named(revision.name()), Some(revision));
         }

@@ -1,4 +1,4 @@
-//! What a server says about itself beyond what the protocol asks for.
+//! The description of a server beyond the members of the protocol.
 //!
 //! The members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same data with
 //! today's names.
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::package::{Package, Remote, Repository, is_one_version};
 use crate::protocol::description::{Implementation, Text, is_blank};
 
-/// What a server says about itself beyond what the protocol asks for.
+/// The description of a server beyond the members of the protocol.
 #[derive(Default)]
 pub(crate) struct About {
     pub id: Option<Text>,

@@ -1,12 +1,12 @@
-//! What a program is told before it starts, and with each request.
+//! Command lines, environment variables and headers.
 //!
-//! Serialized, the members have the names of the registry's first drafts, as in [`distribution`](super::package).
+//! When serialized, the members have the names of the registry's first drafts, as in [`package`](super::package).
 
 use serde::Serialize;
 
 use crate::protocol::description::Text;
 
-/// A value that is given to a program before it starts, or sent with each request: an environment variable, or a header.
+/// An input: an environment variable of a program, or a header of a request.
 ///
 /// ```
 /// use edge_mcp::registry::Input;
@@ -26,27 +26,27 @@ pub struct Input {
 }
 
 impl Input {
-    /// The variable or header `name`, which may be left out.
+    /// Creates the optional variable or header `name`.
     pub fn new(name: impl Into<Text>, description: impl Into<Text>) -> Self {
         let (name, description) = (name.into(), description.into());
         Self { name, description, is_required: false, is_secret: false, default_value: None }
     }
 
-    /// It may not be left out.
+    /// Makes it required.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// It is not to be shown or stored in the open.
+    /// Marks it as a secret, which must not be shown or stored in plain text.
     #[must_use]
     pub fn secret(mut self) -> Self {
         self.is_secret = true;
         self
     }
 
-    /// What it is where nothing is given.
+    /// Sets the default value.
     #[must_use]
     pub fn default_value(mut self, value: impl Into<Text>) -> Self {
         self.default_value = Some(value.into());
@@ -74,7 +74,7 @@ pub struct Argument {
     pub(super) choices: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) default_value: Option<Text>,
-    /// Among those without a flag.
+    /// The position among the arguments without a flag.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// The argument `name`, which may be left out. Without a flag it is known by its place.
+    /// Creates the optional argument `name`. Without a flag it is positional.
     pub fn new(name: impl Into<Text>, description: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -100,62 +100,62 @@ impl Argument {
         }
     }
 
-    /// It may not be left out.
+    /// Makes it required.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// It may be given more than once.
+    /// Allows the argument to be repeated.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
         self.is_repeatable = true;
         self
     }
 
-    /// Whoever installs the package may change it.
+    /// Allows the user who installs the package to change it.
     #[must_use]
     pub fn editable(mut self) -> Self {
         self.is_editable = true;
         self
     }
 
-    /// The values that it can have.
+    /// Adds allowed values.
     #[must_use]
     pub fn choices(mut self, choices: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.choices.extend(choices.into_iter().map(Into::into));
         self
     }
 
-    /// What it is where nothing is given.
+    /// Sets the default value.
     #[must_use]
     pub fn default_value(mut self, value: impl Into<Text>) -> Self {
         self.default_value = Some(value.into());
         self
     }
 
-    /// Its flag in one letter, such as `-p`.
+    /// Sets the short flag, such as `-p`.
     #[must_use]
     pub fn short_flag(mut self, flag: impl Into<Text>) -> Self {
         self.short_flag = Some(flag.into());
         self
     }
 
-    /// Its flag in full, such as `--port`.
+    /// Sets the long flag, such as `--port`.
     #[must_use]
     pub fn long_flag(mut self, flag: impl Into<Text>) -> Self {
         self.long_flag = Some(flag.into());
         self
     }
 
-    /// The flag that says most.
+    /// Returns the long flag, or else the short flag.
     pub(super) fn flag(&self) -> Option<&Text> {
         self.long_flag.as_ref().or(self.short_flag.as_ref())
     }
 }
 
-/// What runs a package: a program such as `npx` or `docker`, and the arguments that the package then gets.
+/// A command that runs a package: a program such as `npx` or `docker`, and the arguments for the package.
 ///
 /// ```
 /// use edge_mcp::registry::{Argument, Command};
@@ -178,7 +178,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// The program or subcommand `name`.
+    /// Creates the program or subcommand `name`.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -189,21 +189,22 @@ impl Command {
         }
     }
 
-    /// What it does.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// A subcommand. `server.json` has no choice between several: it says which one only where there is one.
+    /// Adds a subcommand. `server.json` cannot express a choice, so it includes a subcommand only if there is exactly
+    /// one.
     #[must_use]
     pub fn subcommand(mut self, subcommand: Self) -> Self {
         self.subcommands.push(subcommand);
         self
     }
 
-    /// An argument: after those before it, or anywhere if it has a flag.
+    /// Adds an argument. A positional argument follows those that were added before.
     #[must_use]
     pub fn argument(mut self, mut argument: Argument) -> Self {
         if argument.flag().is_some() {
@@ -215,14 +216,14 @@ impl Command {
         self
     }
 
-    pub(super) fn has_odd_word(&self) -> bool {
+    pub(super) fn has_invalid_name(&self) -> bool {
         let named = self.named_arguments.iter().filter_map(Argument::flag);
         let words = self.positional_arguments.iter().map(|argument| &argument.name).chain(named);
-        words.chain([&self.name]).any(|word| !is_word(word)) || self.subcommands.iter().any(Self::has_odd_word)
+        words.chain([&self.name]).any(|word| !is_word(word)) || self.subcommands.iter().any(Self::has_invalid_name)
     }
 }
 
-/// What the registry takes for the name of an argument, a package or a variable.
+/// Returns whether the registry accepts `text` as the name of an argument, package or variable.
 pub(super) fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "<>$".contains(c))
 }

@@ -1,11 +1,11 @@
-//! What a server says about itself, as data: packages, remotes, `server.json`.
+//! The description of a server as data: packages, remotes, `server.json`.
 //!
 //! | module | content |
 //! |---|---|
 //! | `about` | identity, version, repository |
 //! | `package` | packages and remotes |
 //! | `command` | the command line, environment variables and headers of a package or remote |
-//! | `server_json` | `server.json`, as the MCP registry takes it |
+//! | `server_json` | `server.json`, the format of the MCP registry |
 
 pub(crate) mod about;
 mod command;

@@ -1,7 +1,7 @@
-//! Where a server can be had: its source, packages to run it from, and where it runs already.
+//! The repository, packages and remotes of a server.
 //!
-//! Serialized, as in [`server_detail`](crate::McpServer::server_detail), the members have the names of the registry's first
-//! drafts; in `server.json` they have those of its schema.
+//! When serialized, as in [`server_detail`](crate::McpServer::server_detail), the members have the names of the
+//! registry's first drafts. In `server.json` they have the names of its schema.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::auth::SecureUrl;
 use crate::protocol::description::Text;
 use crate::protocol::description::is_blank;
 
-/// Where the source of a server is.
+/// The repository with the source code of a server.
 ///
 /// ```
 /// use edge_mcp::registry::Repository;
@@ -28,19 +28,20 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository at `url`, for people and for `git clone`, with the service that hosts it: `github`, `gitlab` or another.
+    /// Creates the repository at `url`, which works in a browser and for `git clone`. `source` is the hosting service:
+    /// `github`, `gitlab` or another.
     pub fn new(url: impl Into<Text>, source: impl Into<Text>) -> Self {
         Self { url: url.into(), source: source.into(), id: None, subfolder: None }
     }
 
-    /// What the service itself knows it by, whatever it is called later.
+    /// Sets the id of the repository at the hosting service, which does not change when the repository is renamed.
     #[must_use]
     pub fn id(mut self, id: impl Into<Text>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Where in it the server is: a path such as `servers/weather`.
+    /// Sets the path of the server in the repository, such as `servers/weather`.
     #[must_use]
     pub fn subfolder(mut self, path: impl Into<Text>) -> Self {
         self.subfolder = Some(path.into());
@@ -56,7 +57,7 @@ impl Repository {
         }
         let is_step = |step: &str| !matches!(step, "" | "." | "..") && !step.contains(['\\', ' ']);
         let is_path = self.subfolder.as_deref().is_none_or(|path| path.split('/').all(is_step));
-        (!is_path).then(|| "has a repository whose subfolder is no relative path such as `servers/weather`".into())
+        (!is_path).then(|| "has a repository whose subfolder is not a relative path such as `servers/weather`".into())
     }
 }
 
@@ -79,7 +80,7 @@ pub struct Package {
     pub(super) command: Option<Command>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) environment_variables: Vec<Input>,
-    /// Where it listens, if not on its standard input.
+    /// The URL at which it listens. `None` for standard input.
     #[serde(skip)]
     pub(super) url: Option<Text>,
     #[serde(skip)]
@@ -87,8 +88,8 @@ pub struct Package {
 }
 
 impl Package {
-    /// The package `name` of a registry (`npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another), in one version. It is
-    /// spoken to by its standard input and output, unless it is said otherwise.
+    /// Creates a package with one version. `registry` is `npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another.
+    /// The transport is stdio, unless another one is set.
     pub fn new(registry: impl Into<Text>, name: impl Into<Text>, version: impl Into<Text>) -> Self {
         Self {
             registry_name: registry.into(),
@@ -101,28 +102,28 @@ impl Package {
         }
     }
 
-    /// What runs it.
+    /// Sets the command that runs the package.
     #[must_use]
     pub fn command(mut self, command: Command) -> Self {
         self.command = Some(command);
         self
     }
 
-    /// An environment variable that it reads.
+    /// Adds an environment variable that the package reads.
     #[must_use]
     pub fn environment_variable(mut self, variable: Input) -> Self {
         self.environment_variables.push(variable);
         self
     }
 
-    /// Once it runs, it is spoken to by streamable HTTP at `url`: `https:`, or on localhost.
+    /// Sets the transport to streamable HTTP at `url`, which must be an `https:` or localhost URL.
     #[must_use]
     pub fn streamable_http(mut self, url: impl Into<Text>) -> Self {
         self.url = Some(url.into());
         self
     }
 
-    /// The SHA-256 of its file, in 64 hexadecimal digits, which clients check. Packages of `mcpb` must have one.
+    /// Sets the SHA-256 of the package file in 64 hexadecimal digits, which clients verify. It is required for `mcpb`.
     #[must_use]
     pub fn sha256(mut self, digest: impl Into<Text>) -> Self {
         self.sha256 = Some(digest.into());
@@ -135,10 +136,10 @@ impl Package {
         let what = if !is_word(&self.registry_name) || !is_word(&self.name) {
             "has an empty registry or name, or a space in one".into()
         } else if !is_one_version(&self.version) {
-            "must have one version, such as `1.0.2`, and no range".into()
+            "must have one version, such as `1.0.2`, not a range".into()
         } else if self.sha256.as_ref().map_or(self.registry_name == "mcpb", |digest| !is_digest(digest)) {
             "must have a SHA-256 of 64 hexadecimal digits in lower case".into()
-        } else if self.command.as_ref().is_some_and(Command::has_odd_word) {
+        } else if self.command.as_ref().is_some_and(Command::has_invalid_name) {
             "has an argument or command whose name is empty, or has a space, `<`, `>` or `$` in it".into()
         } else if !self.environment_variables.iter().all(|variable| is_word(&variable.name)) {
             "has an environment variable whose name is empty, or has a space in it".into()
@@ -149,7 +150,7 @@ impl Package {
     }
 }
 
-/// A place where the server runs, and can be called.
+/// A URL at which the server runs.
 ///
 /// ```
 /// use edge_mcp::registry::Remote;
@@ -164,7 +165,7 @@ pub struct Remote {
     pub(super) headers: Vec<Input>,
 }
 
-/// How a remote is spoken to.
+/// The transport of a remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RemoteTransport {
@@ -173,12 +174,13 @@ pub(super) enum RemoteTransport {
 }
 
 impl Remote {
-    /// By streamable HTTP at `url`: `https:`, or on localhost.
+    /// Creates a remote with streamable HTTP at `url`, which must be an `https:` or localhost URL.
     pub fn streamable(url: impl Into<Text>) -> Self {
         Self { transport_type: RemoteTransport::Streamable, url: url.into(), headers: Vec::new() }
     }
 
-    /// By the transport of 2024-11-05, HTTP with server-sent events, at `url`. This library does not serve it; another may.
+    /// Creates a remote with the transport of 2024-11-05, HTTP with server-sent events, at `url`. This library does not
+    /// serve that transport, but another server may.
     pub fn sse(url: impl Into<Text>) -> Self {
         Self { transport_type: RemoteTransport::Sse, ..Self::streamable(url) }
     }
@@ -194,15 +196,15 @@ impl Remote {
         if let Err(problem) = SecureUrl::parse(&self.url) {
             return Some(format!("has a remote whose URL {problem}"));
         }
-        // A token (RFC 9110 §5.6.2). What `http` has for it would be 15 KB of the Worker.
+        // A token (RFC 9110 §5.6.2). The parser of the `http` crate would add 15 KB to the Worker.
         let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_known);
         let odd = self.headers.iter().find(|header| !is_name(&header.name))?;
-        Some(format!("has a remote with the header {:?}, which is no name of a header", odd.name))
+        Some(format!("has a remote with the header {:?}, which is not a valid header name", odd.name))
     }
 }
 
-/// Whether it is one version, and does not look like a range or a tag that moves.
+/// Returns whether `version` is a single version, and not a range or a moving tag.
 ///
 /// Source: the MCP registry, "Versioning Published MCP Servers", "Version Format".
 pub(super) fn is_one_version(version: &str) -> bool {

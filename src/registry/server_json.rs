@@ -1,4 +1,4 @@
-//! A server as the MCP registry describes it: `server.json`.
+//! `server.json`: the description of a server for the MCP registry.
 //!
 //! Source: <https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json>, and the registry's documentation,
 //! "Package Types" and "Publishing Remote Servers".
@@ -17,7 +17,8 @@ use crate::protocol::description::{Icon, Implementation, Text};
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// A server as the MCP registry describes it. [`McpServer::server_json`](crate::McpServer::server_json) makes it.
+/// The description of a server for the MCP registry. [`McpServer::server_json`](crate::McpServer::server_json) creates
+/// it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerJson<'a> {
@@ -38,7 +39,7 @@ pub struct ServerJson<'a> {
     packages: Vec<PackageEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remotes: Vec<Transport<'a>>,
-    /// Whether the one remote is where it is asked.
+    /// Whether the only remote is the URL of the endpoint.
     #[serde(skip)]
     is_at_own_url: bool,
 }
@@ -71,7 +72,7 @@ struct Transport<'a> {
     headers: Vec<InputEntry<'a>>,
 }
 
-/// `KeyValueInput`, `PositionalArgument` and `NamedArgument`, which differ in the members that they have.
+/// `KeyValueInput`, `PositionalArgument` or `NamedArgument`, which have different members.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InputEntry<'a> {
@@ -98,7 +99,8 @@ struct InputEntry<'a> {
 }
 
 impl<'a> ServerJson<'a> {
-    /// Describes a server. `None` without a name: it has neither a registry name, nor a URL to derive one from.
+    /// Describes a server. Returns `None` without a name: there is neither a registry name, nor a URL to derive one
+    /// from.
     pub(crate) fn new(info: &'a Implementation, about: Option<&'a About>, own_url: Option<&str>) -> Option<Self> {
         let (packages, remotes) = about.map_or((&[][..], &[][..]), |about| (&*about.packages, &*about.remotes));
         let name = match about.and_then(|about| about.registry_name.as_deref()) {
@@ -117,7 +119,7 @@ impl<'a> ServerJson<'a> {
             schema: SCHEMA,
             name,
             title,
-            // A server has a name.
+            // The name of a server is not empty.
             description: description.unwrap_or_default(),
             version: &info.version,
             repository: about.and_then(|about| about.repository.as_ref()),
@@ -151,7 +153,7 @@ impl ServerJson<'_> {
 impl<'a> PackageEntry<'a> {
     fn of(package: &'a Package) -> Self {
         let Package { registry_name, name, version, command, environment_variables, url, sha256 } = package;
-        // The name of an image has its version in it, and that of a bundle is the URL of one file.
+        // The identifier of an image includes its version. The identifier of a bundle is the URL of one file.
         let (registry_type, identifier, version) = match &**registry_name {
             "docker" | "oci" => ("oci", Cow::Owned(format!("{name}:{version}")), None),
             "mcpb" => ("mcpb", Cow::Borrowed(&**name), None),
@@ -178,7 +180,7 @@ impl<'a> PackageEntry<'a> {
     }
 }
 
-/// The arguments of a command, and of the subcommands that there is no other to.
+/// Adds the arguments of a command, and of its subcommand if there is exactly one.
 fn add_arguments<'a>(command: &'a Command, to: &mut Vec<InputEntry<'a>>) {
     to.extend(command.named_arguments.iter().chain(&command.positional_arguments).map(InputEntry::of_argument));
     if let [only] = &*command.subcommands {
@@ -227,20 +229,20 @@ impl<'a> InputEntry<'a> {
     }
 }
 
-/// A text that is not too long, or its beginning up to the end of a word. `None` if there is none.
+/// Shortens a text to the maximum length, at the end of a word. Returns `None` for an empty text.
 fn shortened(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
     let Some((end, _)) = text.char_indices().nth(SERVER_JSON_DESCRIPTION) else {
         return (!text.is_empty()).then_some(Cow::Borrowed(text));
     };
     let beginning = text.get(..end)?;
-    // Without its last character there is room for the ellipsis.
+    // Dropping the last character makes room for the ellipsis.
     let (all_but_one, _) = beginning.split_at_checked(beginning.char_indices().next_back()?.0)?;
     let words = beginning.rsplit_once(char::is_whitespace).map_or(all_but_one, |(words, _)| words);
     Some(format!("{}…", words.trim_end()).into())
 }
 
-/// Whether the registry takes a URL as that of a website or an icon.
+/// Returns whether the registry accepts `url` for a website or an icon.
 fn is_https(url: &str) -> bool {
     let is_known = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
     url.strip_prefix("https://")

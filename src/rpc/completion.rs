@@ -36,7 +36,7 @@ struct Suggestions {
     has_more: bool,
 }
 
-/// `completion/complete`. An argument that exists and has no completion has no suggestions.
+/// `completion/complete`. An existing argument without a completion has no suggestions.
 pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let argument = params::object(request, "argument")?;
     let name = params::member(argument, "argument", "name")?;
@@ -49,20 +49,20 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
     let (completion, deadline) = match &target {
         Target::Prompt(prompt) => (of_prompt(call, prompt, &name)?, prompt.deadline),
         Target::Template(template, _) | Target::Hidden(template) => (of_template(template, &name)?, template.deadline),
-        // Its URI is that of a resource, and so of no template.
+        // The URI names a resource, not a template.
         Target::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
         Target::None | Target::Tool(_) => return Err(mistargeted(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
-        // Not collected, since `collect` sorts first: code that nothing else here needs.
+        // `collect` would sort first, which adds code to the module that nothing else needs.
         asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
         complete(asked, call.cx.clone())
     });
     Ok(respond(call.clone(), name.into_owned(), deadline, suggestions).boxed_local())
 }
 
-/// Runs the completion of the argument `name`, if it has one, and makes the response.
+/// Runs the completion of the argument `name`, if it has one, and returns the response.
 async fn respond(
     call: Call,
     name: String,

@@ -1,4 +1,4 @@
-//! `server/discover`: what a server can do, without a handshake.
+//! `server/discover`: the capabilities of a server, without a handshake.
 //!
 //! Source: 2026-07-28, server/discover.
 
@@ -21,8 +21,8 @@ struct DiscoverResult<'a> {
     instructions: Option<&'a str>,
 }
 
-/// `server/discover`. Only modern revisions are named: a client that chose an older one would send it in `_meta`, where
-/// older revisions do not look.
+/// `server/discover`. It lists only modern revisions: a client that chose an older one from this list would name it in
+/// `_meta`, which older revisions do not read.
 pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete_cacheable(
         call,
@@ -35,7 +35,7 @@ pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
     )
 }
 
-/// What `server` can do.
+/// Returns the capabilities of `server`.
 pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
     ServerCapabilities {
         tools: server.offers_tools().then_some(Declared {}),

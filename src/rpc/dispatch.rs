@@ -11,9 +11,10 @@ use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 
-/// Reads the parameters of `request`. Methods without a handler are answered by that; a handler has not run yet.
+/// Reads the parameters of `request`. Methods without a handler are answered here. A handler is created but does not
+/// run yet.
 pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
-    // In a program that unwinds, a panic costs this response and nothing else.
+    // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
     let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
     Prepared::new(call, stage)
@@ -35,15 +36,15 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::GetPrompt => by_handler(call, request, target, prompts::get),
         Method::Complete => by_handler(call, request, target, completion::complete),
         Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
-        // Its answer is a stream. Without streams it is not served.
+        // Its response is a stream. Without streams it is not available.
         Method::Listen => Err(not_found(&request.method)),
     }
 }
 
-/// Answers by a method that runs no handler.
+/// Answers a method that runs no handler.
 ///
-/// An engine compiles a function when it is first called, and a new isolate is first called with one method. So each method is called
-/// by its address here and in `by_handler`, and does not become part of its caller.
+/// The engine compiles a function on its first call, and the first request of a new isolate needs only one method.
+/// `#[inline(never)]` and calls by address, here and in `by_handler`, keep the methods separate functions.
 #[inline(never)]
 fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
     method(call, request)
@@ -51,7 +52,7 @@ fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -
         .map(|response| Stage::Ended(Ok(Reply::Response(response))))
 }
 
-/// Begins a method that runs a handler.
+/// Starts a method that runs a handler.
 #[inline(never)]
 fn by_handler(
     call: &Call,
@@ -62,7 +63,7 @@ fn by_handler(
     method(call, request, target).map(Stage::Working)
 }
 
-/// A method that is not served: where it needs a session, it says so.
+/// Returns the error for a method that is not available. If the method needs a session, the error says so.
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),

@@ -1,4 +1,4 @@
-//! What stands around the members of every result: nothing in older revisions, much in 2026-07-28.
+//! The members that every result has: none in older revisions, several in 2026-07-28.
 //!
 //! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
 
@@ -13,7 +13,7 @@ use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
 
-/// What a result has besides its own members.
+/// The members of a result besides its own.
 #[derive(Serialize)]
 struct Envelope<'a> {
     #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
@@ -32,25 +32,25 @@ struct ResultMeta<'a> {
     own: Option<&'a Map<String, Value>>,
 }
 
-/// The response with `result`.
+/// Returns the response with `result`.
 pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "complete", result, None, None)
 }
 
-/// The response with `result`, which has a `_meta` of its own, if there is anything in it.
+/// Returns the response with `result` and its own `_meta`, if that is not empty.
 pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: &Map<String, Value>) -> Outcome {
     respond(call, "complete", result, None, Some(meta).filter(|meta| !meta.is_empty()))
 }
 
-/// The response with questions.
+/// Returns the response with questions.
 pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "input_required", result, None, None)
 }
 
-/// The response with `result`, of one of the six methods whose results carry a caching hint.
+/// Returns the response with `result`, for one of the six methods whose results have a cache hint.
 pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
     let hint = match () {
-        // What was made of someone's answers is for no one else, and not for another time.
+        // This result depends on an earlier answer, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
         () if call.cx.depends_on_caller() => hint.for_this_caller(),
         () => hint,
@@ -79,10 +79,10 @@ fn respond(
     response.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))
 }
 
-/// The response, whose result has these members too. It is put together from texts: serialized with each result, they would be in the
-/// module once for each type of one.
+/// Adds `members` to the result of a response. Both are joined as text, because a serializer for the combination would
+/// be compiled once for each type of result.
 fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
-    // The ends of the response and of its result.
+    // Remove the closing braces of the result and the response.
     response.truncate(response.len().saturating_sub(2));
     let is_empty = response.ends_with(b"{");
     let members = write::to_vec(members)?;

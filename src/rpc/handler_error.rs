@@ -6,7 +6,8 @@ use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Converts the error of the handler `name`. The cause goes to the log. `not_found` makes the error for something that does not exist.
+/// Converts the error of the handler `name`. The cause is logged. `not_found` returns the error for an item that does
+/// not exist.
 pub(super) fn convert(
     call: &Call,
     name: &str,

@@ -1,4 +1,4 @@
-//! Calls that end with questions, and calls that bring the answers.
+//! Input requests: results with questions, and requests with the answers.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
@@ -25,7 +25,7 @@ struct InputRequiredResult {
     request_state: String,
 }
 
-/// Takes over the answers and the state that came with a request.
+/// Restores the answers and the state that came with a request.
 pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError> {
     if call.cx.revision().era() == Era::Legacy {
         return Ok(());
@@ -48,7 +48,8 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
         }
     };
     for (key, answer) in responses.into_iter().flat_map(Value::members) {
-        // Only a question that was sent with the state can be answered, and only once: the handler has acted on earlier answers.
+        // A client can answer only the questions that were sent with this state. Each is answered once, because the
+        // handler has acted on earlier answers.
         let Some(question) = asked.get(&*key) else { continue };
         if answer.kind() != Kind::Object {
             return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
@@ -62,7 +63,7 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
     Ok(())
 }
 
-/// The result that carries the questions of a handler; the digest of the request goes into its state.
+/// Returns the result with the questions of a handler. The request state contains the digest of the request.
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let rounds = call.cx.rounds();
     let internal =
@@ -85,16 +86,16 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     envelope::input_required(call, InputRequiredResult { input_requests: requests.into(), request_state })
 }
 
-/// The error for a call that has more to remember than a client carries from one round to the next.
+/// Returns the error for a call whose request state would be too large.
 fn too_much(call: &Call, cause: &str) -> RpcError {
     failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
-    let message = "This call cannot ask for input: it has more to remember until the answer comes than its client may carry. \
+    let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less at once.";
     RpcError::new(ErrorCode::Internal, message)
 }
 
-/// What the caller of `name` is told of a question that could not be asked, or whose answer could not be taken: the feature
-/// that needs a session, or an error.
+/// Converts the error of a question. Returns the feature that needs a session, or the JSON-RPC error for the caller of
+/// `name`.
 pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) -> Result<SessionRequired, RpcError> {
     match refusal {
         InputProblem::SessionRequired(feature) => Ok(feature),
@@ -108,7 +109,7 @@ pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) 
     }
 }
 
-/// The same for a prompt or a resource, which have no results that could carry an error.
+/// Converts the error of a question, for a prompt or a resource: their results cannot carry an error.
 pub(super) fn refused_by_error(call: &Call, name: &str, error: InputError) -> RpcError {
     match refused(call, name, error) {
         Ok(feature) => feature.error(ErrorCode::Internal),

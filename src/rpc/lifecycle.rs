@@ -1,8 +1,7 @@
-//! `initialize`, `ping` and `logging/setLevel`: how clients up to 2025-11-25 open, see whether anyone is there, and say how
-//! much they want to be told.
+//! `initialize`, `ping` and `logging/setLevel`, which clients up to 2025-11-25 use.
 //!
-//! Source: 2025-11-25, basic/lifecycle. Nothing is remembered of the handshake: every later request is answered on its
-//! own, whether or not there was one before it.
+//! Source: 2025-11-25, basic/lifecycle. The server stores nothing about the handshake. It answers each later request on
+//! its own, with or without a handshake before it.
 
 use serde::Serialize;
 
@@ -27,7 +26,8 @@ struct InitializeResult<'a> {
     instructions: Option<&'a str>,
 }
 
-/// `initialize`: the revision that was asked for if it is a legacy one, else the newest of these.
+/// `initialize`. The result has the requested revision if that is a legacy one, and the newest legacy revision
+/// otherwise.
 pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
     let requested = params::string(request, "protocolVersion")?;
     params::optional_object(request, "capabilities")?;
@@ -50,13 +50,13 @@ pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
 #[derive(Serialize)]
 struct Empty {}
 
-/// `ping`: `{}`.
+/// `ping`. The result is `{}`.
 pub(super) fn ping(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete(call, Empty {})
 }
 
-/// `logging/setLevel`, where log messages are declared: clients call it as soon as they are. It is checked and not kept; the
-/// level is the server's own.
+/// `logging/setLevel`. It exists because clients call it if log messages are declared. The level is checked and not
+/// stored: the server's own level applies.
 pub(super) fn set_log_level(call: &Call, request: &Request<'_>) -> Outcome {
     let level = params::string(request, "level")?;
     if LogLevel::named(&level).is_none() {

@@ -3,8 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `resolve` | the lookup of the method and its target, once for each request |
-//! | `dispatch` | from the method to its function |
-//! | `prepared` | a request whose parameters are read, on its way to its response |
+//! | `dispatch` | the dispatch of a request to the function of its method |
+//! | `prepared` | requests with parsed parameters |
 //! | `lifecycle` | `initialize`, `ping`, `logging/setLevel` |
 //! | `discover` | `server/discover` |
 //! | `tools` | `tools/list`, `tools/call` |
@@ -13,10 +13,10 @@
 //! | `prompts` | `prompts/list`, `prompts/get` |
 //! | `completion` | `completion/complete` |
 //! | `params` | the reading of parameters |
-//! | `pagination` | lists in pages |
+//! | `pagination` | pagination of lists |
 //! | `envelope` | the members that every result has |
 //! | `handler_error` | the errors of handlers |
-//! | `input_required` | calls that end with questions, and calls that bring the answers |
+//! | `input_required` | input requests and their answers |
 //! | `request_state` | the state that a client carries between the rounds of a call |
 //!
 //! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision. A request is answered in two phases: its

@@ -1,7 +1,7 @@
-//! Lists in pages.
+//! Pagination of lists.
 //!
-//! A cursor says which list it belongs to and where it goes on, with a checksum over both: what was damaged on its way, or
-//! belongs to another list, is told from what was given out. It holds nothing that needs to be kept secret or remembered.
+//! A cursor contains the position of the next page, and a checksum over the list's name and the position. A cursor that
+//! is damaged or belongs to another list is rejected. It contains no secret, and the server stores no cursors.
 //!
 //! Source: every revision, server/utilities/pagination.
 
@@ -17,12 +17,13 @@ use super::params;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 
-/// The cursor of a request.
+/// Returns the cursor of a request.
 pub(super) fn cursor<'d>(request: &Request<'d>) -> Result<Option<Cow<'d, str>>, RpcError> {
     params::optional_string(request, "cursor")
 }
 
-/// The part of `items` that `cursor` asks for, and the cursor of what follows. Without a page size it is all of them.
+/// Returns the page of `items` at `cursor`, and the cursor of the next page. Without a page size, the page has all
+/// items.
 pub(super) fn page<T>(
     call: &Call,
     cursor: Option<&str>,
@@ -31,9 +32,11 @@ pub(super) fn page<T>(
     let list = call.method_name();
     let start = match (cursor, call.server.definitions.page_size) {
         (None, _) => 0,
-        // A position at the end or past it was never given out, or the list has become shorter.
-        (Some(cursor), Some(_)) => position(list, cursor).filter(|start| *start < items.len()).ok_or_else(foreign)?,
-        (Some(_), None) => return Err(foreign()),
+        // The list may have become shorter. A position at the end or beyond it is never valid.
+        (Some(cursor), Some(_)) => {
+            position(list, cursor).filter(|start| *start < items.len()).ok_or_else(invalid_cursor)?
+        }
+        (Some(_), None) => return Err(invalid_cursor()),
     };
     let end =
         call.server.definitions.page_size.map_or(items.len(), |size| start.saturating_add(NonZeroUsize::get(size)));
@@ -42,7 +45,7 @@ pub(super) fn page<T>(
     Ok((items.split_off(start), next))
 }
 
-fn foreign() -> RpcError {
+fn invalid_cursor() -> RpcError {
     RpcError::invalid_params(
         "`params.cursor` is not a cursor of this list; leave it out to read the list from its beginning",
     )

@@ -1,4 +1,4 @@
-//! Reading parameters: what is missing or of the wrong type is a -32602 that names the field.
+//! Reads parameters. A parameter that is missing or has the wrong type is a -32602 that names it.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use crate::json::{Kind, Value};
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 
-/// A string that must be there.
+/// Returns a required string.
 pub(super) fn string<'d>(request: &Request<'d>, name: &str) -> Result<Cow<'d, str>, RpcError> {
     optional_string(request, name)?.ok_or_else(|| missing(name, "a string"))
 }
 
-/// A string, if it is there.
+/// Returns an optional string.
 pub(super) fn optional_string<'d>(request: &Request<'d>, name: &str) -> Result<Option<Cow<'d, str>>, RpcError> {
     request.param(name).map(|value| value.as_str().ok_or_else(|| wrong_type(name, "a string", value))).transpose()
 }
 
-/// An object that must be there.
+/// Returns a required object.
 pub(super) fn object<'d>(request: &Request<'d>, name: &str) -> Result<Value<'d>, RpcError> {
     optional_object(request, name)?.ok_or_else(|| missing(name, "an object"))
 }
 
-/// An object, if it is there.
+/// Returns an optional object.
 pub(super) fn optional_object<'d>(request: &Request<'d>, name: &str) -> Result<Option<Value<'d>>, RpcError> {
     match request.param(name) {
         Some(value) if value.kind() != Kind::Object => Err(wrong_type(name, "an object", value)),
@@ -29,22 +29,22 @@ pub(super) fn optional_object<'d>(request: &Request<'d>, name: &str) -> Result<O
     }
 }
 
-/// A string that an object must have; the object is the parameter `name`.
+/// Returns the required string `member` of an object, which is the parameter `name`.
 pub(super) fn member<'d>(object: Value<'d>, name: &str, member: &str) -> Result<Cow<'d, str>, RpcError> {
     let name = format!("{name}.{member}");
     let value = object.get(member).ok_or_else(|| missing(&name, "a string"))?;
     value.as_str().ok_or_else(|| wrong_type(&name, "a string", value))
 }
 
-/// The members of an object of strings, by name.
+/// The members of an object with string values.
 pub(super) type Strings<'d> = Vec<(Cow<'d, str>, Cow<'d, str>)>;
 
-/// An object of strings; empty, if it is not there.
+/// Returns an object with string values. It is empty if the parameter is missing.
 pub(super) fn strings<'d>(request: &Request<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
     optional_object(request, name)?.map_or(Ok(Vec::new()), |object| strings_of(object, name))
 }
 
-/// What is to be an object of strings; it is the parameter `name`.
+/// Returns the members of an object with string values, which is the parameter `name`.
 pub(super) fn strings_of<'d>(object: Value<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
     if object.kind() != Kind::Object {
         return Err(wrong_type(name, "an object", object));

@@ -1,7 +1,7 @@
-//! A request whose parameters are read, on its way to its response.
+//! Requests with parsed parameters, and their way to a response.
 //!
-//! Everything that needs the request happens before a [`Prepared`] exists, or in [`Prepared::detach`]. What remains owns all that it
-//! needs, so that a call that waits holds neither its body nor the parsed document.
+//! Everything that needs the request happens before a [`Prepared`] exists, or in [`Prepared::detach`]. A [`Prepared`]
+//! owns its data, so a call that waits does not keep the request body or the parsed document in memory.
 
 use std::panic::AssertUnwindSafe;
 use std::task::Poll;
@@ -19,28 +19,29 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
-/// What a method ends with, if it does not fail.
+/// The outcome of a method that does not fail.
 pub(super) enum Reply {
     /// The bytes of the response.
     Response(Vec<u8>),
-    /// The handler has asked the client for input.
+    /// The handler asked the client for input.
     Asks,
 }
 
-/// A handler at work, and the making of its response.
+/// A running handler, and the creation of its response.
 pub(super) type Work = LocalBoxFuture<'static, Result<Reply, RpcError>>;
 
-/// How far a method has come when its parameters are read.
+/// The state of a method after its parameters are read.
 pub(super) enum Stage {
     Ended(Result<Reply, RpcError>),
     Working(Work),
 }
 
-/// A request whose parameters are read.
+/// A request with parsed parameters.
 pub(crate) struct Prepared {
     call: Call,
     stage: Stage,
-    /// The digest of the request that a request state carries, once the request is detached and if the call can still ask.
+    /// The digest of the request, for the request state. It is set when the request is detached, if the call can still
+    /// ask.
     digest: Option<String>,
 }
 
@@ -49,12 +50,12 @@ impl Prepared {
         Self { call, stage, digest: None }
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     pub(crate) fn cx(&self) -> &Context {
         &self.call.cx
     }
 
-    /// Runs the handler until it first waits. Most handlers are done by then.
+    /// Runs the handler until it first waits. Most handlers finish without waiting.
     ///
     /// The task that calls this must also call [`finish`](Self::finish): a future may keep the waker of its first poll.
     pub(crate) async fn start(&mut self) {
@@ -65,24 +66,24 @@ impl Prepared {
         }
     }
 
-    /// Keeps what a question to the client needs of `request`, which can be dropped afterwards.
+    /// Keeps the digest that a question to the client needs. `request` can be dropped afterwards.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
             Stage::Working(_) | Stage::Ended(Ok(Reply::Asks)) => true,
             Stage::Ended(_) => false,
         };
-        // Older revisions cannot ask. Without keys a question fails before it needs the digest.
+        // Older revisions have no input requests. Without keys, a question fails before it needs the digest.
         if can_ask && self.call.cx.revision().era() == Era::Modern && self.call.keys.is_ok() {
             self.digest = Some(belonging(&self.call.cx, request));
         }
     }
 
-    /// Runs the handler to its end, and gives the response.
+    /// Runs the handler to its end, and returns the response.
     pub(crate) async fn finish(self) -> Outcome {
         let Self { call, stage, digest } = self;
         let reply = match stage {
             Stage::Ended(reply) => reply,
-            // In a program that unwinds, a panic costs this response and nothing else.
+            // If the program unwinds on panic, a panic fails only this request.
             Stage::Working(work) => {
                 AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(RpcError::internal()))
             }
@@ -95,17 +96,17 @@ impl Prepared {
     }
 }
 
-/// The response, or what takes its place if it is longer than the limit.
+/// Returns the response, or an error if it exceeds the limit.
 pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
     if response.len() > call.limits.response { too_long(call, response.len()) } else { Ok(response) }
 }
 
-/// The answer in place of one that has `length` bytes, which is too long.
+/// Returns the response in place of one that is too long, with `length` bytes.
 fn too_long(call: &Call, length: usize) -> Outcome {
     let message =
         format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.limits.response);
     if call.method == Some(Method::CallTool) {
-        // A model can correct itself only from a result.
+        // A model can react only to a result.
         return envelope::complete(call, ToolResult::failure(message));
     }
     Err(RpcError::new(ErrorCode::Internal, message))

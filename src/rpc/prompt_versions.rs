@@ -1,6 +1,7 @@
 //! The lookup of a prompt by its name and version.
 //!
-//! Versions are an addition of this server: a list shows each name once, and `prompts/get` takes `version` or `name@version`.
+//! Versions are an extension of this server. A list shows each name once, and `prompts/get` takes `version` or
+//! `name@version`.
 
 use std::rc::Rc;
 
@@ -42,8 +43,11 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     let (name, known) = (shortened(name), versions(server, name));
     match version {
         Some(version) if select(server, &name, None).is_some() => {
-            let others =
-                if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) };
+            let others = if known.is_empty() {
+                "it has no versions".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
             Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
         }

@@ -1,7 +1,7 @@
 //! `prompts/list` and `prompts/get`.
 //!
-//! Source: 2025-11-25 and 2026-07-28, server/prompts. Versions are this server's own: the list shows each name once, and
-//! `prompts/get` takes `version`, or `name@version`.
+//! Source: 2025-11-25 and 2026-07-28, server/prompts. Versions are an extension of this server. The list shows each
+//! name once, and `prompts/get` takes `version` or `name@version`.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ use crate::server::cache::Cacheable;
 use crate::server::prompt::Prompt;
 use crate::server::prompt::PromptFuture;
 
-/// Where a prompt's versions are in its `_meta`.
+/// The member of `_meta` with the versions of a prompt.
 const VERSIONS: &str = "edge-mcp/versions";
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ struct GetPromptResult<'a> {
     messages: Vec<PromptMessage>,
 }
 
-/// `prompts/list`: each name once, where it was first added, as its last version describes it.
+/// `prompts/list`. Each name is listed once, at the position of its first version and with the description of its last.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let mut names: Vec<&str> = Vec::new();
     for prompt in call.server.prompts().filter(|prompt| call.lists(&prompt.access)) {
@@ -106,7 +106,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
     Ok(respond(call.clone(), prompt, work).boxed_local())
 }
 
-/// Runs the handler of a prompt to its end, and makes the response.
+/// Runs the handler of a prompt to its end, and returns the response.
 async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Reply, RpcError> {
     let Some(made) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
     let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.metadata.name, error))?;

@@ -1,7 +1,7 @@
-//! `requestState`: what a client carries from one round of a call to the next, encrypted.
+//! `requestState`: the encrypted state that a client carries from one round of a call to the next.
 //!
-//! It holds the questions that are sent with it, the answers and the step results of earlier rounds, and when it expires. It belongs to
-//! one server, caller, method and set of parameters. A client can neither read nor change it.
+//! It contains the questions that are sent with it, the answers and step results of earlier rounds, and its expiry
+//! time. It is bound to one server, caller, method and set of parameters. A client can neither read nor change it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
 
@@ -33,9 +33,9 @@ struct RequestState {
     id: String,
     /// Seconds since 1970-01-01T00:00:00Z.
     expires: u64,
-    /// The digest of the call that it belongs to.
+    /// The digest of the call that the state is bound to.
     belongs: String,
-    /// The digests of the questions that are sent with it, by their keys.
+    /// The digests of the questions that are sent with the state, by their keys.
     asked: Asked,
     answers: Vec<Answered>,
     steps: Vec<Finished>,
@@ -44,7 +44,7 @@ struct RequestState {
 /// The digests of questions by their keys.
 pub(super) type Asked = BTreeMap<String, String>;
 
-/// Makes the state of a call that ends with questions. `digest` is the digest of its request: see [`belonging`].
+/// Creates the state of a call that ends with questions. `digest` is the digest of its request: see [`belonging`].
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let (rounds, host) = (call.cx.rounds(), call.cx.host());
     let questions = rounds.questions();
@@ -64,8 +64,9 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     Ok(token)
 }
 
-/// Opens the state `token`: the questions that were sent with it, and what earlier rounds left. `None` if it was not made with these
-/// keys, belongs to another call, or has expired. The caller does not learn which.
+/// Decrypts the state `token`. Returns the questions that were sent with it, and the state of earlier rounds. Returns
+/// `None` if the token was made with other keys, belongs to another call, or has expired. The caller does not learn
+/// which.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
     if token.len() > call.limits.state {
         return None;
@@ -81,8 +82,8 @@ fn now(call: &Call) -> u64 {
     call.cx.host().now_ms() / 1000
 }
 
-/// A digest of the caller, the server (its name, and the URL that its endpoint is configured with), the method, and all parameters but
-/// those that change from round to round.
+/// Returns a digest of the caller, the server, the method and the parameters. The server is its name and the configured
+/// URL of its endpoint. Parameters that change from round to round are excluded.
 pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
     let server = (cx.server_name(), cx.resource());
@@ -90,7 +91,7 @@ pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let members = request.params.into_iter().flat_map(Value::members);
     let mut lasting: Vec<_> =
         members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
-    // Arguments that are empty may be left out.
+    // Empty arguments and missing arguments are equivalent.
     lasting.retain(|(name, value)| name != "arguments" || value.members().next().is_some());
     canonical::write_members(lasting, &mut text);
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))

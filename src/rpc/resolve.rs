@@ -26,7 +26,7 @@ pub(crate) struct Resolved {
     pub target: Result<Target, RpcError>,
 }
 
-/// What a method is applied to.
+/// The target of a method.
 #[derive(Clone)]
 pub(crate) enum Target {
     /// The method has no target.

@@ -44,7 +44,7 @@ struct ReadResourceResult {
     contents: Vec<ResourceContents>,
 }
 
-/// `resources/list`: the resources, then what each template lists.
+/// `resources/list`: the resources, then the listed resources of each template.
 pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
     let cursor = cursor(request)?.map(Cow::into_owned);
     Ok(list_from(call.clone(), cursor).boxed_local())
@@ -58,7 +58,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
-        // The listed resources are behind the scopes of the template, even if the server lists all.
+        // The template's scopes protect the listed resources, even if the server lists all items.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed =
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
@@ -108,7 +108,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
     Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
 }
 
-/// Runs the handler of the resource at `uri` to its end, and makes its response.
+/// Runs the handler of the resource at `uri` to its end, and returns the response.
 async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
     let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Reply::Asks) };
@@ -129,9 +129,9 @@ async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, Rpc
 
 /// A resource that is being read.
 struct Reading {
-    /// Its name for the log: its URI or its template.
+    /// The name for the log: the URI or the template.
     name: Text,
-    /// The media type of contents that name none.
+    /// The media type of contents without one.
     mime_type: Option<Text>,
     cache: Option<CacheHint>,
     deadline: Duration,

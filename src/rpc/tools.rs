@@ -1,7 +1,7 @@
 //! `tools/list` and `tools/call`.
 //!
-//! Source: 2025-11-25 and 2026-07-28, server/tools. A tool that is not there is an error of the protocol; arguments that
-//! do not fit, and a tool that fails, are results with `isError`: a model can correct itself only from a result.
+//! Source: 2025-11-25 and 2026-07-28, server/tools. An unknown tool is a protocol error. Invalid arguments and a failed
+//! tool are results with `isError`, because a model can correct itself only from a result.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,8 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::Tools))
 }
 
-/// The annotations, if there are any; with the tool's title, for clients that look for it there alone.
+/// Returns the annotations, if there are any. For clients that read the title only there, they include the tool's
+/// title.
 fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
     let mut annotations = Cow::Borrowed(&tool.annotations);
     if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.knows(Feature::ToolTitle) {
@@ -76,7 +77,8 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())
 }
 
-/// Runs a call of the tool `name` to its end, and makes its response. If structured content `is_wrapped`, it becomes an object.
+/// Runs a call of the tool `name` to its end, and returns the response. If `is_wrapped`, structured content is wrapped
+/// in an object.
 async fn respond(
     call: Call,
     name: Text,
@@ -99,7 +101,7 @@ async fn respond(
     envelope::complete_with_meta(&call, result, &meta).map(Reply::Response)
 }
 
-/// What is no object, as older revisions take it: see `json_of_object` of its schema.
+/// Structured content that is not an object, wrapped for older revisions: see `json_of_object` of its schema.
 #[derive(Serialize)]
 struct Wrapped {
     result: Box<RawValue>,

@@ -1,4 +1,4 @@
-//! What a server says about itself: identity, version, packages, remotes, tools.
+//! The description of a server: identity, version, packages, remotes, tools.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -15,53 +15,52 @@ impl McpServerBuilder {
         self.definitions.about.get_or_insert_default()
     }
 
-    /// What programs know the server by: the letters a-z and digits of this text, in lower case, with a `-` for all between
-    /// them. Without it, the same of the server's name.
+    /// Sets the id of the server. The text is reduced to the letters a-z and digits in lower case, with a `-` between
+    /// words. The default is derived from the server's name.
     pub fn id(mut self, id: impl Into<Text>) -> Self {
         self.about().id = Some(id.into());
         self
     }
 
-    /// The server's name in the MCP registry, such as `io.github.ada/weather` or `com.example/weather`: a domain that its
-    /// publisher owns, backwards, and a name within it. Without it, [`server_json`](McpServer::server_json) makes one from the
-    /// server's URL.
+    /// Sets the server's name in the MCP registry, such as `io.github.ada/weather` or `com.example/weather`: a reversed
+    /// domain that its publisher owns, and a name within it. Without it, [`server_json`](McpServer::server_json)
+    /// derives a name from the server's URL.
     pub fn registry_name(mut self, name: impl Into<Text>) -> Self {
         self.about().registry_name = Some(name.into());
         self
     }
 
-    /// Where the source is.
+    /// Sets the repository of the source code.
     pub fn repository(mut self, repository: Repository) -> Self {
         self.about().repository = Some(repository);
         self
     }
 
-    /// When this version was released, such as `2026-07-28`. Without it nothing is said: a server that is built for each request
-    /// was released before it.
+    /// Sets the release date of this version, such as `2026-07-28`. There is no default.
     pub fn release_date(mut self, date: impl Into<Text>) -> Self {
         self.about().release_date = Some(date.into());
         self
     }
 
-    /// Whether this version is the latest one. It is, unless it is said.
+    /// Sets whether this version is the latest one. The default is `true`.
     pub fn is_latest(mut self, is_latest: bool) -> Self {
         self.about().is_outdated = !is_latest;
         self
     }
 
-    /// The registry whose package is the one to take, such as `npm` or `docker`.
+    /// Sets the registry of the recommended package, such as `npm` or `docker`.
     pub fn canonical_package(mut self, registry: impl Into<Text>) -> Self {
         self.about().canonical_package = Some(registry.into());
         self
     }
 
-    /// A package that runs the server elsewhere.
+    /// Adds a package that runs the server elsewhere.
     pub fn package(mut self, package: Package) -> Self {
         self.about().packages.push(package);
         self
     }
 
-    /// A place where the server runs. Without one, that is where it is asked.
+    /// Adds a URL at which the server runs. The default is the URL of the endpoint.
     pub fn remote(mut self, remote: Remote) -> Self {
         self.about().remotes.push(remote);
         self
@@ -72,32 +71,32 @@ impl McpServerBuilder {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolList {
-    /// In the order of registration.
+    /// The tools, in the order of registration.
     pub tools: Vec<ToolInfo>,
 }
 
-/// A tool, as its server knows it.
+/// The description of a tool.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolInfo {
-    /// The same as its name.
+    /// The id: the same as the name.
     pub id: Text,
-    /// What it is called by.
+    /// The name.
     pub name: Text,
-    /// What it is for.
+    /// The description.
     pub description: Option<Text>,
-    /// The schema that its arguments are held to.
+    /// The schema of its arguments.
     pub input_schema: Box<RawValue>,
-    /// The schema that its structured results are held to.
+    /// The schema of its structured content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Box<RawValue>>,
-    /// What it was made from, if it is no plain function.
+    /// The origin of the tool, if it was made from an agent or a workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_type: Option<ToolType>,
 }
 
-/// What a tool was made from.
+/// The origin of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -109,7 +108,7 @@ pub enum ToolType {
 }
 
 impl ToolInfo {
-    /// Schemas that cannot be published are refused when a server is built.
+    /// Describes `tool`. Returns `None` if its schemas are invalid, which [`build`](McpServerBuilder::build) rejects.
     fn of(tool: &Tool) -> Option<Self> {
         let (input, output) = (tool.input_schema().ok()?, tool.output_schema().ok()?);
         Some(Self {
@@ -169,7 +168,7 @@ impl McpServer {
         ServerJson::new(&self.definitions.info, self.definitions.about.as_deref(), own_url)
     }
 
-    /// All tools, whoever may use them: those of agents and workflows are among them.
+    /// Returns all tools, whether or not a caller may use them. Tools of agents and workflows are included.
     ///
     /// ```
     /// use edge_mcp::{McpServer, Tool};
@@ -184,7 +183,7 @@ impl McpServer {
         ToolList { tools: self.definitions.tools.iter().filter_map(|tool| ToolInfo::of(tool)).collect() }
     }
 
-    /// The tool of that name, if there is one.
+    /// Returns the tool `name`.
     pub fn tool_info(&self, name: &str) -> Option<ToolInfo> {
         self.definitions.tool(name).and_then(|tool| ToolInfo::of(tool))
     }

@@ -1,4 +1,4 @@
-//! Who may see a tool, resource, template or prompt, and who may use it.
+//! Visibility and scopes of a tool, resource, template or prompt.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::protocol::description::Text;
 
 type Shown = Box<dyn Fn(&RequestInfo) -> bool>;
 
-/// To whom something is shown, and what a caller needs to use it.
+/// The visibility of an item, and the scopes that a caller needs to use it.
 #[derive(Default)]
 pub(crate) struct Access {
     pub shown: Option<Shown>,
@@ -16,18 +16,18 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Whether it is there for this caller.
+    /// Returns whether the item is visible to the caller of `request`.
     pub(crate) fn shows_to(&self, request: &RequestInfo) -> bool {
         self.shown.as_ref().is_none_or(|shown| shown(request))
     }
 
-    /// Whether it is the same for all callers.
+    /// Returns whether the item is available to all callers.
     pub(crate) fn is_general(&self) -> bool {
         self.shown.is_none() && self.scopes.is_empty()
     }
 }
 
-/// Whether `caller` has all of `scopes`. Where nobody is asked who they are, nobody can show any.
+/// Returns whether `caller` has all of `scopes`. On an endpoint without authentication, scopes are not checked.
 pub(crate) fn permits(caller: Option<&Principal>, scopes: &[Text]) -> bool {
     caller.is_none_or(|caller| scopes.iter().all(|scope| caller.has_scope(scope)))
 }
@@ -38,19 +38,20 @@ impl fmt::Debug for Access {
     }
 }
 
-/// The builder methods of everything that has an [`Access`].
+/// The builder methods of items with an [`Access`].
 macro_rules! access_methods {
     () => {
-        /// Shows it only where `shown` says so. To other callers it is not there: not in lists, and not to use.
+        /// Makes the item visible only if `shown` returns `true` for the caller. Otherwise the item is
+        /// indistinguishable from one that does not exist.
         #[must_use]
         pub fn visible_if(mut self, shown: impl Fn(&$crate::RequestInfo) -> bool + 'static) -> Self {
             self.access.shown = Some(Box::new(shown));
             self
         }
 
-        /// Only for callers whose token has all of these scopes. Others do not find it in lists, unless the server
-        /// [lists all](crate::McpServerBuilder::list_all), and are told by a 403 which scopes they lack when they use it.
-        /// On an endpoint without authentication everybody may use it.
+        /// Requires that the caller's token has all of these scopes. Callers without them do not see the item in lists,
+        /// unless the server [lists all](crate::McpServerBuilder::list_all). If they use it, they get a 403 that names
+        /// the required scopes. On an endpoint without authentication, scopes are not checked.
         #[must_use]
         pub fn scopes(
             mut self,

@@ -1,8 +1,8 @@
-//! The error of a server that cannot be built as it is defined.
+//! The error of a server that cannot be built.
 
 use std::fmt;
 
-/// A definition that cannot be served.
+/// A definition of a server or an item that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     kind: &'static str,
@@ -11,7 +11,8 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// Anything else that a server function has to refuse: `kind` and `name` say what, `problem` says why.
+    /// Creates an error for a check of your own in the server function. `kind` and `name` identify the item, and
+    /// `problem` is the reason.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { kind, name: name.into(), problem: problem.into() }
     }

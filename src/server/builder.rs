@@ -1,4 +1,4 @@
-//! A server, and what is refused when it is built.
+//! Servers and their builder.
 
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -17,9 +17,9 @@ use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
 use crate::uri_template::normalized;
 
-/// A server: what one request is answered from.
+/// A server: the tools, resources and prompts that one request can use.
 ///
-/// It is built anew for every request, so that what it offers may depend on the caller and on the environment.
+/// It is built for every request, so its items may depend on the caller and on the environment.
 ///
 /// ```
 /// use edge_mcp::{McpServer, Tool};
@@ -38,7 +38,7 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// Begins a server with this name and version.
+    /// Creates a builder for a server with this name and version.
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpServerBuilder {
         McpServerBuilder { definitions: Box::new(Definitions::new(Implementation::new(name, version))) }
     }
@@ -96,7 +96,7 @@ impl McpServer {
     }
 }
 
-/// What a server offers. It depends on the request only as far as the server function does.
+/// The definitions of a server. They depend on the request only if the server function does.
 pub(crate) struct Definitions {
     pub info: Implementation,
     pub about: Option<Box<About>>,
@@ -176,39 +176,39 @@ impl Definitions {
     }
 }
 
-/// A server that is being put together. Lists show things in the order in which they were added.
+/// Builds an [`McpServer`]. Lists show items in the order in which they were added.
 #[must_use]
 pub struct McpServerBuilder {
-    /// Boxed, since the builder is moved by each method.
+    /// Boxed, because each method moves the builder.
     pub(super) definitions: Box<Definitions>,
 }
 
 impl McpServerBuilder {
-    /// The server's name for people.
+    /// Sets the server's name for display.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.definitions.info.title = Some(title.into());
         self
     }
 
-    /// What the server is for.
+    /// Sets the description of the server.
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.definitions.info.description = Some(description.into());
         self
     }
 
-    /// A picture of the server.
+    /// Adds an icon of the server.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.definitions.info.icons.push(icon);
         self
     }
 
-    /// Where to read about the server.
+    /// Sets the URL of a page about the server.
     pub fn website_url(mut self, url: impl Into<Text>) -> Self {
         self.definitions.info.website_url = Some(url.into());
         self
     }
 
-    /// How to use the server, for the model.
+    /// Sets the instructions for the model on how to use the server.
     pub fn instructions(mut self, instructions: impl Into<Text>) -> Self {
         self.definitions.instructions = Some(instructions.into());
         self
@@ -226,69 +226,70 @@ impl McpServerBuilder {
         self
     }
 
-    /// Adds resources that a template stands for. A resource at a URI of its own wins over a template, an earlier
-    /// template over a later one, however the URI is percent-encoded.
+    /// Adds a resource template. A resource with a fixed URI takes precedence over a template, and an earlier template
+    /// over a later one. URIs that differ only in percent-encoding are equal.
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.definitions.templates.push(Rc::new(template));
         self
     }
 
-    /// Adds a prompt, or a version of one.
+    /// Adds a prompt, or a further version of a prompt.
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.definitions.prompts.push(Rc::new(prompt));
         self
     }
 
-    /// Gives lists in pages of this many. Without it a list is one page, which is all that some older clients read.
+    /// Sets the page size of lists. By default a list is one page, because some older clients read only the first page.
     pub fn page_size(mut self, items: NonZeroUsize) -> Self {
         self.definitions.page_size = Some(items);
         self
     }
 
-    /// Lists also what a caller lacks the [scopes](crate::Tool::scopes) for, so that clients can ask for them when it is
-    /// first used. A template's own [list function](ResourceTemplate::list) still runs only for callers with the template's scopes.
+    /// Includes items in lists for which the caller lacks the [scopes](crate::Tool::scopes), so that clients can
+    /// request the scopes when they first use an item. A template's own [list function](ResourceTemplate::list) still
+    /// runs only for callers with the template's scopes.
     pub fn list_all(mut self) -> Self {
         self.definitions.lists_all = true;
         self
     }
 
-    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 says in each
-    /// request from which level on it wants them; others get those from `level` on.
+    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 names the
+    /// lowest level that it wants in each request. Other clients get messages of `level` and above.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.definitions.logging = Some(level);
         self
     }
 
-    /// Declares an extension of the protocol that this server speaks, such as `example.com/search`, with its settings: an
-    /// object. What it does is for the server's own tools, resources and prompts.
+    /// Declares an extension of the protocol, such as `example.com/search`. `settings` is an object. The server's own
+    /// tools, resources and prompts implement the extension.
     pub fn extension(mut self, name: impl Into<String>, settings: Value) -> Self {
         self.definitions.extensions.insert(name.into(), settings);
         self
     }
 
-    /// For how long clients may keep what they are told, unless something else is said of it. Nothing, without it.
+    /// Sets the default cache hint of all results. Without it, results are not cached.
     pub fn cache(mut self, hint: CacheHint) -> Self {
         self.definitions.cache = hint;
         self
     }
 
-    /// For how long clients may keep one kind of result.
+    /// Sets the cache hint of one kind of result.
     pub fn cache_of(mut self, result: Cacheable, hint: CacheHint) -> Self {
         self.definitions.caches.push((result, hint));
         self
     }
 
-    /// Tells the log something of how the server was put together, once for as long as the isolate lives: what was left out, say, and
-    /// how to have it.
+    /// Adds a warning about the configuration of the server, such as an item that was left out and how to enable it. It
+    /// is logged once per isolate.
     pub fn warn(mut self, problem: impl Into<String>) -> Self {
         self.definitions.warnings.push(problem.into());
         self
     }
 
-    /// The server.
+    /// Builds the server.
     ///
     /// # Errors
-    /// [`BuildError`], which names the first item that could not be served as it is defined.
+    /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;

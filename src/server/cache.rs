@@ -1,12 +1,12 @@
-//! For how long a client may keep what it was told, and for whom.
+//! Cache hints: how long a client may cache a result, and for which callers.
 //!
-//! Source: 2026-07-28, server/utilities/caching. Older revisions know nothing of it, and are sent nothing of it.
+//! Source: 2026-07-28, server/utilities/caching. Older revisions do not have cache hints, so their clients get none.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// For how long a client may keep a result, and for whom.
+/// A cache hint: how long a client may cache a result, and for which callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheHint {
@@ -22,18 +22,18 @@ enum Scope {
 }
 
 impl CacheHint {
-    /// Nothing is to be kept. So it is unless something else is said: it is right whatever the answer depends on.
+    /// Results must not be cached. This is the default, and it is correct for every result.
     pub const NONE: Self = Self { ttl_ms: 0, cache_scope: Scope::Private };
 
-    /// The caller may keep it, for itself.
+    /// Creates a hint for a result that may be cached for this caller only.
     pub fn private(time: Duration) -> Self {
         Self { ttl_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX), cache_scope: Scope::Private }
     }
 
-    /// Anyone may keep it, and give it to anyone: it is the same for all callers.
+    /// Creates a hint for a result that may be cached for all callers.
     ///
-    /// It is refused where something is [shown to some callers only](crate::Tool::visible_if). An answer that was
-    /// made after a look at the caller or at a header is sent as private all the same.
+    /// A server with this hint cannot be built if the items of the result are [visible to some callers
+    /// only](crate::Tool::visible_if). If a handler has read the caller or a header, the response is sent as private.
     pub fn public(time: Duration) -> Self {
         Self { cache_scope: Scope::Public, ..Self::private(time) }
     }
@@ -42,13 +42,13 @@ impl CacheHint {
         self.cache_scope == Scope::Public
     }
 
-    /// The hint for an answer that depends on the caller.
+    /// Returns the hint for a result that depends on the caller.
     pub(crate) fn for_this_caller(self) -> Self {
         Self { cache_scope: Scope::Private, ..self }
     }
 }
 
-/// A result that carries a caching hint.
+/// A kind of result with a cache hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Cacheable {

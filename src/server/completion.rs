@@ -13,20 +13,20 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::protocol::description::Text;
 
-/// What has been typed, and where.
+/// A request for suggestions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletionRequest {
-    /// What has been typed so far.
+    /// The text that has been typed so far.
     pub value: String,
-    /// The other arguments, as far as they are known.
+    /// The values of the other arguments that the client knows.
     pub arguments: BTreeMap<String, String>,
 }
 
 pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Vec<String>, HandlerError>>;
 type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 
-/// Suggests values for one argument. The first 100 are sent, and how many there are.
+/// Suggests values for one argument. The client gets the first 100, and their total number.
 ///
 /// ```
 /// use edge_mcp::Completion;
@@ -41,17 +41,17 @@ type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 pub struct Completion(pub(crate) Complete);
 
 impl Completion {
-    /// Always these.
+    /// Creates a completion that always suggests all `values`.
     pub fn fixed<T: Into<Text>>(values: impl IntoIterator<Item = T>) -> Self {
         Self::from_list(values, |_, _| true)
     }
 
-    /// Of these, the ones that begin with what has been typed, whatever its case.
+    /// Creates a completion that suggests the `values` that start with the typed text. Case is ignored.
     pub fn prefix<T: Into<Text>>(values: impl IntoIterator<Item = T>) -> Self {
         Self::from_list(values, |value, typed| value.to_lowercase().starts_with(typed))
     }
 
-    /// What an async function suggests.
+    /// Creates a completion from an async function.
     pub fn with<F, Fut>(complete: F) -> Self
     where
         F: Fn(CompletionRequest, Context) -> Fut + 'static,
@@ -71,7 +71,7 @@ impl Completion {
     }
 }
 
-/// The completions of a prompt or a template, by argument.
+/// The completions of a prompt or template, by argument.
 #[derive(Default)]
 pub(crate) struct Completions(Vec<(Text, Completion)>);
 
@@ -88,7 +88,7 @@ impl Completions {
         self.0.is_empty()
     }
 
-    /// The first argument that has a completion and that `exists` does not know, or knows twice.
+    /// Returns the first completed argument that does not exist, or that has two completions.
     pub(crate) fn misplaced(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
         let names = self.0.iter().map(|(name, _)| &**name);
         names

@@ -1,4 +1,4 @@
-//! What is refused when a server is built: a definition that would not hold, by kind and name.
+//! The checks of a server that is built.
 
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
@@ -44,7 +44,7 @@ impl Definitions {
                 return Err(BuildError::new(
                     "workflow",
                     key,
-                    "has an empty description; a model chooses what to run by it",
+                    "has an empty description; a model chooses workflows by it",
                 ));
             }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
@@ -75,13 +75,15 @@ impl Definitions {
         self.check_caching()
     }
 
-    /// Whoever may use one version of a prompt may use all of them: it is listed as one.
+    /// Returns whether all versions of `prompt` require the same scopes. They must, because they are listed as one
+    /// prompt.
     fn agrees_with_its_versions(&self, prompt: &Prompt) -> bool {
         let same_name = self.prompts.iter().find(|other| other.metadata.name == prompt.metadata.name);
         same_name.is_none_or(|first| first.access.scopes == prompt.access.scopes)
     }
 
-    /// What some callers do not see must not be kept for all (2026-07-28, server/utilities/caching, "Cache Scope").
+    /// Checks that results that differ between callers are not cached for all of them (2026-07-28,
+    /// server/utilities/caching, "Cache Scope").
     fn check_caching(&self) -> Result<(), BuildError> {
         let listed = |access: &Access| access.shown.is_none() && (self.lists_all || access.scopes.is_empty());
         let tools = !self.tools.iter().all(|tool| listed(&tool.access));
@@ -99,7 +101,7 @@ impl Definitions {
             (Cacheable::ResourceTemplates, "resources/templates/list", templates),
             (Cacheable::ReadResource, "resources/read", read),
         ] {
-            let problem = || format!("says that the answer to {name} is public, but callers do not all see the same");
+            let problem = || format!("has a public cache hint for {name}, but its result differs between callers");
             refuse("server", &self.info.name, (depends && self.cache_of(result).is_public()).then(problem))?;
         }
         Ok(())
@@ -156,7 +158,9 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
         .or_else(|| version.and_then(name_problem).map(|problem| format!("has a version that {problem}")))
         .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
         .or_else(|| {
-            prompt.beyond_strings().map(|name| format!("has the argument `{name}`, which no string can stand for"))
+            prompt
+                .beyond_strings()
+                .map(|name| format!("has the argument `{name}`, whose type cannot be read from a string"))
         });
     if problem.is_some() {
         return problem;
@@ -169,8 +173,8 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
     }
 }
 
-/// 2025-11-25, server/tools, "Tool Names", with the shorter length that clients hold on to. Prompts follow it, so that
-/// `name@version` can be told apart.
+/// Source: 2025-11-25, server/tools, "Tool Names", with the shorter length that clients enforce. The rule also applies
+/// to prompts, because `@` separates name and version in `name@version`.
 fn name_problem(name: &str) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 of A-Z a-z 0-9 _ . -")
@@ -193,7 +197,7 @@ fn scope_problem(access: &Access) -> Option<String> {
 
 fn caching_problem(access: &Access, cache: Option<CacheHint>) -> Option<String> {
     let public = cache.is_some_and(CacheHint::is_public);
-    unless(access.is_general() || !public, "is public to caches, but not for all callers")
+    unless(access.is_general() || !public, "has a public cache hint, but is not available to all callers")
 }
 
 fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {

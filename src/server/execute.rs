@@ -1,4 +1,4 @@
-//! A call of a tool, from its arguments to its result: checked, told to those who look on, run to its deadline, and checked again.
+//! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
 use std::future::ready;
 use std::rc::Rc;
@@ -24,20 +24,20 @@ use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
 
-/// What became of a call.
+/// The outcome of a tool call.
 pub(crate) enum Executed {
-    /// It has a result, of success or of failure.
+    /// The call has a result, which may be an error.
     Done(ToolResult),
-    /// It waits for an answer of the client's.
+    /// The handler waits for an answer of the client.
     Asks,
-    /// The client cannot be asked what it would have to be.
+    /// The handler asked the client for input, and that failed.
     CannotAsk(InputError),
 }
 
-/// Checks the arguments and whether the call may run, and calls the handler of `tool`. The returned future runs the call to its end. It
-/// owns all that it needs.
+/// Checks the arguments and the approval, and calls the handler of `tool`. The returned future runs the call to its
+/// end. It owns its data.
 ///
-/// Boxed, so that the module contains it once, for clients and for other tools.
+/// Boxed, so that the compiled module contains it once, for calls of clients and nested calls.
 pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalBoxFuture<'static, Executed> {
     let called = Called {
         name: tool.metadata.name.clone(),
@@ -79,12 +79,12 @@ fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResu
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
     let (length, most) = (arguments.text().len(), tool.most_arguments);
     if length > most {
-        return Ok(vec![format!("they have {length} bytes; it takes at most {most}")]);
+        return Ok(vec![format!("the arguments have {length} bytes (limit: {most})")]);
     }
     Ok(tool.input_schema()?.validate(arguments))
 }
 
-/// What a call needs of its tool once the tool's function has been called. It borrows nothing, so that it can outlive the request.
+/// The data of a call after its handler was called. It borrows nothing, so it can outlive the request.
 struct Called {
     name: Text,
     deadline: Duration,
@@ -94,7 +94,7 @@ struct Called {
 }
 
 impl Called {
-    /// Runs the call to its end. Hooks are told of its `input` first, then of how it ended.
+    /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
     async fn watched(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
         for event in input {
             self.tell(event).await;
@@ -114,7 +114,7 @@ impl Called {
         executed
     }
 
-    /// Runs the tool's function to its end or its deadline, and checks its result.
+    /// Runs the handler to its end or its deadline, and checks the result.
     async fn finish(&self, work: ToolFuture) -> Executed {
         match run(&self.cx, self.deadline, work).await {
             Ended::Asks => Executed::Asks,
@@ -131,14 +131,15 @@ impl Called {
         }
     }
 
-    /// Tells those who look on. What fails there is for the log alone.
+    /// Sends an event to the hooks. Failures of hooks are logged only.
     async fn tell(&self, event: ToolEvent) {
         for failure in self.hooks.tell(event, &self.cx).await {
             failure::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
         }
     }
 
-    /// The result, if it is what the tool's output schema says. What is not is the server's fault, and not sent.
+    /// Checks the result against the output schema. If it does not fit, the caller gets an error instead, because that
+    /// is a fault of the server.
     ///
     /// Source: 2025-06-18 and later, server/tools, "Output Schema".
     fn checked(&self, result: ToolResult) -> ToolResult {
@@ -160,7 +161,7 @@ impl Called {
 
 fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
     let Some(structured) = &result.structured_content else { return Some("there is no structured content".to_owned()) };
-    // What the server has made itself may be as large as it likes.
+    // The server produced this value, so no limits apply.
     match Document::parse(structured.get().as_bytes(), JsonLimits::MOST) {
         Ok(document) => {
             let mistakes = schema.validate_for_log(document.root());
@@ -170,10 +171,10 @@ fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
     }
 }
 
-/// A failure of the tool `name` that is the server's own.
+/// Logs a failure of the tool `name` that is a fault of the server, and returns its result.
 fn broken(name: &str, cx: &Context, cause: &str, message: &str) -> ToolResult {
     failure::log(cx.host(), name, cause);
-    ToolResult::failure(format!("{message} This is the server's fault, and its log says where it is."))
+    ToolResult::failure(format!("{message} This is a fault of the server. Its log has the details."))
 }
 
 fn refused(name: &str, mistakes: &str) -> ToolResult {
@@ -181,8 +182,8 @@ fn refused(name: &str, mistakes: &str) -> ToolResult {
 }
 
 impl McpServer {
-    /// Calls the tool `name` from within the program, as a client's call would: its arguments are checked, and so are the scopes of the
-    /// caller in `cx`, its hooks are told, its deadline holds, and its output is checked.
+    /// Calls the tool `name` from the program, as the call of a client would. The arguments are checked, and so are the
+    /// scopes of the caller in `cx`. Hooks run, the deadline applies, and the output is checked.
     ///
     /// A failure of the tool, and arguments that do not fit, are a result whose [`is_error`](ToolResult::is_error) is true.
     ///
@@ -228,7 +229,7 @@ impl McpServer {
             .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
         let inner = cx.within(Rc::new(self.clone()), name, &text);
         let work = execute(tool, document.root(), &inner);
-        // Nothing of the arguments is held while the tool works.
+        // Free the arguments before the tool runs.
         drop(document);
         drop(text);
         drop(arguments);
@@ -238,7 +239,7 @@ impl McpServer {
                 let message = error.to_string().into();
                 Err(HandlerError { message, ..error.into() })
             }
-            // The outermost call ends at the same questions.
+            // The questions also end the outermost call.
             Executed::Asks => std::future::pending().await,
         }
     }
@@ -261,7 +262,7 @@ impl CallTools for McpServer {
         arguments: serde_json::Value,
         cx: &'a Context,
     ) -> LocalBoxFuture<'a, Result<ToolResult, HandlerError>> {
-        // Boxed, since a tool may call itself, and a future cannot contain itself.
+        // Boxed, because a tool may call itself, and a future cannot contain itself.
         self.execute_tool(name, arguments, cx).boxed_local()
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks: looking on while a tool is called.
+//! Hooks, which observe the calls of a tool.
 
 use std::error::Error;
 use std::future::Future;
@@ -11,29 +11,29 @@ use serde_json::Value;
 use crate::call::context::Context;
 use crate::call::result::ToolResult;
 
-/// What happens to a call of a tool, in this order.
+/// An event of a tool call. The events occur in this order.
 ///
-/// Arguments that do not fit end with [`Error`](Self::Error) after [`InputDelta`](Self::InputDelta). A call that asks the client for input
-/// ends there, without output, and begins anew with the answer.
+/// If the arguments do not fit the schema, [`Error`](Self::Error) follows [`InputDelta`](Self::InputDelta). A call that
+/// asks the client for input ends without an output event. Its next round begins again with the first event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ToolEvent {
     /// The tool was called.
     InputStart,
-    /// The arguments, as they were sent. They come whole: there is one of these.
+    /// The arguments, as they were sent. There is one such event with all arguments.
     InputDelta(Rc<str>),
-    /// The arguments fit the input schema, and the function is about to be called.
+    /// The arguments fit the input schema. The handler runs next.
     InputAvailable(Rc<Value>),
-    /// The function has given a result.
+    /// The handler returned a result.
     Output(Rc<ToolResult>),
-    /// The call has failed. This is what the caller is told.
+    /// The call failed. This is the error text for the caller.
     Error(Rc<str>),
 }
 
 type Failure = Box<dyn Error>;
 type Observe = Rc<dyn Fn(ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), Failure>>>;
 
-/// Those who look on.
+/// The hooks of a tool.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks(Vec<Observe>);
 
@@ -45,12 +45,12 @@ impl Hooks {
         self.0.push(Rc::new(move |event, cx| observe(event, cx).boxed_local()));
     }
 
-    /// Whether nobody looks on: what they would be told need not be put together then.
+    /// Returns whether there are no hooks. If so, events do not have to be created.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells all of them, one after the other. The failures of some keep nothing from the others.
+    /// Calls all hooks in sequence, and returns their failures. A failure does not stop the hooks after it.
     pub(crate) async fn tell(&self, event: ToolEvent, cx: &Context) -> Vec<Failure> {
         let mut failures = Vec::new();
         for observe in &self.0 {

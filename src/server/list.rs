@@ -1,11 +1,11 @@
-//! What functions that list or complete may return.
+//! Return types of list and completion functions.
 
 use crate::call::error::{HandlerError, IntoHandlerError};
 
-/// A list, or a `Result` of one: what the functions of [`Completion::with`](crate::Completion::with) and
-/// [`ResourceTemplate::list`](crate::ResourceTemplate::list) may return.
+/// A list, or a `Result` of one: the return types of the functions of [`Completion::with`](crate::Completion::with) and
+/// [`ResourceTemplate::list`](crate::ResourceTemplate::list).
 pub trait IntoList<T> {
-    /// Makes the list.
+    /// Converts the value into a list.
     ///
     /// # Errors
     /// The function's own error.

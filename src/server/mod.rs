@@ -1,10 +1,10 @@
-//! What a server offers: tools, resources, prompts and completions.
+//! The items of a server: tools, resources, prompts and completions.
 //!
 //! | module | content |
 //! |---|---|
 //! | `builder` | the server and its builder |
 //! | `definition` | the checks of a server that is built |
-//! | `about` | what a server says about itself |
+//! | `about` | the description of a server |
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |

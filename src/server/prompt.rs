@@ -1,4 +1,4 @@
-//! Prompts, in one version or several.
+//! Prompts and their versions.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, Text, metadata_methods};
 use crate::schema::{Schema, SchemaError};
 
-/// The messages of a prompt, and what they are for.
+/// The messages of a prompt, with an optional description.
 #[derive(Clone, Debug)]
 pub struct PromptResult {
     pub(crate) description: Option<Text>,
@@ -27,12 +27,12 @@ pub struct PromptResult {
 }
 
 impl PromptResult {
-    /// These messages.
+    /// Creates a result with these messages.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self { description: None, messages: messages.into_iter().collect() }
     }
 
-    /// What they are for; the prompt's own description where nothing is said.
+    /// Sets the description of the messages. The default is the description of the prompt.
     #[must_use]
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.description = Some(description.into());
@@ -40,19 +40,19 @@ impl PromptResult {
     }
 }
 
-/// What a prompt's function may return.
+/// The types that a prompt's handler may return.
 ///
 /// | returned | the caller gets |
 /// |---|---|
-/// | `String`, `&'static str` | one message of the user |
+/// | `String`, `&'static str` | one user message |
 /// | [`PromptMessage`], `Vec<PromptMessage>` | these messages |
-/// | [`PromptResult`] | messages with a description of their own |
-/// | `Result<one of them, E>` | an error, whose cause is in the log |
+/// | [`PromptResult`] | messages with their own description |
+/// | `Result<one of them, E>` | an error; its cause is logged |
 pub trait IntoPromptResult {
-    /// Makes the result.
+    /// Converts the value into a result.
     ///
     /// # Errors
-    /// The function's own.
+    /// The handler's own error.
     fn into_prompt_result(self) -> Result<PromptResult, HandlerError>;
 }
 
@@ -94,10 +94,10 @@ impl<R: IntoPromptResult, E: IntoHandlerError> IntoPromptResult for Result<R, E>
 
 pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, HandlerError>>;
 
-/// A handler whose types are forgotten, so that a server can hold many.
+/// A handler with erased types, so that a server can hold handlers of different types.
 pub(crate) trait AnyPromptHandler {
     fn schema(&self) -> Result<Rc<Schema>, SchemaError>;
-    /// Calls the function, or says what of them its type does not take.
+    /// Calls the handler. The error names the arguments that its type rejects.
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String>;
 }
 
@@ -117,7 +117,7 @@ where
     }
 }
 
-/// A prompt: a name, what it is for, and the function that makes its messages.
+/// A prompt: a name, a description, and the handler that returns its messages.
 ///
 /// ```
 /// use edge_mcp::protocol::content::PromptMessage;
@@ -154,10 +154,11 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// The prompt `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`.
+    /// Creates the prompt `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`.
     ///
-    /// Arguments are strings on the wire. They are read into a struct, whose fields may also be numbers, booleans or unit
-    /// enums, or into a `BTreeMap<String, String>`, where [`argument`](Self::argument) declares them one by one.
+    /// Clients send arguments as strings. The handler takes them as a struct, whose fields may also be numbers,
+    /// booleans or unit enums. It may also take a `BTreeMap<String, String>`. In that case, declare each argument with
+    /// [`argument`](Self::argument).
     pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
     where
         Shape: 'static,
@@ -178,35 +179,35 @@ impl Prompt {
     access_methods!();
     deadline_method!();
 
-    /// The version, of the same letters as a name. Several prompts of one name must differ by it; the last of them that
-    /// was added is the one that a caller gets who asks for none.
+    /// Sets the version. It has the same characters as a name. Prompts with the same name must have different versions.
+    /// A caller that names no version gets the one that was added last.
     #[must_use]
     pub fn version(mut self, version: impl Into<Text>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// Declares an argument, for a function that takes a map of them. One that the function's struct has already gets
-    /// the title and the description that are given here.
+    /// Declares an argument, for a handler that takes a map. If the handler takes a struct with a field of this name,
+    /// the title and description given here are used for that field.
     #[must_use]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.declared.push(argument);
         self
     }
 
-    /// Suggests values for an argument.
+    /// Sets the completion of an argument.
     #[must_use]
     pub fn complete(mut self, argument: impl Into<Text>, completion: Completion) -> Self {
         self.completions.add(argument.into(), completion);
         self
     }
 
-    /// The first argument of the function's struct that no string can stand for.
+    /// Returns the first argument of the handler's struct whose type cannot be read from a string.
     pub(crate) fn beyond_strings(&self) -> Option<String> {
         self.handler.schema().ok()?.beyond_strings().map(str::to_owned)
     }
 
-    /// Its arguments: those of the function's struct, and those declared besides.
+    /// Returns the arguments: the fields of the handler's struct, and the declared arguments.
     pub(crate) fn arguments(&self) -> Result<Vec<PromptArgument>, SchemaError> {
         let mut arguments = self.handler.schema()?.as_arguments();
         for declared in &self.declared {

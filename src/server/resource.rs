@@ -1,4 +1,4 @@
-//! Resources, and templates that stand for many of them.
+//! Resources and resource templates.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,20 +21,20 @@ use crate::protocol::description::{
 };
 use crate::uri_template::{UriTemplate, UriTemplateError};
 
-/// What the function behind a resource may return.
+/// The types that a resource's handler may return.
 ///
 /// | returned | the caller gets |
 /// |---|---|
-/// | `String`, `&'static str` | text, at the URI that was asked for |
+/// | `String`, `&'static str` | text, at the requested URI |
 /// | `Vec<u8>` | these bytes, as base64 |
 /// | [`ResourceContents`], `Vec<ResourceContents>` | these contents, each with its own URI |
-/// | `Option<one of them>` | `None`: there is no such resource |
-/// | `Result<one of them, E>` | an error, whose cause is in the log |
+/// | `Option<one of them>` | `None`: a "not found" error |
+/// | `Result<one of them, E>` | an error; its cause is logged |
 pub trait IntoContents {
-    /// Makes the contents of the resource at `uri`.
+    /// Converts the value into the contents of the resource at `uri`.
     ///
     /// # Errors
-    /// The function's own.
+    /// The handler's own error.
     fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError>;
 }
 
@@ -93,10 +93,10 @@ type Variables = BTreeMap<String, String>;
 type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
 type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 
-/// The builder methods of resources and templates, whose descriptions differ in what they name.
+/// The builder methods of resources and templates.
 macro_rules! described_methods {
     ($description:ident) => {
-        /// The name for programs; the URI or the template where there is none.
+        /// Sets the name for programs. The default is the URI or the template.
         #[must_use]
         pub fn name(mut self, name: impl Into<Text>) -> Self {
             self.$description.metadata.name = name.into();
@@ -105,21 +105,21 @@ macro_rules! described_methods {
 
         metadata_methods!($description.metadata);
 
-        /// The media type of its contents, where a content itself names none.
+        /// Sets the media type of contents that have no media type of their own.
         #[must_use]
         pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
             self.$description.mime_type = Some(mime_type.into());
             self
         }
 
-        /// For whom it is meant, and how much it matters.
+        /// Sets the audience and the priority.
         #[must_use]
         pub fn annotations(mut self, annotations: Annotations) -> Self {
             self.$description.annotations = Some(annotations);
             self
         }
 
-        /// For how long a client may keep what it has read, and for whom.
+        /// Sets the cache hint of the contents.
         #[must_use]
         pub fn cache(mut self, hint: CacheHint) -> Self {
             self.cache = Some(hint);
@@ -148,7 +148,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The resource at `uri`, which `read` reads: an async function of nothing or of the [`Context`].
+    /// Creates the resource at `uri`. `read` is an async function without parameters, or of the [`Context`].
     pub fn new<Shape, H>(uri: impl Into<Text>, read: H) -> Self
     where
         Shape: 'static,
@@ -173,7 +173,7 @@ impl Resource {
     access_methods!();
     deadline_method!();
 
-    /// Bytes of the content before any encoding.
+    /// Sets the size of the content before encoding, in bytes.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.description = self.description.size(bytes);
@@ -181,7 +181,7 @@ impl Resource {
     }
 }
 
-/// Resources that a URI template stands for.
+/// A resource template: a family of resources with a URI template.
 ///
 /// ```
 /// use edge_mcp::protocol::description::ResourceDescription;
@@ -213,12 +213,12 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// The resources of `uri_template` (RFC 6570 up to level 3, such as `weather://{city}`), which `read` reads.
+    /// Creates a template for `uri_template` (RFC 6570 up to level 3, such as `weather://{city}`).
     ///
-    /// A URI whose variables cannot be read into the function's type is not found.
+    /// A URI whose variables do not fit the handler's type gets a "not found" error.
     ///
-    /// `read` is an async function of the template's variables, as a map of strings or as a struct of strings, numbers,
-    /// booleans, unit enums and `Option`s of them; and of the [`Context`], if it wants it.
+    /// `read` is an async function of the template's variables, and optionally of the [`Context`]. The variables are a
+    /// map of strings, or a struct of strings, numbers, booleans, unit enums and `Option`s of them.
     pub fn new<Shape, H>(uri_template: impl Into<Text>, read: H) -> Self
     where
         Shape: 'static,
@@ -253,17 +253,18 @@ impl ResourceTemplate {
     access_methods!();
     deadline_method!();
 
-    /// Suggests values for a variable.
+    /// Sets the completion of a variable.
     #[must_use]
     pub fn complete(mut self, variable: impl Into<Text>, completion: Completion) -> Self {
         self.completions.add(variable.into(), completion);
         self
     }
 
-    /// Lists the resources that are there: an async function of nothing or of the [`Context`]. Without it they can be
-    /// read, but `resources/list` does not show them.
+    /// Sets the function that lists the resources of the template: an async function without parameters, or of the
+    /// [`Context`]. Without it, the resources can be read, but `resources/list` does not show them.
     ///
-    /// The function runs only for callers with the template's [scopes](Self::scopes), and makes the list private to the caller.
+    /// The function runs only for callers with the template's [scopes](Self::scopes). It makes the list private to the
+    /// caller.
     #[must_use]
     pub fn list<Shape, H>(mut self, list: H) -> Self
     where

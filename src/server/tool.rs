@@ -20,7 +20,7 @@ use crate::call::result::IntoToolResult;
 use crate::protocol::description::{Metadata, Text, ToolAnnotations, metadata_methods};
 use crate::schema::{Schema, SchemaError};
 
-/// A tool: a name, what it is for, and the function that does it.
+/// A tool: a name, a description, and the handler that runs it.
 ///
 /// ```
 /// use edge_mcp::{Context, Json, Tool, HandlerError};
@@ -63,13 +63,13 @@ pub struct Tool {
     pub(crate) origin: Origin,
 }
 
-/// What a tool was made from.
+/// The origin of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The tool itself.
+    /// A handler of the server.
     #[default]
     Tool,
-    /// An agent: what is wrong with it, and the tools that it calls.
+    /// An agent, with the problem of its definition and the tools that it calls.
     Agent { key: String, problem: Option<String>, tools: Vec<Text> },
     /// A workflow.
     Workflow { key: String, is_blank: bool },
@@ -86,7 +86,7 @@ impl fmt::Display for Origin {
 }
 
 impl Tool {
-    /// The tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. It needs a [description](Self::description) too.
+    /// Creates the tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. A [description](Self::description) is required.
     pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
     where
         Shape: 'static,
@@ -95,9 +95,10 @@ impl Tool {
         Self::of_handler(name.into(), Box::new(Typed::new(handler)))
     }
 
-    /// A tool whose schemas are data, and are published as they are: for tools that are defined elsewhere.
+    /// Creates a tool whose schemas are JSON values, which are published unchanged. Use it for tools that are defined
+    /// elsewhere.
     ///
-    /// The function takes its arguments as a `serde_json::Value`, or as any type that such arguments can be read into.
+    /// The handler takes its arguments as a `serde_json::Value`, or as any type that deserializes from them.
     ///
     /// ```
     /// use edge_mcp::Tool;
@@ -141,15 +142,16 @@ impl Tool {
 
     deadline_method!();
 
-    /// Takes at most `bytes` of arguments, as they are written in JSON: fewer than a [body](crate::http::Limits) may have.
+    /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::http::Limits)
+    /// applies too.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
         self.most_arguments = bytes;
         self
     }
 
-    /// Looks on while it is called: an async function of what happens, and of the call's context. One that fails is written to the
-    /// log, and changes nothing; the call waits for it.
+    /// Adds a hook: an async function of an event of a call and the call's context. The call waits for it. A failure of
+    /// the hook is logged, and does not change the result.
     ///
     /// ```
     /// use edge_mcp::ToolEvent;
@@ -171,15 +173,15 @@ impl Tool {
         self
     }
 
-    /// Requires that a person approves a call before it runs. `question` returns what to ask, or `None` if the arguments need no
-    /// approval. It gets arguments that fit the schema.
+    /// Requires the approval of a person before a call runs. `question` returns the question, or `None` if the
+    /// arguments need no approval. It gets arguments that fit the schema.
     ///
-    /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the approval. A
-    /// nested call asks for itself. A client that cannot be asked gets a result with `isError`. All clients see
-    /// `"edge-mcp/approval": true` in the tool's `_meta`.
+    /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
+    /// approval. A nested call asks for its own approval. If the client does not support elicitation, the result has
+    /// `isError`. All clients see `"edge-mcp/approval": true` in the tool's `_meta`.
     ///
-    /// The server needs `MCP_STATE_KEY`: without it, every request gets a 503. An answer is only the client's word. It does not replace
-    /// [scopes](Self::scopes).
+    /// The server needs `MCP_STATE_KEY`: without it, every request gets a 503. The server cannot verify that a person
+    /// approved. Approval does not replace [scopes](Self::scopes).
     ///
     /// ```
     /// use edge_mcp::Tool;
@@ -202,49 +204,51 @@ impl Tool {
         self
     }
 
-    /// The name for people among the annotations, where it is to differ from the [title](Self::title).
+    /// Sets the title in the annotations, if it differs from the [title](Self::title).
     #[must_use]
     pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
         self.annotations.title = Some(title.into());
         self
     }
 
-    /// It changes nothing.
+    /// Declares that the tool does not modify data (`readOnlyHint`).
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.annotations.read_only_hint = Some(true);
         self
     }
 
-    /// What it changes may be lost by it. Clients assume so of every tool that says nothing.
+    /// Declares that the tool may delete or overwrite data (`destructiveHint`). This is the default that clients
+    /// assume.
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.annotations.destructive_hint = Some(true);
         self
     }
 
-    /// It changes things, but only adds to them.
+    /// Declares that the tool modifies data only by adding to it (`destructiveHint: false`).
     #[must_use]
     pub fn additive(mut self) -> Self {
         self.annotations.destructive_hint = Some(false);
         self
     }
 
-    /// Calling it twice with the same arguments is calling it once.
+    /// Declares that a repeated call with the same arguments has no further effect (`idempotentHint`).
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.annotations.idempotent_hint = Some(true);
         self
     }
 
-    /// It reaches beyond what the server holds. Clients assume so of every tool that says nothing.
+    /// Declares that the tool interacts with systems outside the server (`openWorldHint`). This is the default that
+    /// clients assume.
     #[must_use]
     pub fn open_world(mut self) -> Self {
         self.annotations.open_world_hint = Some(true);
         self
     }
 
-    /// It reaches nothing beyond what the server holds.
+    /// Declares that the tool uses only data of the server (`openWorldHint: false`).
     #[must_use]
     pub fn closed_world(mut self) -> Self {
         self.annotations.open_world_hint = Some(false);

@@ -1,4 +1,4 @@
-//! The handlers of tools, whose types are erased so that a server can hold many.
+//! The handlers of tools, with their types erased.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -14,11 +14,11 @@ use crate::call::result::{IntoToolResult, ToolResult};
 use crate::json::Value;
 use crate::schema::{Schema, SchemaError};
 
-/// The handler of a tool whose types are forgotten, so that a server can hold many.
+/// A handler with erased types, so that a server can hold handlers of different types.
 pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
-    /// Calls the function, or says what of the arguments its type does not take.
+    /// Calls the handler. The error names the arguments that its type rejects.
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>;
 }
 
@@ -52,7 +52,7 @@ where
     }
 }
 
-/// The handler of a tool whose schemas are data.
+/// The handler of a tool whose schemas are JSON values.
 pub(crate) struct WithSchemas<H, Shape> {
     pub handler: H,
     pub input: Result<Rc<Schema>, SchemaError>,

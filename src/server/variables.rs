@@ -1,7 +1,7 @@
-//! Reading strings into a type: the variables of a URI template.
+//! Deserializes the variables of a URI template.
 //!
-//! serde's own deserializer of strings gives strings alone. Here a field may also be a number, a boolean, an `Option` or a
-//! unit enum, as it may in a query string.
+//! serde's deserializer of strings produces only strings. Here a field may also be a number, a boolean, an `Option` or
+//! a unit enum, as in a query string.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use serde::forward_to_deserialize_any;
 use crate::json::deserialize::Number;
 use crate::json::type_error::TypeError;
 
-/// The variables as a `V`: a map, or a struct whose fields have their names.
+/// Deserializes the variables into a `V`: a map, or a struct whose fields have their names.
 ///
 /// # Errors
-/// One is missing, or is not of its field's type.
+/// A variable is missing, or does not have the type of its field.
 pub(super) fn read<V: DeserializeOwned>(variables: BTreeMap<String, String>) -> Result<V, TypeError> {
     V::deserialize(MapDeserializer::new(variables.into_iter().map(|(name, value)| (name, Variable(value)))))
 }
@@ -32,7 +32,7 @@ impl IntoDeserializer<'_, TypeError> for Variable {
 }
 
 impl Variable {
-    /// As an integer has always been written, or as JSON writes numbers.
+    /// Parses the value as a Rust integer, or else as a JSON number.
     #[inline(never)]
     fn number(&self) -> Result<Number, TypeError> {
         let integer = self.0.parse().map(Number::Unsigned).or_else(|_| self.0.parse().map(Number::Signed));

@@ -225,7 +225,7 @@ fn what_a_registry_would_refuse_is_refused() {
         (minimal().remote(Remote::sse("https://a.example/{tenant}")), "a remote whose URL must be"),
         (
             minimal().remote(Remote::streamable("https://a.example").header(Input::new("a b", ""))),
-            "no name of a header",
+            "not a valid header name",
         ),
     ];
     for (builder, says) in cases {

@@ -103,7 +103,7 @@ fn bad_definitions_are_refused_by_name() {
         ),
         (
             problem(|s| s.prompt(Prompt::new("list", |_: Listed| async { "" }))),
-            vec!["prompt", "list", "`names`", "no string"],
+            vec!["prompt", "list", "`names`", "cannot be read from a string"],
         ),
         (
             problem(|s| {

@@ -280,7 +280,7 @@ fn eight_rounds_are_the_most() {
     for (last, says, is_error) in [
         (text("At last."), "At last.", false),
         (both, "So far.", false),
-        (again(), "The model was asked 8 times and still called tools", true),
+        (again(), "The model was asked 8 times and called tools each time", true),
     ] {
         let network = model(seven().chain([last]));
         let answer = ask_as("ada", &with_tools(), &network);

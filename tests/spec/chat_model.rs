@@ -108,10 +108,7 @@ fn there_is_an_end_to_attempts() {
     }
     let network = model([later(60)]);
     let (text, is_error, ..) = ask(&network, || clerk(remote()));
-    assert_eq!(
-        (text.as_str(), is_error),
-        ("The model has too much to do at this moment. Try again in a minute.", true)
-    );
+    assert_eq!((text.as_str(), is_error), ("The model's endpoint is overloaded. Try again in a minute.", true));
 }
 
 /// What cannot be mended by asking again is told at once: what happened, and what to do. The cause is in the log, and neither has
@@ -124,19 +121,23 @@ fn failures_are_told() {
     let nothing = json!({ "role": "assistant", "content": " " });
     let broken = |body: &str| vec![status(200, body), status(200, body)];
     let cases: Vec<(Vec<Said>, &str, &str)> = vec![
-        (vec![status(401, &echo)], "refused this server's key", "answers with status 401"),
-        (vec![status(403, "")], "refused this server's key", "answers with status 403"),
-        (vec![status(400, &echo)], "did not take the request", "answers with status 400"),
-        (vec![status(404, coded)], "did not take the request", "answers with status 404, model_not_found"),
-        (vec![status(413, "")], "did not take the request", "answers with status 413"),
-        (vec![status(302, "")], "did not take the request", "answers with status 302"),
-        (vec![status(204, "")], "did not take the request", "answers with status 204"),
+        (vec![status(401, &echo)], "rejected this server's key", "answers with status 401"),
+        (vec![status(403, "")], "rejected this server's key", "answers with status 403"),
+        (vec![status(400, &echo)], "rejected the request", "answers with status 400"),
+        (vec![status(404, coded)], "rejected the request", "answers with status 404, model_not_found"),
+        (vec![status(413, "")], "rejected the request", "answers with status 413"),
+        (vec![status(302, "")], "rejected the request", "answers with status 302"),
+        (vec![status(204, "")], "rejected the request", "answers with status 204"),
         (vec![Err(FetchError::TooSlow)], "did not answer within 60 s", "did not answer within 60 s"),
         (vec![Err(FetchError::TooLarge)], "an answer that cannot be used", "longer than the limit"),
-        (vec![said(nothing.clone(), "length")], "came to the end of its tokens", "no more tokens"),
-        (vec![said(json!({ "content": QUESTION }), "content_filter")], "content filter objects", "content filter"),
-        (broken(""), "an answer that cannot be used", "no JSON"),
-        (broken(r#"{"choices":[{"mess"#), "an answer that cannot be used", "no JSON"),
+        (vec![said(nothing.clone(), "length")], "used all of its tokens", "used all of its tokens"),
+        (
+            vec![said(json!({ "content": QUESTION }), "content_filter")],
+            "because of its content filter",
+            "content filter",
+        ),
+        (broken(""), "an answer that cannot be used", "not JSON"),
+        (broken(r#"{"choices":[{"mess"#), "an answer that cannot be used", "not JSON"),
         (broken("[]"), "an answer that cannot be used", "no choice with a message"),
         (broken(r#"{"choices":[]}"#), "an answer that cannot be used", "no choice with a message"),
         (broken(r#"{"choices":[{"message":"Hello"}]}"#), "an answer that cannot be used", "no choice with a message"),
@@ -221,14 +222,14 @@ fn settings_are_checked() {
     for (url, name, key, problem) in [
         ("http://models.example.com/v1", "m", "k", "base_url must be an https: URL, unless it is on localhost"),
         ("models.example.com", "m", "k", "base_url must be a URL"),
+        ("https://models.example.com/v1?version=1", "m", "k", "base_url must be the base URL before /chat/completions"),
         (
-            "https://models.example.com/v1?version=1",
+            "https://models.example.com/chat/completions/",
             "m",
             "k",
-            "base_url must be the URL that /chat/completions follows",
+            "base_url must be the base URL before /chat/completions",
         ),
-        ("https://models.example.com/chat/completions/", "m", "k", "base_url must be the URL that /chat/completions"),
-        (URL, " ", "k", "model must name the model"),
+        (URL, " ", "k", "model must be the name of the model"),
         (URL, "m", "k\n", "api_key has characters that are not printable ASCII"),
         (URL, "m", "k\u{e9}", "api_key has characters that are not printable ASCII"),
     ] {
@@ -275,10 +276,10 @@ fn bad_agents_are_refused() {
     let local = || ChatModel::new("http://localhost:1", "m").expect("a model");
     for (agent, problem) in [
         (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which is not added"),
-        (clerk(local()).tools(["a.b", "a_b"]), "has two tools that its model would both call `a_b`"),
-        (clerk(local()).tools(["a.b", "a.b"]), "has two tools that its model would both call `a_b`"),
-        (clerk(local()).first_call("a.b", |_| json!({})), "first calls `a.b`, which is not among its tools"),
-        (clerk(local().parameter("stream", true)), "gives its model the parameter `stream`, which it sets itself"),
+        (clerk(local()).tools(["a.b", "a_b"]), "has two tools with the name `a_b` in chat completions"),
+        (clerk(local()).tools(["a.b", "a.b"]), "has two tools with the name `a_b` in chat completions"),
+        (clerk(local()).first_call("a.b", |_| json!({})), "has the first call `a.b`, which is not one of its tools"),
+        (clerk(local().parameter("stream", true)), "has the model parameter `stream`, which is reserved for the agent"),
         (ChatAgent::new("clerk", "The clerk", " ", local()), "(named \"The clerk\") has an empty description"),
     ] {
         let error = build(agent).err().map(|error| error.to_string()).unwrap_or_default();

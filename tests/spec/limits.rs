@@ -85,7 +85,7 @@ fn arguments_are_no_longer_than_their_tool_takes() {
         let answer = post(message).header("MCP-Protocol-Version", "2025-11-25").ask_at(&endpoint(|_| ()));
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, !passes, "{arguments}");
-        let says = format!("- they have {} bytes; it takes at most 20", arguments.len());
+        let says = format!("- the arguments have {} bytes (limit: 20)", arguments.len());
         assert!(passes || text.ends_with(&says), "{text}");
     }
 }

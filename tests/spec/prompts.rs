@@ -61,7 +61,7 @@ fn what_is_not_there_is_an_error() {
         (json!({ "name": "analyze@v9" }), "v1, v2"),
         (json!({ "name": "analyze@" }), "v1, v2"),
         (json!({ "name": "analyze@v1", "version": "v2" }), "differ"),
-        (json!({ "name": "greet", "version": "v1" }), "it has none"),
+        (json!({ "name": "greet", "version": "v1" }), "it has no versions"),
         (json!({ "name": "no-such@v1" }), "Unknown prompt"),
         (json!({}), "params.name"),
         (json!({ "name": 7 }), "params.name"),

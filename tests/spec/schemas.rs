@@ -420,7 +420,7 @@ fn wrong_output_is_not_sent() {
             None => assert_eq!(answer.result()["structuredContent"], result),
             Some(says) => {
                 assert!(
-                    answer.result().get("structuredContent").is_none() && text.contains("server's fault"),
+                    answer.result().get("structuredContent").is_none() && text.contains("fault of the server"),
                     "{text}"
                 );
                 assert!(lines.text().contains(says), "{}", lines.text());

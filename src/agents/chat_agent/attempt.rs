@@ -1,4 +1,4 @@
-//! One question to the model, asked again where that may help, as long as there is time.
+//! One request to a model, with retries until the deadline.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::{FetchError, FetchLimits, Fetched, Host};
 
-/// How long is waited before the second attempt, in milliseconds; before each further one it is twice as long.
+/// The delay before the first retry, in milliseconds. It doubles with each further retry.
 const FIRST_WAIT: u64 = 500;
-/// No wait is longer, unless the endpoint asks for it.
+/// The longest delay, in milliseconds. A longer `Retry-After` of the endpoint overrides it.
 const LONGEST_WAIT: u64 = 8_000;
 
-/// When an answer is no longer waited for.
+/// The deadline for an answer.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     limit: Duration,
@@ -34,7 +34,7 @@ impl Deadline {
     }
 }
 
-/// Asks the model with this body.
+/// Sends this body to the model, and retries failures that may be temporary.
 pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &Context) -> Result<Said, HandlerError> {
     let (mut attempts, mut wait, mut was_broken) = (0_u32, FIRST_WAIT, false);
     loop {
@@ -52,7 +52,8 @@ pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &
         };
         let is_broken = matches!(failure, Failure::Broken(_));
         let pause = jittered(wait, cx.host()).max(retry_after);
-        // A model that has twice said nothing of use will hardly do so now; and to wait for nothing helps nobody.
+        // Give up after two malformed answers, because a third attempt rarely helps. Give up at once if the next
+        // attempt would start after the deadline.
         if !failure.may_pass() || is_broken && was_broken || pause >= deadline.left(cx) {
             return Err(failure.after(attempts));
         }
@@ -72,7 +73,7 @@ fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Said
     }
 }
 
-/// The code that an endpoint gives for its refusal, such as `model_not_found`; only what looks like one.
+/// Returns the error code in the body of an endpoint's error, such as `model_not_found`, if it has the form of a code.
 fn code(body: &[u8]) -> Option<String> {
     let refusal = json(body)?;
     let code = refusal.pointer("/error/code")?.as_str()?;
@@ -80,7 +81,8 @@ fn code(body: &[u8]) -> Option<String> {
     is_code.then(|| code.to_owned())
 }
 
-/// Between half of `wait` and all of it, so that those who were refused at once do not come back at once.
+/// Returns a random delay between half of `wait` and `wait`, so that callers that failed together do not retry
+/// together.
 fn jittered(wait: u64, host: &Rc<dyn Host>) -> Duration {
     let mut random = [0];
     let [share] = match host.fill_random(&mut random) {

@@ -1,12 +1,12 @@
-//! Agents that ask a model, at any endpoint that speaks the chat completions of OpenAI.
+//! Agents that ask a model, at any endpoint with the chat completions API of OpenAI.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `model` | where a model is, and how it is asked |
-//! | `conversation` | the rounds: calls of tools, until there is an answer |
-//! | `offered` | the tools that it may call |
-//! | `attempt` | one question to it, asked again where that may help |
-//! | `failure` | what goes wrong, and what is said of it |
+//! | `model` | the endpoint, name and parameters of a model |
+//! | `conversation` | the rounds of tool calls, until there is an answer |
+//! | `offered` | the tools that the model may call |
+//! | `attempt` | one request to the model, with retries |
+//! | `failure` | failures, and their texts |
 //! | `wire` | the messages |
 
 mod attempt;
@@ -31,14 +31,14 @@ use crate::call::error::HandlerError;
 use crate::limits::AGENT_SECONDS;
 use crate::protocol::description::Text;
 
-/// The tool goes on for this long after it, so that the agent can say what it waited for.
+/// The tool's deadline is later than the agent's time limit by this time, so that the agent can report its own timeout.
 const GRACE: Duration = Duration::from_secs(5);
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
 
-/// An agent that asks a model, and calls tools of the same server for it: with the caller's own rights, and none but those that it
-/// was given.
+/// An agent that asks a model and calls tools of the same server for it. It calls the tools with the caller's
+/// permissions, and only the tools that it was given.
 ///
 /// ```
 /// use edge_mcp::{ChatAgent, ChatModel, McpServer, Tool};
@@ -66,7 +66,7 @@ pub struct ChatAgent {
 }
 
 impl ChatAgent {
-    /// An agent of that key, name and [description](Agent::description), which asks `model`.
+    /// Creates an agent with this key, name and [description](Agent::description), which asks `model`.
     pub fn new(key: impl Into<Text>, name: impl Into<Text>, description: impl Into<Text>, model: ChatModel) -> Self {
         Self {
             key: key.into(),
@@ -82,44 +82,44 @@ impl ChatAgent {
         }
     }
 
-    /// What the model is told before the question, as its system message.
+    /// Sets the system message of the model.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<Text>) -> Self {
         self.instructions = instructions.into();
         self
     }
 
-    /// To ask it changes nothing: none of its tools does.
+    /// Declares that the agent and its tools do not modify data (`readOnlyHint`).
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
     }
 
-    /// How long one answer may take, with all its rounds: 60 s unless set, and at most 295 s.
+    /// Sets the time limit for one answer with all its rounds: 60 s by default, at most 295 s.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.time_limit = time.min(Duration::from_secs(295));
         self
     }
 
-    /// The names of the server's tools that the model may call, besides those named before. Where one of them is not there for a
-    /// caller, or the caller lacks a scope of it, the model is not told of it.
+    /// Adds tools of the server that the model may call. A tool that does not exist for a caller, or whose scopes the
+    /// caller lacks, is not offered to the model.
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Calls one of its [tools](Self::tools) before the model is asked, with what `arguments` makes of the question. The model sees it
-    /// as a call of its own: what has to be looked up is looked up, whatever the model is like.
+    /// Calls one of the agent's [tools](Self::tools) before the model is asked. `arguments` returns the arguments for a
+    /// question. The model sees the call as one of its own. This guarantees a lookup that some models would skip.
     #[must_use]
     pub fn first_call(mut self, name: impl Into<Text>, arguments: impl Fn(&str) -> Value + 'static) -> Self {
         self.first_call = Some((name.into(), Box::new(arguments)));
         self
     }
 
-    /// Changes a reply before it is given, by what the tools have given, say.
+    /// Sets a function that changes each reply, for example by the results of the tool calls.
     #[must_use]
     pub fn revise(mut self, revise: impl Fn(AgentReply) -> AgentReply + 'static) -> Self {
         self.revise = Some(Box::new(revise));
@@ -170,11 +170,13 @@ impl Agent for ChatAgent {
     fn problem(&self) -> Option<String> {
         let first = self.first_call.as_ref().map(|(name, _)| name);
         if let Some(name) = first.filter(|name| !self.tools.contains(name)) {
-            return Some(format!("first calls `{name}`, which is not among its tools"));
+            return Some(format!("has the first call `{name}`, which is not one of its tools"));
         }
         let names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
         let twin = names.iter().enumerate().find(|(nth, name)| names.iter().take(*nth).any(|other| other == *name));
-        let twin = twin.map(|(_, name)| format!("has two tools that its model would both call `{name}`"));
+        let twin = twin.map(|(_, name)| {
+            format!("has two tools with the name `{name}` in chat completions, where `.` becomes `_`")
+        });
         twin.or_else(|| self.model.problem())
     }
 

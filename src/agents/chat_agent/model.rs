@@ -1,4 +1,4 @@
-//! Where a model is, and how it is asked.
+//! The endpoint, name and parameters of a model.
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Request, Uri};
@@ -8,11 +8,11 @@ use crate::auth::{ConfigError, SecureUrl};
 use crate::host::Environment;
 use crate::limits::MODEL_ANSWER;
 
-/// What the agent itself says in each request.
+/// The members of a request that the agent sets.
 const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tools"];
 
-/// A model at an endpoint that speaks the chat completions of OpenAI (`POST /chat/completions`): a provider's, a gateway's, or one on
-/// the developer's own machine.
+/// A model at an endpoint with the chat completions API of OpenAI (`POST /chat/completions`). The endpoint may be a
+/// provider, a gateway or a local server.
 ///
 /// ```
 /// use edge_mcp::ChatModel;
@@ -26,18 +26,19 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 pub struct ChatModel {
     endpoint: Uri,
     model: String,
-    /// Marked as sensitive: it is not shown.
+    /// Marked as sensitive, so that it is not printed.
     authorization: Option<HeaderValue>,
     parameters: Map<String, Value>,
     answer_bytes: usize,
 }
 
 impl ChatModel {
-    /// The model of that name, as the endpoint at `base_url` calls it. The URL is the one that `/chat/completions` follows, such as
-    /// `https://models.example.com/v1`; a slash at its end makes no difference.
+    /// Creates the model `model` of the endpoint at `base_url`. The URL is the part before `/chat/completions`, such as
+    /// `https://models.example.com/v1`. A trailing slash is ignored.
     ///
     /// # Errors
-    /// `base_url` is no HTTPS URL, nor one on localhost, or has a query; or `model` is blank.
+    /// `base_url` is not an HTTPS or localhost URL, or has a query, or ends in `/chat/completions`. Or `model` is
+    /// blank.
     pub fn new(base_url: &str, model: &str) -> Result<Self, ConfigError> {
         Self::named(["base_url", "model"], base_url, model)
     }
@@ -46,12 +47,12 @@ impl ChatModel {
         let base = SecureUrl::parse(base_url).map_err(|problem| ConfigError::new(url, problem))?;
         let path = base_url.trim_end_matches('/');
         if base.has_query() || path.ends_with("/chat/completions") {
-            let problem = "must be the URL that /chat/completions follows, such as https://models.example.com/v1";
+            let problem = "must be the base URL before /chat/completions, such as https://models.example.com/v1";
             return Err(ConfigError::new(url, problem));
         }
         let endpoint = format!("{path}/chat/completions").parse();
         if model.trim().is_empty() {
-            return Err(ConfigError::new(name, "must name the model, as its endpoint calls it"));
+            return Err(ConfigError::new(name, "must be the name of the model at its endpoint"));
         }
         Ok(Self {
             endpoint: endpoint.map_err(|_| ConfigError::new(url, "must be a URL"))?,
@@ -62,11 +63,11 @@ impl ChatModel {
         })
     }
 
-    /// The model that the environment names, by the variables of its base URL, its name, and its API key. `None`, if none of the three
-    /// is set; a model on one's own machine may need no key.
+    /// Creates the model from environment variables for its base URL, its name and its API key. Returns `None` if none
+    /// of them is set. The API key is optional.
     ///
     /// # Errors
-    /// One of them is wrong, or the URL or the name is missing where something else is set.
+    /// A variable is invalid, or the URL or the name is missing while another variable is set.
     ///
     /// ```
     /// use edge_mcp::ChatModel;
@@ -97,10 +98,10 @@ impl ChatModel {
         }
     }
 
-    /// Shows the endpoint who asks: `Authorization: Bearer <key>`.
+    /// Sets the API key, which is sent as `Authorization: Bearer <key>`.
     ///
     /// # Errors
-    /// `key` has characters that no header can hold.
+    /// `key` has characters other than printable ASCII.
     pub fn api_key(self, key: &str) -> Result<Self, ConfigError> {
         self.authorized("api_key", key)
     }
@@ -115,37 +116,37 @@ impl ChatModel {
         Ok(self)
     }
 
-    /// How much it may write in one answer (`max_tokens`). Without it, the endpoint decides.
+    /// Sets the maximum number of tokens in one answer (`max_tokens`). Without it, the endpoint decides.
     #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.parameter("max_tokens", tokens)
     }
 
-    /// How much it leaves to chance (`temperature`), where 0 is least. Without it, the endpoint decides.
+    /// Sets the sampling temperature (`temperature`). Without it, the endpoint decides.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         self.parameter("temperature", temperature)
     }
 
-    /// Anything else that the endpoint takes in a request, such as `max_completion_tokens`. What the agent says itself (`model`,
-    /// `messages`, `tools`, `tool_choice`, `stream`, `n`) is refused when the server is built.
+    /// Sets any other parameter of the request, such as `max_completion_tokens`. The server cannot be built with a
+    /// parameter that the agent sets: `model`, `messages`, `tools`, `tool_choice`, `stream`, `n`.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
         self
     }
 
-    /// The most bytes that one answer may have: 1 MiB unless set.
+    /// Sets the maximum size of one answer in bytes: 1 MiB by default.
     #[must_use]
     pub fn answer_bytes(mut self, bytes: usize) -> Self {
         self.answer_bytes = bytes;
         self
     }
 
-    /// Why it cannot be asked, if it cannot.
+    /// Returns the problem with the parameters, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         let own = OWN.into_iter().find(|name| self.parameters.contains_key(*name))?;
-        Some(format!("gives its model the parameter `{own}`, which it sets itself"))
+        Some(format!("has the model parameter `{own}`, which is reserved for the agent"))
     }
 
     pub(super) fn name(&self) -> &str {
@@ -160,7 +161,7 @@ impl ChatModel {
         self.answer_bytes
     }
 
-    /// A request with this body.
+    /// Creates a request with this body.
     pub(super) fn request(&self, body: String) -> Request<String> {
         let mut request = Request::new(body);
         *request.method_mut() = http::Method::POST;
