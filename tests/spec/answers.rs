@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::auth::ProtectedResource;
 use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, McpServer, Tool, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, Limits, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -311,6 +311,22 @@ fn what_a_call_remembers_is_bounded() {
                 assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
                 assert!(lines.text().contains(says), "{}", lines.text());
             }
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_a_state_can_be_set() {
+    let mut limits = Limits::default();
+    limits.state = 2000;
+    let endpoint = remembering().limits(limits);
+    for (bytes, fits) in [(100, true), (1900, false), (3000, false)] {
+        let params = json!({ "name": "outer", "arguments": { "runs": 1, "bytes": bytes, "questions": 1 } });
+        let answer = ask_on(&endpoint, &params, &Lines::default());
+        if fits {
+            assert!(is_asked(&answer), "{bytes}: {answer:?}");
+        } else {
+            assert_eq!(answer.refusal(), (200, -32603), "{bytes}");
         }
     }
 }
