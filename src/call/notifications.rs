@@ -153,7 +153,8 @@ impl Outbox {
         notification.is_ok_and(|notification| self.send_bytes(notification))
     }
 
-    /// Separate from `send`, because the compiler generates `send` once per type of log data.
+    /// Sends a serialized notification. It is separate from `send`, because the compiler generates `send` once per type
+    /// of log data.
     fn send_bytes(&self, notification: Vec<u8>) -> bool {
         let length = notification.len();
         let sent = self.sent.get().saturating_add(length);

@@ -1,4 +1,4 @@
-//! The steps of a call: the results to remember, and what became of each step in this round.
+//! The steps of a call: the results to remember, and the outcome of each step in this round.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -129,7 +129,7 @@ impl StepMemory {
         }
     }
 
-    /// The steps of this round, in the order in which they began.
+    /// Returns the steps of this round, in the order in which they began.
     pub(crate) fn runs(&self) -> &[StepRun] {
         &self.runs
     }
@@ -142,12 +142,13 @@ impl StepMemory {
         }
     }
 
-    /// The names of the steps that are running and can still finish in this round.
+    /// Returns the names of the running steps that can still finish in this round.
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &str> {
         self.runs.iter().filter(|run| run.status == Status::Running && !run.waits).map(|run| &*run.step)
     }
 
-    /// The names of the steps that ran again in this round although an earlier round finished them: their input has changed.
+    /// Returns the names of the steps that ran again in this round, although an earlier round finished them, because
+    /// their input has changed.
     pub(crate) fn changed(&self) -> impl Iterator<Item = &str> {
         let ran = |name: &str| self.runs.iter().any(|run| run.started_at.is_some() && run.step == name);
         self.finished.iter().filter(|step| step.is_unused).map(|step| &*step.step).filter(move |name| ran(name))

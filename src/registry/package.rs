@@ -185,7 +185,7 @@ impl Remote {
         Self { transport_type: RemoteTransport::Sse, ..Self::streamable(url) }
     }
 
-    /// A header that clients send there.
+    /// Adds a header that clients must send.
     #[must_use]
     pub fn header(mut self, header: Input) -> Self {
         self.headers.push(header);

@@ -83,12 +83,13 @@ impl Target {
     }
 }
 
-/// The error for a target of another kind than the method's, which the lookup never returns.
+/// Returns the error for a target that does not fit the method. The lookup never returns such a target.
 pub(super) fn mistargeted(call: &Call) -> RpcError {
     failure::internal(call.cx.host(), call.method_name(), &"its target was resolved to another kind")
 }
 
-/// A server serves only the methods of the capabilities that it declares (2026-07-28, server/discover, "Capabilities").
+/// Returns whether the server offers the method. It offers only methods of the capabilities that it declares
+/// (2026-07-28, server/discover, "Capabilities").
 fn is_offered(method: Method, server: &McpServer) -> bool {
     match method {
         Method::Initialize | Method::Ping | Method::Discover | Method::Listen => true,
@@ -117,7 +118,7 @@ fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Re
     find(server, &uri).ok_or_else(|| resource_not_found(revision, &uri))
 }
 
-/// The target of `completion/complete`: a prompt, or a template.
+/// Returns the target of `completion/complete`: a prompt or a template.
 fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
     let reference = params::object(request, "ref")?;
     let member = |name: &str| params::member(reference, "ref", name);
@@ -141,7 +142,7 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
     ))
 }
 
-/// −32002 until 2025-11-25, −32602 since. Both have the URI in their `data`.
+/// Returns the error for an unknown resource: −32002 until 2025-11-25, −32602 since. Both have the URI in their `data`.
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
     let own_code = revision.knows(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };

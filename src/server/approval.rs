@@ -61,7 +61,7 @@ fn shown(arguments: &str) -> String {
     }
 }
 
-/// Control characters, and characters that are invisible or change the direction of the text around them.
+/// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
 fn is_deceptive(character: char) -> bool {
     let is_format = matches!(
         character,

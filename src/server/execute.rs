@@ -185,10 +185,11 @@ impl McpServer {
     /// Calls the tool `name` from the program, as the call of a client would. The arguments are checked, and so are the
     /// scopes of the caller in `cx`. Hooks run, the deadline applies, and the output is checked.
     ///
-    /// A failure of the tool, and arguments that do not fit, are a result whose [`is_error`](ToolResult::is_error) is true.
+    /// If the tool fails, or if the arguments do not fit its schema, the result has [`is_error`](ToolResult::is_error).
     ///
     /// # Errors
-    /// There is no such tool, the caller lacks a scope, `arguments` is no object, or calls have gone too deep within one another.
+    /// The tool does not exist, the caller lacks a scope, `arguments` is not an object, or tool calls are nested too
+    /// deeply.
     ///
     /// ```
     /// use std::rc::Rc;

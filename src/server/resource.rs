@@ -80,7 +80,7 @@ impl<T: IntoContents, E: IntoHandlerError> IntoContents for Result<T, E> {
     }
 }
 
-/// The error for a resource that does not exist.
+/// Returns the error for a resource that does not exist.
 fn not_found() -> HandlerError {
     HandlerError::not_found(
         "Resource not found. Call resources/list and resources/templates/list for the available resources.",

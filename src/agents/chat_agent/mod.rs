@@ -173,11 +173,12 @@ impl Agent for ChatAgent {
             return Some(format!("has the first call `{name}`, which is not one of its tools"));
         }
         let names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
-        let twin = names.iter().enumerate().find(|(nth, name)| names.iter().take(*nth).any(|other| other == *name));
-        let twin = twin.map(|(_, name)| {
+        let duplicate =
+            names.iter().enumerate().find(|(nth, name)| names.iter().take(*nth).any(|other| other == *name));
+        let duplicate = duplicate.map(|(_, name)| {
             format!("has two tools with the name `{name}` in chat completions, where `.` becomes `_`")
         });
-        twin.or_else(|| self.model.problem())
+        duplicate.or_else(|| self.model.problem())
     }
 
     async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
