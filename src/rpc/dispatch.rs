@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::call::{Call, Outcome};
 use super::prepared::{Prepared, Reply, Stage, Work, within_limit};
 use super::resolve::Target;
-use super::{completion, discover, lifecycle, prompts, resources, tools};
+use super::{completion, discover, lifecycle, prompt_methods, resource_methods, tool_methods};
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
@@ -26,13 +26,13 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::Initialize => at_once(call, request, lifecycle::initialize),
         Method::Ping => at_once(call, request, lifecycle::ping),
         Method::Discover => at_once(call, request, discover::discover),
-        Method::ListTools => at_once(call, request, tools::list),
-        Method::CallTool => by_handler(call, request, target, tools::call),
-        Method::ListResources => by_handler(call, request, target, resources::list),
-        Method::ListResourceTemplates => at_once(call, request, resources::list_templates),
-        Method::ReadResource => by_handler(call, request, target, resources::read),
-        Method::ListPrompts => at_once(call, request, prompts::list),
-        Method::GetPrompt => by_handler(call, request, target, prompts::get),
+        Method::ListTools => at_once(call, request, tool_methods::list),
+        Method::CallTool => by_handler(call, request, target, tool_methods::call),
+        Method::ListResources => by_handler(call, request, target, resource_methods::list),
+        Method::ListResourceTemplates => at_once(call, request, resource_methods::list_templates),
+        Method::ReadResource => by_handler(call, request, target, resource_methods::read),
+        Method::ListPrompts => at_once(call, request, prompt_methods::list),
+        Method::GetPrompt => by_handler(call, request, target, prompt_methods::get),
         Method::Complete => by_handler(call, request, target, completion::complete),
         Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
         // Its answer is a stream. Without streams it is not served.

@@ -7,10 +7,10 @@
 //! | `prepared` | a request whose parameters are read, on its way to its response |
 //! | `lifecycle` | `initialize`, `ping`, `logging/setLevel` |
 //! | `discover` | `server/discover` |
-//! | `tools` | `tools/list`, `tools/call` |
-//! | `resources` | `resources/list`, `resources/templates/list`, `resources/read` |
+//! | `tool_methods` | `tools/list`, `tools/call` |
+//! | `resource_methods` | `resources/list`, `resources/templates/list`, `resources/read` |
 //! | `prompt_versions` | the lookup of a prompt by name and version |
-//! | `prompts` | `prompts/list`, `prompts/get` |
+//! | `prompt_methods` | `prompts/list`, `prompts/get` |
 //! | `completion` | `completion/complete` |
 //! | `params` | the reading of parameters |
 //! | `pagination` | lists in pages |
@@ -33,12 +33,12 @@ mod lifecycle;
 mod pagination;
 mod params;
 mod prepared;
+mod prompt_methods;
 mod prompt_versions;
-mod prompts;
 mod request_state;
 mod resolve;
-mod resources;
-mod tools;
+mod resource_methods;
+mod tool_methods;
 
 pub(crate) use call::{Call, CallLimits};
 pub(crate) use dispatch::prepare;

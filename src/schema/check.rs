@@ -2,20 +2,20 @@
 //!
 //! One pass over the value finds the first ten mistakes. A trial of an alternative (`anyOf`, `oneOf`, `not`, `if`, `contains`) records
 //! no mistakes and ends at the first one; afterwards `explain` describes the alternative that came closest. The check counts its work in
-//! `steps`, and rejects a value that takes too many.
+//! `budget`, and rejects a value that takes too many.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
+use super::budget::{
+    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MULTIPLE, NUMBER, REMEMBER, SCHEMA,
+    Steps,
+};
 use super::memo::Memo;
 use super::mistake::{Segment, wrong_count};
 use super::pattern::Searches;
 use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId};
-use super::steps::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MULTIPLE, NUMBER, REMEMBER, SCHEMA,
-    Steps,
-};
 use super::types::Types;
 use crate::json::decimal::{Decimal, is_integer_literal};
 use crate::json::short_decimal::ShortDecimal;

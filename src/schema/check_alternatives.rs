@@ -1,8 +1,8 @@
 //! The check of `anyOf` and `oneOf`. A key or a tag excludes alternatives without a check.
 
+use super::budget::{COMPARED, FIND};
 use super::check::Check;
 use super::program::{Alternatives, Tag};
-use super::steps::{COMPARED, FIND};
 use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {

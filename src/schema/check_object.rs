@@ -1,9 +1,9 @@
 //! The check of an object's members, in one pass.
 
+use super::budget::{COMPARED, MEMBER};
 use super::check::Check;
 use super::mistake::Segment;
 use super::program::{NameId, ObjectRule};
-use super::steps::{COMPARED, MEMBER};
 use super::types::Types;
 use crate::json::Value;
 use crate::protocol::error::shortened;

@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
+use super::budget::{HASHED, UNIQUE};
 use super::check::Check;
-use super::steps::{HASHED, UNIQUE};
 use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {

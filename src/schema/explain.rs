@@ -1,11 +1,11 @@
 //! The mistakes that a check reports.
 
 use super::alternatives::enums;
+use super::budget::{LINE, LINE_PART, Steps};
 use super::check::Check;
 use super::check_alternatives::is_candidate;
 use super::mistake::{LONGEST_NAME, Place, Segment, did_you_mean, or_list};
 use super::program::{Alternatives, Bound, Keyword, ObjectRule, RuleId, Tag};
-use super::steps::{LINE, LINE_PART, Steps};
 use super::types::Types;
 use crate::json::Value;
 use crate::limits::{CHECK_STEPS, MISTAKES};

@@ -7,8 +7,8 @@
 
 use std::cell::OnceCell;
 
+use super::budget::Steps;
 use super::pattern::{Pattern, Searches};
-use super::steps::Steps;
 
 thread_local! {
     /// The patterns, in the order of [`Format`].

@@ -4,8 +4,8 @@
 //! depth of the value. The cache is a table of fixed size, in which a new result overwrites an older one in the same slot. An overwritten
 //! result is computed again, and its steps are counted again.
 
+use super::budget::Steps;
 use super::program::RuleId;
-use super::steps::Steps;
 use crate::limits::{CHECK_STEPS, REMEMBERED_ANSWERS};
 
 /// The number of steps after which the cache is used. A shorter check is faster without it.

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::budget::{SUGGESTION, Steps};
 use super::program::{Measure, ObjectRule};
-use super::steps::{SUGGESTION, Steps};
 use crate::json::type_error::{PathSegment, TypeError};
 use crate::json::{Kind, Value};
 use crate::limits::LISTED_VALUES;

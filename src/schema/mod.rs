@@ -9,7 +9,7 @@
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
 //! | `check` | the check of a value |
 //! | `check_object`, `check_unique`, `check_alternatives` | the parts of the check for members, equal items, `anyOf` and `oneOf` |
-//! | `steps`, `memo` | the budget of a check, and its cache |
+//! | `budget`, `memo` | the budget of a check, and its cache |
 //! | `explain`, `mistake` | the text of mistakes |
 //! | `strings` | prompt arguments, which are strings on the wire |
 //! | `header_params` | arguments that a client repeats in headers |
@@ -35,6 +35,7 @@
 //! A check is slower than that of `jsonschema`; each schema is compiled only once.
 
 mod alternatives;
+mod budget;
 mod check;
 mod check_alternatives;
 mod check_object;
@@ -53,7 +54,6 @@ mod mistake;
 mod pattern;
 mod program;
 mod references;
-mod steps;
 mod strings;
 mod types;
 mod wrap;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::budget::COMPARED;
 use super::format::Format;
 use super::pattern::Pattern;
-use super::steps::COMPARED;
 use super::types::{Type, Types};
 use crate::json::canonical;
 use crate::json::decimal::Decimal;

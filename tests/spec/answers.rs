@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, McpServer, ProtectedResource, Tool, Workflow};
+use edge_mcp::{
+    BuildError, ChatAgent, Context, Endpoint, HandlerError, Limits, McpServer, ProtectedResource, Tool, Workflow,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -309,6 +311,22 @@ fn what_a_call_remembers_is_bounded() {
                 assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
                 assert!(lines.text().contains(says), "{}", lines.text());
             }
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_a_state_can_be_set() {
+    let mut limits = Limits::default();
+    limits.state = 2000;
+    let endpoint = remembering().limits(limits);
+    for (bytes, fits) in [(100, true), (1900, false), (3000, false)] {
+        let params = json!({ "name": "outer", "arguments": { "runs": 1, "bytes": bytes, "questions": 1 } });
+        let answer = ask_on(&endpoint, &params, &Lines::default());
+        if fits {
+            assert!(is_asked(&answer), "{bytes}: {answer:?}");
+        } else {
+            assert_eq!(answer.refusal(), (200, -32603), "{bytes}");
         }
     }
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use edge_mcp::host::Host;
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, StateKeys, Tool,
+    Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, Prompt, Resource,
+    ResourceTemplate, StateKeys, Tool,
 };
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
@@ -278,6 +279,41 @@ fn a_deadline_passes() {
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(&format!("within {seconds} s")), "{text}");
         assert_eq!(ended.get(), "dropped");
+    }
+}
+
+/// Prompts, resources and templates have deadlines as tools do.
+#[test]
+fn every_handler_has_a_deadline() {
+    async fn wait() -> &'static str {
+        std::future::pending().await
+    }
+    let two = Duration::from_secs(2);
+    let endpoint = Endpoint::new(move |_| {
+        McpServer::builder("s", "1")
+            .prompt(Prompt::new("short", wait).deadline(two))
+            .prompt(Prompt::new("usual", wait))
+            .resource(Resource::new("test://short", wait).deadline(two))
+            .resource(Resource::new("test://usual", wait))
+            .resource_template(
+                ResourceTemplate::new("test://t/{x}", |_: BTreeMap<String, String>| wait()).deadline(two),
+            )
+            .build()
+    })
+    .without_auth()
+    .without_rate_limit();
+    for (method, params, seconds) in [
+        ("prompts/get", json!({ "name": "short" }), 2),
+        ("prompts/get", json!({ "name": "usual" }), 30),
+        ("resources/read", json!({ "uri": "test://short" }), 2),
+        ("resources/read", json!({ "uri": "test://usual" }), 30),
+        ("resources/read", json!({ "uri": "test://t/1" }), 2),
+    ] {
+        let mut pool = LocalPool::new();
+        let host = impatient(seconds, &pool);
+        let answer = pool.run_until(modern(method, params.clone()).send(&endpoint, &host));
+        assert_eq!(answer.refusal(), (200, -32603), "{params}");
+        assert!(answer.message().contains(&format!("within {seconds} s")), "{}", answer.message());
     }
 }
 

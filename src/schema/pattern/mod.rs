@@ -46,7 +46,7 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::steps::Steps;
+    use crate::schema::budget::Steps;
 
     fn finds(pattern: &str, text: &str) -> bool {
         let patterns = [Pattern::new(pattern).expect(pattern)];

@@ -9,7 +9,7 @@ use super::Pattern;
 use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
 use crate::limits::PATTERN_CACHE;
-use crate::schema::steps::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
+use crate::schema::budget::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
 /// The bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
 const UNCACHED: usize = 256;
