@@ -137,7 +137,7 @@ impl Context {
         Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
     }
 
-    /// A context for calls that the program itself makes, by [`execute_tool`](McpServer::execute_tool): with the caller and the headers
+    /// A context for calls that the program itself makes, by [`execute_tool`](crate::McpServer::execute_tool): with the caller and the headers
     /// of `request`, on `host`. Nobody can be asked anything in it, nor be told how far the work has come.
     pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)

@@ -168,22 +168,22 @@ pub(crate) use metadata_methods;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct ToolAnnotations {
+pub(crate) struct ToolAnnotations {
     /// The name for people, for clients that look for it here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Text>,
+    pub(crate) title: Option<Text>,
     /// It changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_only_hint: Option<bool>,
+    pub(crate) read_only_hint: Option<bool>,
     /// What it changes may be lost by it; false: it only adds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub destructive_hint: Option<bool>,
+    pub(crate) destructive_hint: Option<bool>,
     /// Calling it twice with the same arguments is calling it once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotent_hint: Option<bool>,
+    pub(crate) idempotent_hint: Option<bool>,
     /// It reaches beyond what the server holds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_world_hint: Option<bool>,
+    pub(crate) open_world_hint: Option<bool>,
 }
 
 /// A tool, as `tools/list` shows it.

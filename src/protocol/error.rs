@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// What kind of mistake it was. The numbers are the specification's (2026-07-28, basic, "Error Codes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorCode {
+pub(crate) enum ErrorCode {
     /// The body is not JSON.
     Parse,
     /// The body is JSON, but no message of the protocol; also what HTTP itself refuses.
@@ -34,7 +34,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The number on the wire.
-    pub const fn number(self) -> i32 {
+    pub(crate) const fn number(self) -> i32 {
         match self {
             Self::Parse => -32_700,
             Self::InvalidRequest => -32_600,
@@ -57,36 +57,36 @@ impl Serialize for ErrorCode {
 
 /// The `error` member of a response.
 #[derive(Clone, Debug, Serialize)]
-pub struct RpcError {
+pub(crate) struct RpcError {
     /// What kind of mistake it was.
-    pub code: ErrorCode,
+    pub(crate) code: ErrorCode,
     /// What happened, why, and what to do instead.
-    pub message: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
     /// What a program can use, where the specification defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
+    pub(crate) data: Option<Value>,
 }
 
 impl RpcError {
     /// An error without `data`.
-    pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
     /// The same error with `data`.
     #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
         self
     }
 
     /// Wrong parameters: `message` names the field.
-    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
     /// Creates the error for a failure of the server. Its text reveals nothing. The cause belongs in the log.
-    pub fn internal() -> Self {
+    pub(crate) fn internal() -> Self {
         Self::new(ErrorCode::Internal, INTERNAL)
     }
 }

@@ -23,7 +23,7 @@ impl RequestId {
     }
 
     /// The id of a message that was refused as a whole for something in another place, if it can be read.
-    pub fn of_refused(body: &[u8]) -> Option<Self> {
+    pub(crate) fn of_refused(body: &[u8]) -> Option<Self> {
         let text = match str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => Cow::Owned(with_placeholders(body)),
@@ -70,7 +70,7 @@ fn with_placeholders(bytes: &[u8]) -> String {
 
 /// One message from a client.
 #[derive(Debug)]
-pub enum Message<'d> {
+pub(crate) enum Message<'d> {
     /// Expects an answer.
     Request(Request<'d>),
     /// Expects none, and gets none.
@@ -84,31 +84,31 @@ pub enum Message<'d> {
 
 /// A message that expects an answer.
 #[derive(Debug)]
-pub struct Request<'d> {
+pub(crate) struct Request<'d> {
     /// What the answer is to repeat.
-    pub id: RequestId,
+    pub(crate) id: RequestId,
     /// The name of the method.
-    pub method: Cow<'d, str>,
+    pub(crate) method: Cow<'d, str>,
     /// The method, if a revision has one of this name.
-    pub known_method: Option<Method>,
+    pub(crate) known_method: Option<Method>,
     /// An object, if there.
-    pub params: Option<Value<'d>>,
+    pub(crate) params: Option<Value<'d>>,
 }
 
 impl<'d> Request<'d> {
     /// The member `name` of the parameters.
-    pub fn param(&self, name: &str) -> Option<Value<'d>> {
+    pub(crate) fn param(&self, name: &str) -> Option<Value<'d>> {
         self.params?.get(name)
     }
 }
 
 /// JSON that is no message.
 #[derive(Debug)]
-pub struct NotAMessage {
+pub(crate) struct NotAMessage {
     /// What is wrong with it.
-    pub why: &'static str,
+    pub(crate) why: &'static str,
     /// Its id, if it has one that can be repeated.
-    pub id: Option<RequestId>,
+    pub(crate) id: Option<RequestId>,
 }
 
 impl<'d> Message<'d> {
@@ -117,7 +117,7 @@ impl<'d> Message<'d> {
     /// # Errors
     /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is no string, parameters that are no object,
     /// an id that is null, a fraction or a boolean.
-    pub fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
+    pub(crate) fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
         let [mut jsonrpc, mut id, mut method, mut params, mut outcome] = [None; 5];
         for (key, member) in value.members() {
             let slot = match &*key {
@@ -160,7 +160,7 @@ impl<'d> Message<'d> {
 ///
 /// # Errors
 /// The result's own, where it cannot be serialized.
-pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut body = Vec::with_capacity(512);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     body.extend_from_slice(id.as_json().as_bytes());
@@ -173,7 +173,7 @@ pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8
 /// The response that reports `error`, to `id` if the request had one that could be read.
 ///
 /// Source: 2026-07-28, basic, "Responses": without a readable id the member is left out.
-pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
+pub(crate) fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     let mut body = Vec::with_capacity(256);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
     if let Some(id) = id {

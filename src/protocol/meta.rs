@@ -15,16 +15,16 @@ use crate::json::{Kind, Value, deserialize};
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
 /// The revision that a request is written in.
-pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// What the client can do, in this request.
-pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Who the client says it is: for display and logs, never for a decision.
-pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// From which level on the client wants log messages.
-pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// What a request claims to be written in: the value of [`PROTOCOL_VERSION`], whatever its type, or `None`.
-pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
+pub(crate) fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
     params?.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
@@ -49,11 +49,11 @@ pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
 
 /// The envelope of a 2026-07-28 request.
 #[derive(Debug)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The revision that the request claims, known here or not.
-    pub version: String,
+    pub(crate) version: String,
     /// Who the client says it is.
-    pub client: Option<Implementation>,
+    pub(crate) client: Option<Implementation>,
     /// What the client can do.
     pub(crate) capabilities: ClientCapabilities,
 }
@@ -63,7 +63,7 @@ impl Envelope {
     ///
     /// # Errors
     /// -32602 that names the first key that is missing or malformed.
-    pub fn read(params: Option<Value<'_>>) -> Result<Self, RpcError> {
+    pub(crate) fn read(params: Option<Value<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta"));
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {
@@ -92,9 +92,9 @@ impl Envelope {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedNotifications {
     /// The progress token, as it was sent.
-    pub progress_token: Option<Box<RawValue>>,
+    pub(crate) progress_token: Option<Box<RawValue>>,
     /// The lowest level of the log messages that the client wants.
-    pub log_level: Option<LogLevel>,
+    pub(crate) log_level: Option<LogLevel>,
 }
 
 impl RequestedNotifications {
@@ -123,7 +123,7 @@ impl RequestedNotifications {
 }
 
 /// `clientInfo`, if it has the members that it must have.
-pub fn read_client(info: Value<'_>) -> Option<Implementation> {
+pub(crate) fn read_client(info: Value<'_>) -> Option<Implementation> {
     #[derive(Deserialize)]
     struct ClientInfo {
         name: String,

@@ -1,23 +1,23 @@
-//! The wire: what a message of the protocol is, and nothing of what is done with it.
+//! The messages of the protocol as types. What a server does with them is in other rooms.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`message`] | JSON-RPC 2.0: requests, notifications, responses, ids |
-//! | [`revision`] | the five revisions, and what each of them knows |
-//! | [`meta`] | the keys of `_meta`, and the envelope of a 2026-07-28 request |
-//! | [`log_level`] | the levels of log messages |
-//! | [`error`] | error codes and errors |
-//! | [`method`] | the methods, and the revisions that have them |
-//! | [`capabilities`] | what a server says it can do |
-//! | [`description`] | how tools, resources and the server itself are described in lists |
-//! | [`content`] | what results are made of |
+//! | `message` | JSON-RPC 2.0: requests, notifications, responses, ids |
+//! | `revision` | the five revisions, and the features of each |
+//! | `meta` | the keys of `_meta`, and the `_meta` of a 2026-07-28 request |
+//! | `log_level` | the levels of log messages |
+//! | `error` | error codes and errors |
+//! | `method` | the methods, and the revisions that have them |
+//! | `capabilities` | the capabilities of a server |
+//! | `description` | the description of the server, its tools and its resources in lists |
+//! | `content` | the content of results |
 
-pub mod capabilities;
-pub mod content;
-pub mod description;
-pub mod error;
-pub mod log_level;
-pub mod message;
-pub mod meta;
-pub mod method;
-pub mod revision;
+pub(crate) mod capabilities;
+pub(crate) mod content;
+pub(crate) mod description;
+pub(crate) mod error;
+pub(crate) mod log_level;
+pub(crate) mod message;
+pub(crate) mod meta;
+pub(crate) mod method;
+pub(crate) mod revision;

@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// Source: 2026-07-28, basic/versioning, "Terminology".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     /// `initialize` first: revisions up to 2025-11-25.
     Legacy,
     /// Revision and capabilities in the `_meta` of every request: 2026-07-28 and later.
@@ -19,7 +19,7 @@ pub enum Era {
 
 impl Era {
     /// `legacy` or `modern`, as log lines name it.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
             Self::Modern => "modern",
@@ -40,7 +40,7 @@ pub enum Revision {
 
 /// Something that must not be sent to, or accepted from, a revision that does not know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub(crate) enum Feature {
     /// Several messages in one body. Source: the changelogs of 2025-03-26 and 2025-06-18.
     Batches,
     /// Sound as a block of content. Source: the changelog of 2025-03-26.
@@ -62,9 +62,9 @@ impl Revision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
     /// What a legacy request without an `MCP-Protocol-Version` header speaks (2025-06-18, basic/transports).
-    pub const UNNAMED: Self = Self::V2025_03_26;
+    pub(crate) const UNNAMED: Self = Self::V2025_03_26;
     /// What `initialize` is offered when it asks for something else.
-    pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
+    pub(crate) const NEWEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The date that names the revision on the wire.
     pub const fn name(self) -> &'static str {
@@ -83,22 +83,22 @@ impl Revision {
     }
 
     /// The era that a version belongs to, also one that nobody has written yet: names are dates, and sort like them.
-    pub fn era_of(name: &str) -> Era {
+    pub(crate) fn era_of(name: &str) -> Era {
         if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
     }
 
     /// The era of this revision.
-    pub fn era(self) -> Era {
+    pub(crate) fn era(self) -> Era {
         Self::era_of(self.name())
     }
 
     /// The names of an era's revisions, newest first.
-    pub fn names_of(era: Era) -> Vec<&'static str> {
+    pub(crate) fn names_of(era: Era) -> Vec<&'static str> {
         Self::ALL.into_iter().rev().filter(|revision| revision.era() == era).map(Self::name).collect()
     }
 
     /// Whether this revision knows `feature`.
-    pub fn knows(self, feature: Feature) -> bool {
+    pub(crate) fn knows(self, feature: Feature) -> bool {
         use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
         let (since, until) = match feature {
             Feature::Batches => (V2025_03_26, Some(V2025_03_26)),

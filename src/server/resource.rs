@@ -184,8 +184,7 @@ impl Resource {
 /// Resources that a URI template stands for.
 ///
 /// ```
-/// use edge_mcp::protocol::description::ResourceDescription;
-/// use edge_mcp::ResourceTemplate;
+/// use edge_mcp::{ResourceDescription, ResourceTemplate};
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]

@@ -141,7 +141,7 @@ impl Tool {
 
     deadline_method!();
 
-    /// Takes at most `bytes` of arguments, as they are written in JSON: fewer than a [body](crate::http::Limits) may have.
+    /// Takes at most `bytes` of arguments, as they are written in JSON: fewer than a [body](crate::Limits) may have.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
         self.most_arguments = bytes;
