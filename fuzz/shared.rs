@@ -13,7 +13,7 @@ pub mod specimen;
 
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 
 use holds::Seen;
 use requests::Known;

@@ -1,24 +1,24 @@
 //! A framework for MCP servers at the edge.
 //!
-//! A server is built anew for every request, answers it with one JSON response, and keeps nothing. It speaks all five
-//! revisions of the protocol at one address: 2026-07-28, and for clients that still send `initialize`, 2025-11-25,
-//! 2025-06-18, 2025-03-26 and 2024-11-05.
+//! A fetch handler builds a fresh server for each request, answers with one JSON response, or with a stream if the handler reports
+//! progress, and keeps nothing. One endpoint serves all five revisions of the protocol: 2026-07-28 and, for clients that still send
+//! `initialize`, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05.
 //!
 //! # Tools
 //!
-//! A tool is a plain async function. What it takes is a type, whose JSON Schema is published and enforced: the function
-//! is called with arguments that fit, or not at all.
+//! A [`Tool`] is an async function. Its argument type has a JSON Schema, which is published and enforced. The function runs only if the
+//! arguments are valid.
 //!
 //! ```
-//! use edge_mcp::{Json, Tool, HandlerError};
+//! use edge_mcp::{HandlerError, Json, Tool};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Deserialize, JsonSchema)]
 //! struct Division {
-//!     /// What is divided
+//!     /// The number to divide
 //!     dividend: f64,
-//!     /// What it is divided by
+//!     /// The number to divide by
 //!     divisor: f64,
 //! }
 //!
@@ -29,7 +29,7 @@
 //!
 //! async fn divide(Division { dividend, divisor }: Division) -> Result<Json<Quotient>, HandlerError> {
 //!     if divisor == 0.0 {
-//!         return Err(HandlerError::new("Nothing can be divided by zero. Give another divisor."));
+//!         return Err(HandlerError::new("`divisor` must not be 0."));
 //!     }
 //!     Ok(Json(Quotient { quotient: dividend / divisor }))
 //! }
@@ -37,12 +37,13 @@
 //! let tool = Tool::new("divide", divide).description("Divides one number by another.").read_only();
 //! ```
 //!
-//! The function may take nothing, its arguments, the [`Context`], or both; it may return text, [`Json`], content blocks or
-//! nothing, or a `Result` of one of them: [`server::tool_result`] has the table.
+//! The function takes its arguments, the [`Context`] of the call, both, or nothing. It returns text, [`Json`], [`Content`], a
+//! [`ToolResult`], nothing, or a `Result` of one of these. [`IntoToolResult`] lists the return types.
 //!
-//! # Resources
+//! # Resources and prompts
 //!
-//! A resource has a URI of its own; a template stands for many. Either is read by an async function.
+//! A [`Resource`] has one URI. A [`ResourceTemplate`] has a [URI template](uri_template) and serves every URI that matches it. An async
+//! function reads either.
 //!
 //! ```
 //! use edge_mcp::{Resource, ResourceTemplate};
@@ -61,10 +62,13 @@
 //! let chapters = ResourceTemplate::new("book://chapters/{number}", chapter).name("Chapter");
 //! ```
 //!
-//! # A server
+//! A [`Prompt`] is an async function that returns messages. [`Completion`] suggests values for its arguments and for the variables of a
+//! template. An [`Agent`] or a [`Workflow`] is served as a tool.
 //!
-//! A [server](McpServer) is put together by a function that is called for each request, and so may depend on who calls.
-//! What would not hold (a name twice, a schema that cannot be enforced) is refused there, by name.
+//! # Server
+//!
+//! A function builds the [`McpServer`] of each request, so a server can depend on its caller. [`build`](McpServerBuilder::build) rejects
+//! a definition that cannot work, for example a name that is used twice or a schema that cannot be enforced. The [`BuildError`] names it.
 //!
 //! ```
 //! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
@@ -73,31 +77,49 @@
 //!     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
 //!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
 //!     let is_admin = request.principal().is_some_and(|caller| caller.has_scope("admin"));
-//!     let reset = || Tool::new("reset", || async {}).description("Forgets all greetings.");
+//!     let reset = || Tool::new("reset", || async {}).description("Deletes all greetings.");
 //!     if is_admin { server.tool(reset()).build() } else { server.build() }
 //! }
 //! ```
 //!
-//! # An endpoint
+//! # Endpoint
 //!
-//! An [endpoint](Endpoint) gives a server its place on the web, and says who may call. Until it is told, it serves
-//! nobody. On Cloudflare Workers, `worker::serve` connects it with a request; natively, [`Endpoint::handle`]
-//! takes a request and a host and returns an `http::Response`. [`testing`] has a host for tests.
+//! An [`Endpoint`] serves the function at an HTTP path, with authentication and limits. It answers every request with 503 until its
+//! authentication is set. On Cloudflare Workers, `worker::entry!` exports the fetch handler that calls it. Natively,
+//! [`Endpoint::handle`] takes a request and a [`Host`](host::Host) and returns an `http::Response`. [`testing`] has a host for tests.
 //!
-//! # Layers
+//! # Rooms
 //!
-//! [`protocol`] → [`schema`] → [`host`] → [`auth`] → [`server`] → `rpc` → [`http`](mod@http) → `worker`, each knowing only
-//! those before it. Only the last, behind the feature `worker`, knows Cloudflare Workers.
+//! The source is divided into rooms. Each room uses only rooms above it in this table. The names of a private room are exported at the
+//! root of the crate.
+//!
+//! | room | content |
+//! |---|---|
+//! | [`json`] | the JSON reader and writer |
+//! | `protocol` | the messages of the protocol as types |
+//! | [`uri_template`] | URI templates (RFC 6570) |
+//! | [`schema`] | JSON Schema 2020-12: generated from Rust types, compiled, enforced |
+//! | [`host`] | the interface to the machine, as three traits |
+//! | `auth` | the OAuth resource server |
+//! | `call` | one call of a handler: context, errors, results, questions, steps |
+//! | [`registry`] | what a server says about itself: packages, remotes, `server.json` |
+//! | `server` | tools, resources, prompts, completion, and the builder |
+//! | `agents` | agents and workflows |
+//! | `rpc` | one JSON-RPC request in, one response out |
+//! | `http` | streamable HTTP without I/O |
+//! | `worker` | Cloudflare Workers as the host (feature `worker`) |
+//!
+//! [`limits`] is the table of all bounds. Every room may use it.
 
 mod agents;
-pub mod auth;
+mod auth;
 mod bounded_cache;
 mod call;
 pub mod host;
-pub mod http;
+mod http;
 pub mod json;
 pub mod limits;
-pub mod protocol;
+mod protocol;
 pub mod registry;
 mod rpc;
 pub mod schema;
@@ -110,12 +132,20 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
+/// Functions that the fuzz targets call directly: they parse headers and bodies of which a caller or another server chooses every byte.
+#[doc(hidden)]
+pub mod parsers {
+    pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
+    pub use crate::auth::introspection::parse_answer;
+    pub use crate::http::header_value::{BadEncoding, decode};
+}
+
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
 pub use agents::workflow::Workflow;
 pub use auth::{
-    AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
-    TokenRefusal, TokenValidator,
+    Algorithm, AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, SecureUrl, StateKeys,
+    StaticTokens, TokenRefusal, TokenValidator,
 };
 pub use call::context::Context;
 pub use call::elicitation::Elicited;
@@ -128,10 +158,15 @@ pub use call::roots::Root;
 pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::step::Step;
+pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits};
-pub use protocol::content::{Content, PromptMessage, ResourceContents};
-pub use protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
+pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
+pub use protocol::description::{
+    Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Text, Theme,
+};
 pub use protocol::log_level::LogLevel;
+pub use protocol::message::RequestId;
+pub use protocol::revision::Revision;
 pub use server::about::{ToolInfo, ToolList, ToolType};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};

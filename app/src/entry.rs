@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::auth::{ConfigError, ProtectedResource};
-use edge_mcp::http::Endpoint;
+use edge_mcp::{ConfigError, Endpoint, ProtectedResource};
 use worker::Env;
 
 use crate::d1::D1Store;

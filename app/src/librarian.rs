@@ -4,10 +4,9 @@
 
 use std::time::Duration;
 
-use edge_mcp::auth::ConfigError;
 use edge_mcp::host::Environment;
 use edge_mcp::json::{self, JsonLimits};
-use edge_mcp::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
+use edge_mcp::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel, ConfigError};
 use serde_json::json;
 
 use crate::document::URI_PREFIX;

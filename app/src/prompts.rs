@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
-use edge_mcp::{HandlerError, Prompt, PromptResult};
+use edge_mcp::{Content, HandlerError, Prompt, PromptMessage, PromptResult, ResourceContents};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

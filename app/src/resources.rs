@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::protocol::content::ResourceContents;
-use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::{Completion, CompletionRequest, HandlerError, ResourceTemplate};
+use edge_mcp::{Completion, CompletionRequest, HandlerError, ResourceContents, ResourceDescription, ResourceTemplate};
 use serde::Deserialize;
 
 use crate::document::{MARKDOWN, Slug};

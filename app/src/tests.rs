@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 use serde_json::{Value, json};
 
 use crate::server::server;

@@ -1,7 +1,7 @@
 //! The `Authorization` header: a token is what the whole header is, or there is none.
 #![no_main]
 
-use edge_mcp::auth::bearer::{is_in_query, is_token, token};
+use edge_mcp::parsers::{is_in_query, is_token, token};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &str| {

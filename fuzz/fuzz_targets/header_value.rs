@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use edge_mcp::http::header_value::decode;
+use edge_mcp::parsers::decode;
 use libfuzzer_sys::fuzz_target;
 
 fn encoded(value: &str) -> String {

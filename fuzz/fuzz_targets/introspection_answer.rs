@@ -3,11 +3,10 @@
 
 use std::rc::Rc;
 
-use edge_mcp::auth::introspection::parse_answer;
-use edge_mcp::auth::{Introspection, ProtectedResource};
 use edge_mcp::host::Fetched;
-use edge_mcp::http::Endpoint;
+use edge_mcp::parsers::parse_answer;
 use edge_mcp::testing::TestHost;
+use edge_mcp::{Endpoint, Introspection, ProtectedResource};
 use edge_mcp_fuzz::requests::plain;
 use edge_mcp_fuzz::specimen::{ask_on, server};
 use libfuzzer_sys::fuzz_target;

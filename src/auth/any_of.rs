@@ -6,7 +6,7 @@ use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 /// Accepts a token if one of its validators does. It asks them in order, so add the cheapest first.
 ///
 /// ```
-/// use edge_mcp::auth::{AnyOf, Introspection, StaticTokens};
+/// use edge_mcp::{AnyOf, Introspection, StaticTokens};
 ///
 /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
 /// let validator = AnyOf::new()

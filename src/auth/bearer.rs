@@ -16,7 +16,7 @@ pub struct Malformed;
 /// joined by a comma, so they are malformed too.
 ///
 /// ```
-/// use edge_mcp::auth::bearer::{Malformed, token};
+/// use edge_mcp::parsers::{Malformed, token};
 ///
 /// assert_eq!(token(Some("Bearer s3cret")), Ok(Some("s3cret")));
 /// assert_eq!(token(Some("Basic czNjcmV0")), Ok(None));
@@ -43,7 +43,7 @@ pub fn is_token(text: &str) -> bool {
 /// histories (2026-07-28, basic/authorization, "Token Requirements").
 ///
 /// ```
-/// use edge_mcp::auth::bearer::is_in_query;
+/// use edge_mcp::parsers::is_in_query;
 ///
 /// assert!(is_in_query("https://example.com/mcp?a=b&access%5Ftoken=s3cret"));
 /// assert!(!is_in_query("https://example.com/mcp?q=access_token"));

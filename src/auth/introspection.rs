@@ -30,7 +30,7 @@ const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECON
 /// a 401, because a client would then discard a valid token.
 ///
 /// ```
-/// use edge_mcp::auth::Introspection;
+/// use edge_mcp::Introspection;
 ///
 /// let secret = std::env::var("SECRET").unwrap_or_default();
 /// let validator = Introspection::new("https://auth.example.com/introspect")?.basic("knowledge-base", &secret);

@@ -26,7 +26,7 @@ const ACCESS_TOKEN: &str = "at+jwt";
 /// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///
 /// ```
-/// use edge_mcp::auth::{Algorithm, Jwt};
+/// use edge_mcp::{Algorithm, Jwt};
 ///
 /// let validator = Jwt::new("https://auth.example.com/jwks", "https://auth.example.com")?.algorithms([Algorithm::Es256]);
 /// # Ok::<_, edge_mcp::ConfigError>(())

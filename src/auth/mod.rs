@@ -1,42 +1,42 @@
 //! Authorization: this server as an OAuth resource server.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`principal`] | the caller for whom a token speaks |
-//! | [`validator`] | the interface of validators, also for your own |
-//! | [`static_tokens`] | a validator with a list of tokens from the configuration |
-//! | [`introspection`] | a validator that asks the authorization server about each token |
-//! | [`jwt`] | a validator of signed tokens |
-//! | [`any_of`] | several validators as one |
+//! | `principal` | the caller for whom a token speaks |
+//! | `validator` | the interface of validators, also for your own |
+//! | `static_tokens` | a validator with a list of tokens from the configuration |
+//! | `introspection` | a validator that asks the authorization server about each token |
+//! | `jwt` | a validator of signed tokens |
+//! | `any_of` | several validators as one |
 //! | `claims` | the checks of a token's claims |
 //! | `token_cache` | the cache of answers about tokens |
-//! | [`jwks`] | the published keys of an issuer, and their cache |
+//! | `jwks` | the published keys of an issuer, and their cache |
 //! | `scopes` | the scopes that a token grants |
 //! | `rate_limit` | the count of requests per caller or per address |
 //! | `challenge` | the `WWW-Authenticate` header |
-//! | [`protected_resource`] | the metadata from which a client learns how to get a token |
-//! | [`secure_url`] | URLs to which tokens may be sent |
-//! | [`state_keys`] | the keys that sign request states |
-//! | [`bearer`] | the `Authorization` header |
-//! | [`config`] | the error of a wrong configuration |
+//! | `protected_resource` | the metadata from which a client learns how to get a token |
+//! | `secure_url` | URLs to which tokens may be sent |
+//! | `state_keys` | the keys that sign request states |
+//! | `bearer` | the `Authorization` header |
+//! | `config` | the error of a wrong configuration |
 
-pub mod any_of;
-pub mod bearer;
+pub(crate) mod any_of;
+pub(crate) mod bearer;
 pub(crate) mod challenge;
 pub(crate) mod claims;
-pub mod config;
-pub mod introspection;
-pub mod jwks;
-pub mod jwt;
-pub mod principal;
-pub mod protected_resource;
+pub(crate) mod config;
+pub(crate) mod introspection;
+pub(crate) mod jwks;
+pub(crate) mod jwt;
+pub(crate) mod principal;
+pub(crate) mod protected_resource;
 pub(crate) mod rate_limit;
 pub(crate) mod scopes;
-pub mod secure_url;
-pub mod state_keys;
-pub mod static_tokens;
+pub(crate) mod secure_url;
+pub(crate) mod state_keys;
+pub(crate) mod static_tokens;
 mod token_cache;
-pub mod validator;
+pub(crate) mod validator;
 
 pub use any_of::AnyOf;
 pub use config::ConfigError;

@@ -16,7 +16,7 @@ pub struct Principal {
     pub issuer: Option<String>,
     /// The program that calls for the subject (`client_id`), if it is known.
     pub client_id: Option<String>,
-    /// The scopes of the token, and the scopes that they [include](crate::http::Endpoint::scope_includes).
+    /// The scopes of the token, and the scopes that they [include](crate::Endpoint::scope_includes).
     pub scopes: Vec<String>,
     /// The time at which the token expires, in seconds since 1970-01-01T00:00:00Z.
     pub expires: Option<u64>,

@@ -21,7 +21,7 @@ pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 /// server after it, and every challenge has its URL.
 ///
 /// ```
-/// use edge_mcp::auth::ProtectedResource;
+/// use edge_mcp::ProtectedResource;
 ///
 /// let resource = ProtectedResource::at("https://kb.example.com/mcp")?
 ///     .authorization_server("https://auth.example.com")?

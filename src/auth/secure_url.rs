@@ -25,7 +25,7 @@ impl SecureUrl {
     /// What is wrong with it. The text continues a sentence that begins with the name of the setting.
     ///
     /// ```
-    /// use edge_mcp::auth::SecureUrl;
+    /// use edge_mcp::SecureUrl;
     ///
     /// assert!(SecureUrl::parse("https://example.com/mcp").is_ok());
     /// assert!(SecureUrl::parse("http://localhost:8787/mcp").is_ok());

@@ -43,7 +43,7 @@ impl StaticTokens {
     /// The text is missing, is not such an array, or lists no tokens; or an entry has a wrong, a missing or an unknown member.
     ///
     /// ```
-    /// use edge_mcp::auth::StaticTokens;
+    /// use edge_mcp::StaticTokens;
     ///
     /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": ["kb:read"]}]"#;
     /// assert!(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).is_ok());

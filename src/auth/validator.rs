@@ -14,24 +14,21 @@ use super::rate_limit::AddressLimit;
 use super::secure_url::SecureUrl;
 use crate::host::Host;
 
-/// A detail of a refusal for the log. It must not contain any part of the token.
-pub type Detail = Cow<'static, str>;
-
 /// Why a token was refused.
 ///
 /// The caller gets the sentence of [`describe`](Self::describe). `Display` adds the detail: it is for the log. In a handler, `?` converts
-/// a refusal into the handler's error, which hides the detail from the caller.
+/// a refusal into the handler's error, which hides the detail from the caller. A detail must not contain any part of the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenRefusal {
     /// The token is unknown or malformed: 401.
-    Invalid(Detail),
+    Invalid(Cow<'static, str>),
     /// The token has expired: 401.
     Expired,
     /// The token is for another server: 401.
     WrongAudience,
     /// The token cannot be checked at the moment: 503. The caller may send it again.
-    Unavailable(Detail),
+    Unavailable(Cow<'static, str>),
     /// There were too many requests from the caller's address: 429.
     TooManyRequests,
 }
@@ -114,8 +111,7 @@ impl<'a> Presented<'a> {
 /// An async function or closure is a validator too:
 ///
 /// ```
-/// use edge_mcp::auth::{Presented, Principal, TokenRefusal};
-/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+/// use edge_mcp::{BuildError, Endpoint, McpServer, Presented, Principal, RequestInfo, TokenRefusal};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     McpServer::builder("empty", "1.0.0").build()

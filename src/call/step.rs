@@ -3,6 +3,7 @@
 //! A handler that asks its client runs again from its beginning in the next round. A finished step is not run again then: its result
 //! travels with the call, encrypted. Its effects happen at least once, since a round can be sent again and an answer can be lost.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,25 +14,36 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::call_path::{CallPath, Place};
 use super::context::Context;
 use super::error::HandlerError;
 use super::rounds::Running;
 use crate::json::deserialize::read_text;
+use crate::protocol::error::INTERNAL;
 
 /// A step of a call, made by [`Context::step`]. It runs when it is awaited.
 #[must_use = "a step runs when it is awaited"]
 pub struct Step<'a, T> {
-    future: LocalBoxFuture<'a, Result<T, HandlerError>>,
+    run: LocalBoxFuture<'a, Result<(), HandlerError>>,
+    /// The result, once the step has run.
+    result: Rc<Cell<Option<T>>>,
 }
 
 impl<T> Future for Step<'_, T> {
     type Output = Result<T, HandlerError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
-        self.future.poll_unpin(task)
+        match self.run.poll_unpin(task) {
+            Poll::Ready(Ok(())) => Poll::Ready(
+                self.result
+                    .take()
+                    .ok_or_else(|| HandlerError::new(INTERNAL).because("a step was awaited after its end")),
+            ),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 
@@ -85,27 +97,24 @@ impl Context {
         T: Serialize + DeserializeOwned + 'a,
         W: AsyncFnOnce() -> Result<T, HandlerError> + 'a,
     {
-        let (cx, name) = (self.clone(), name.to_string());
-        let input = serde_json::to_string(input);
-        let path = input.map(|input| Rc::new(self.path().of_step(&name, &input, self.rounds())));
-        let future = async move {
-            let path = path?;
-            if let Some(result) = cx.rounds().result(path.place())
-                && let Some(result) = read_text(result.get().as_bytes())
-            {
-                return Ok(result);
+        let result = Rc::new(Cell::new(None));
+        let (loaded, made) = (result.clone(), result.clone());
+        let load = move |json: &RawValue| match read_text(json.get().as_bytes()) {
+            Some(value) => {
+                loaded.set(Some(value));
+                true
             }
-            // The round waits for this step until its result is remembered.
-            let running = Running::begin(cx.shared_rounds(), path.place(), &name, cx.host()).await;
-            let at = Within { place: cx.place().clone(), path: path.clone(), work: Box::pin(work()) };
-            let result = at.await?;
-            if cx.has_rounds() {
-                cx.rounds().remember(path.place(), &name, to_raw_value(&result)?);
-            }
-            running.succeed();
-            Ok(result)
+            None => false,
         };
-        Step { future: future.boxed_local() }
+        let has_rounds = self.has_rounds();
+        let work = async move {
+            let value = work().await?;
+            let json = if has_rounds { Some(to_raw_value(&value)?) } else { None };
+            made.set(Some(value));
+            Ok(json)
+        };
+        let input = serde_json::to_string(input);
+        Step { run: run(self, name.to_string(), input, Box::new(load), work.boxed_local()), result }
     }
 
     /// Returns a key for the current step (outside of steps: for the call) that is the same each time the step runs. A service that takes
@@ -121,19 +130,51 @@ impl Context {
     }
 }
 
-/// Work within a step. Nested calls, steps and questions that the work begins while it is polled belong to the step.
-struct Within<F> {
-    place: Rc<Place>,
-    path: Rc<CallPath>,
-    work: Pin<Box<F>>,
+/// Work that leaves its result where the step finds it, and returns it as JSON if it has to be remembered.
+type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
+
+/// Runs a step, or loads the result that an earlier round remembered. `load` returns whether it could read the result.
+///
+/// It does not depend on the type of the result, so that the module contains it once.
+fn run<'a>(
+    cx: &Context,
+    name: String,
+    input: serde_json::Result<String>,
+    load: Box<dyn FnOnce(&RawValue) -> bool + 'a>,
+    work: Work<'a>,
+) -> LocalBoxFuture<'a, Result<(), HandlerError>> {
+    let cx = cx.clone();
+    let path = input.map(|input| Rc::new(cx.path().of_step(&name, &input, cx.rounds())));
+    let run = async move {
+        let path = path?;
+        if cx.rounds().result(path.place()).is_some_and(|result| load(&result)) {
+            return Ok(());
+        }
+        // The round waits for this step until its result is remembered.
+        let running = Running::begin(cx.shared_rounds(), path.place(), &name, cx.host()).await;
+        let result = Within { place: cx.place().clone(), path: path.clone(), work }.await?;
+        if let Some(result) = result {
+            cx.rounds().remember(path.place(), &name, result);
+        }
+        running.succeed();
+        Ok(())
+    };
+    run.boxed_local()
 }
 
-impl<F: Future> Future for Within<F> {
-    type Output = F::Output;
+/// Work within a step. Nested calls, steps and questions that the work begins while it is polled belong to the step.
+struct Within<'a> {
+    place: Rc<Place>,
+    path: Rc<CallPath>,
+    work: Work<'a>,
+}
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
+impl Future for Within<'_> {
+    type Output = Result<Option<Box<RawValue>>, HandlerError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
         let around = self.place.enter(self.path.clone());
-        let polled = self.work.as_mut().poll(task);
+        let polled = self.work.poll_unpin(task);
         self.place.enter(around);
         polled
     }

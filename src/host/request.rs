@@ -49,7 +49,7 @@ pub trait Request {
     /// Returns the IP address that the request came from, if the host knows it.
     ///
     /// The address must come from the connection or from a proxy that the host trusts, never from a header that the client can set:
-    /// callers without a token are counted by it, and [`without_auth`](crate::http::Endpoint::without_auth) serves loopback addresses
+    /// callers without a token are counted by it, and [`without_auth`](crate::Endpoint::without_auth) serves loopback addresses
     /// only.
     fn client_address(&self) -> Option<IpAddr> {
         None

@@ -24,9 +24,7 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 /// [`without_auth`](Self::without_auth) or [`configured`](Self::configured).
 ///
 /// ```
-/// use edge_mcp::auth::StaticTokens;
-/// use edge_mcp::http::Endpoint;
-/// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
@@ -209,7 +207,11 @@ impl Endpoint {
         self
     }
 
-    /// Turns off the [landing page](crate::http#the-page) at `/`.
+    /// Turns off the landing page at `/`.
+    ///
+    /// A browser that opens `/` gets the landing page. It describes the server, explains how to connect a client, lists what the server
+    /// offers, and has forms to try it. The page calls the endpoint as any client does, with a token that the visitor types in if one is
+    /// needed.
     #[must_use]
     pub fn without_page(mut self) -> Self {
         self.has_page = false;

@@ -20,7 +20,7 @@ pub struct BadEncoding;
 /// [`BadEncoding`]
 ///
 /// ```
-/// use edge_mcp::http::header_value::{BadEncoding, decode};
+/// use edge_mcp::parsers::{BadEncoding, decode};
 ///
 /// assert_eq!(decode("get-weather").as_deref(), Ok("get-weather"));
 /// assert_eq!(decode("=?base64?Y2Fmw6k=?=").as_deref(), Ok("café"));

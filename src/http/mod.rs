@@ -2,12 +2,12 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`endpoint`] | the configuration of an endpoint |
-//! | [`limits`] | its limits on sizes |
+//! | `endpoint` | the configuration of an endpoint |
+//! | `limits` | its limits on sizes |
 //! | `settings` | its configuration by environment variables |
 //! | `pipeline` | the path of a request through all checks to its answer |
 //! | `bounded_request` | the limit on the length of headers |
-//! | [`origin`] | the web pages that may call |
+//! | `origin` | the web pages that may call |
 //! | `cors` | the CORS headers for them |
 //! | `guard` | method, media types, announced length |
 //! | `authenticate` | tokens and scopes |
@@ -15,10 +15,10 @@
 //! | `in_flight` | the memory that all request bodies of an isolate hold |
 //! | `era` | the kind and the revision of a message |
 //! | `request_headers` | the standard headers, which must agree with the body |
-//! | [`header_value`] | the encoding of header values that are not ASCII |
+//! | `header_value` | the encoding of header values that are not ASCII |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
 //! | `json_answer` | answers that are one JSON document |
-//! | [`stream`] | event streams (SSE) |
+//! | `stream` | event streams (SSE) |
 //! | `sse_task` | calls whose answer may become an event stream |
 //! | `listen` | `subscriptions/listen` |
 //! | `crash` | the answer that the host gives if the program crashes |
@@ -28,12 +28,6 @@
 //! | `well_known` | the metadata below `/.well-known/` |
 //! | `server_json` | `/server.json` |
 //! | `warm_up` | the call that the module answers when an isolate starts |
-//!
-//! # The page
-//!
-//! A browser that opens `/` gets the landing page. It describes the server, explains how to connect a client, lists what the server
-//! offers, and has forms to try it. The page calls the endpoint as any client does, with a token that the visitor types in if one is
-//! needed. [`Endpoint::without_page`] turns it off.
 
 mod auth_failure;
 mod authenticate;
@@ -41,24 +35,24 @@ mod bounded_request;
 mod cors;
 mod crash;
 mod document;
-pub mod endpoint;
+pub(crate) mod endpoint;
 mod era;
 mod guard;
-pub mod header_value;
+pub(crate) mod header_value;
 mod http_error;
 mod in_flight;
 mod json_answer;
 mod landing;
-pub mod limits;
+pub(crate) mod limits;
 mod listen;
 mod log_line;
-pub mod origin;
+pub(crate) mod origin;
 mod pipeline;
 mod request_headers;
 mod server_json;
 mod settings;
 mod sse_task;
-pub mod stream;
+pub(crate) mod stream;
 #[cfg(feature = "worker")]
 pub(crate) mod warm_up;
 mod well_known;

@@ -16,8 +16,7 @@ use crate::json::long;
 /// A block of content.
 ///
 /// ```
-/// use edge_mcp::protocol::content::Content;
-/// use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
+/// use edge_mcp::{Annotations, Content, ResourceDescription, Role};
 ///
 /// let blocks = [
 ///     Content::text("The picture, and where it is from.").annotations(Annotations::new().audience(Role::User)),

@@ -168,22 +168,22 @@ pub(crate) use metadata_methods;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct ToolAnnotations {
+pub(crate) struct ToolAnnotations {
     /// The name for display, for clients that read it here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Text>,
+    pub(crate) title: Option<Text>,
     /// The tool does not modify data.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_only_hint: Option<bool>,
+    pub(crate) read_only_hint: Option<bool>,
     /// The tool may delete or overwrite data. If false, it only adds data.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub destructive_hint: Option<bool>,
+    pub(crate) destructive_hint: Option<bool>,
     /// A repeated call with the same arguments has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotent_hint: Option<bool>,
+    pub(crate) idempotent_hint: Option<bool>,
     /// The tool interacts with systems outside the server.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_world_hint: Option<bool>,
+    pub(crate) open_world_hint: Option<bool>,
 }
 
 /// A tool in `tools/list`.

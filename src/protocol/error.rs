@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// An error code. The numbers are defined by the specification (2026-07-28, basic, "Error Codes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorCode {
+pub(crate) enum ErrorCode {
     /// The body is not JSON.
     Parse,
     /// The body is JSON but not a message of the protocol, or HTTP rejects the request.
@@ -34,7 +34,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Returns the number on the wire.
-    pub const fn number(self) -> i32 {
+    pub(crate) const fn number(self) -> i32 {
         match self {
             Self::Parse => -32_700,
             Self::InvalidRequest => -32_600,
@@ -57,36 +57,36 @@ impl Serialize for ErrorCode {
 
 /// The `error` member of a response.
 #[derive(Clone, Debug, Serialize)]
-pub struct RpcError {
+pub(crate) struct RpcError {
     /// The error code.
-    pub code: ErrorCode,
+    pub(crate) code: ErrorCode,
     /// The error text: what is wrong, and what to do instead.
-    pub message: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
     /// Machine-readable data, if the specification defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
+    pub(crate) data: Option<Value>,
 }
 
 impl RpcError {
     /// Creates an error without `data`.
-    pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
     /// Sets `data`.
     #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
         self
     }
 
     /// Creates the error for invalid parameters. `message` names the field.
-    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
     /// Creates the error for a failure of the server. The text does not reveal the cause, which belongs in the log.
-    pub fn internal() -> Self {
+    pub(crate) fn internal() -> Self {
         Self::new(ErrorCode::Internal, INTERNAL)
     }
 }

@@ -23,7 +23,7 @@ impl RequestId {
     }
 
     /// Returns the id of a message that was rejected for another reason, if it can be read.
-    pub fn of_refused(body: &[u8]) -> Option<Self> {
+    pub(crate) fn of_refused(body: &[u8]) -> Option<Self> {
         let text = match str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => Cow::Owned(with_placeholders(body)),
@@ -70,7 +70,7 @@ fn with_placeholders(bytes: &[u8]) -> String {
 
 /// One message from a client.
 #[derive(Debug)]
-pub enum Message<'d> {
+pub(crate) enum Message<'d> {
     /// A request, which expects a response.
     Request(Request<'d>),
     /// A notification, which gets no response.
@@ -84,31 +84,31 @@ pub enum Message<'d> {
 
 /// A request.
 #[derive(Debug)]
-pub struct Request<'d> {
+pub(crate) struct Request<'d> {
     /// The id, which the response repeats.
-    pub id: RequestId,
+    pub(crate) id: RequestId,
     /// The name of the method.
-    pub method: Cow<'d, str>,
+    pub(crate) method: Cow<'d, str>,
     /// The method, if any revision has it.
-    pub known_method: Option<Method>,
+    pub(crate) known_method: Option<Method>,
     /// The parameters: an object, if present.
-    pub params: Option<Value<'d>>,
+    pub(crate) params: Option<Value<'d>>,
 }
 
 impl<'d> Request<'d> {
     /// Returns the member `name` of the parameters.
-    pub fn param(&self, name: &str) -> Option<Value<'d>> {
+    pub(crate) fn param(&self, name: &str) -> Option<Value<'d>> {
         self.params?.get(name)
     }
 }
 
 /// The error for JSON that is not a message.
 #[derive(Debug)]
-pub struct NotAMessage {
+pub(crate) struct NotAMessage {
     /// The reason.
-    pub why: &'static str,
+    pub(crate) why: &'static str,
     /// The id, if it can be read.
-    pub id: Option<RequestId>,
+    pub(crate) id: Option<RequestId>,
 }
 
 impl<'d> Message<'d> {
@@ -117,7 +117,7 @@ impl<'d> Message<'d> {
     /// # Errors
     /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is not a string, parameters that are not
     /// an object, and an id that is null, a fraction or a boolean.
-    pub fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
+    pub(crate) fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
         let [mut jsonrpc, mut id, mut method, mut params, mut outcome] = [None; 5];
         for (key, member) in value.members() {
             let slot = match &*key {
@@ -160,7 +160,7 @@ impl<'d> Message<'d> {
 ///
 /// # Errors
 /// The result cannot be serialized.
-pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut body = Vec::with_capacity(512);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     body.extend_from_slice(id.as_json().as_bytes());
@@ -173,7 +173,7 @@ pub fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8
 /// Returns the response with `error`. It has the `id` of the request if that could be read.
 ///
 /// Source: 2026-07-28, basic, "Responses": without a readable id, the response has no `id`.
-pub fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
+pub(crate) fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     let mut body = Vec::with_capacity(256);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");
     if let Some(id) = id {

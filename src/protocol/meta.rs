@@ -15,16 +15,16 @@ use crate::json::{Kind, Value, deserialize};
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
 /// The key of the revision of a request.
-pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The key of the client's capabilities in this request.
-pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The key of the client's name and version. Use them for display and logs only: they are not verified.
-pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key of the lowest level of log messages that the client wants.
-pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Returns the value of [`PROTOCOL_VERSION`] in a request, of any type.
-pub fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
+pub(crate) fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
     params?.get("_meta")?.get(PROTOCOL_VERSION)
 }
 
@@ -49,11 +49,11 @@ pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
 
 /// The envelope of a 2026-07-28 request.
 #[derive(Debug)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The revision that the request names. It may be unknown.
-    pub version: String,
+    pub(crate) version: String,
     /// The name and version of the client. They are not verified.
-    pub client: Option<Implementation>,
+    pub(crate) client: Option<Implementation>,
     /// The capabilities of the client.
     pub(crate) capabilities: ClientCapabilities,
 }
@@ -63,7 +63,7 @@ impl Envelope {
     ///
     /// # Errors
     /// -32602 that names the first key that is missing or malformed.
-    pub fn read(params: Option<Value<'_>>) -> Result<Self, RpcError> {
+    pub(crate) fn read(params: Option<Value<'_>>) -> Result<Self, RpcError> {
         let meta = params.and_then(|params| params.get("_meta"));
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {
@@ -92,9 +92,9 @@ impl Envelope {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedNotifications {
     /// The progress token, as it was sent.
-    pub progress_token: Option<Box<RawValue>>,
+    pub(crate) progress_token: Option<Box<RawValue>>,
     /// The lowest level of the log messages that the client wants.
-    pub log_level: Option<LogLevel>,
+    pub(crate) log_level: Option<LogLevel>,
 }
 
 impl RequestedNotifications {
@@ -123,7 +123,7 @@ impl RequestedNotifications {
 }
 
 /// Reads `clientInfo`. Returns `None` if a required member is missing.
-pub fn read_client(info: Value<'_>) -> Option<Implementation> {
+pub(crate) fn read_client(info: Value<'_>) -> Option<Implementation> {
     #[derive(Deserialize)]
     struct ClientInfo {
         name: String,

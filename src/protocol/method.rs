@@ -7,7 +7,7 @@ use super::revision::Revision;
 /// A method that a client can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Method {
+pub(crate) enum Method {
     Initialize,
     Ping,
     Discover,
@@ -70,7 +70,7 @@ const TABLE: [Row; 13] = [
 
 impl Method {
     /// Returns the method `name`, whichever revision has it.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.method)
     }
 
@@ -79,7 +79,7 @@ impl Method {
     }
 
     /// Returns whether `revision` has this method.
-    pub fn is_in(self, revision: Revision) -> bool {
+    pub(crate) fn is_in(self, revision: Revision) -> bool {
         self.row().is_some_and(|row| (row.since..=row.until).contains(&revision))
     }
 
@@ -94,7 +94,7 @@ impl Method {
     }
 
     /// Returns the parameter that names what the method is applied to. The header `Mcp-Name` must repeat it.
-    pub fn target_param(self) -> Option<&'static str> {
+    pub(crate) fn target_param(self) -> Option<&'static str> {
         self.row()?.target
     }
 }

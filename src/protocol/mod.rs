@@ -1,23 +1,23 @@
-//! The messages of the protocol, without their processing.
+//! The messages of the protocol as types. What a server does with them is in other rooms.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`message`] | JSON-RPC 2.0: requests, notifications, responses, ids |
-//! | [`revision`] | the five revisions and their features |
-//! | [`meta`] | the keys of `_meta`, and the envelope of a 2026-07-28 request |
-//! | [`log_level`] | the levels of log messages |
-//! | [`error`] | error codes and errors |
-//! | [`method`] | the methods, and the revisions that have them |
-//! | [`capabilities`] | capabilities of servers and clients |
-//! | [`description`] | descriptions of tools, resources, prompts and the server |
-//! | [`content`] | content of results and messages |
+//! | `message` | JSON-RPC 2.0: requests, notifications, responses, ids |
+//! | `revision` | the five revisions, and the features of each |
+//! | `meta` | the keys of `_meta`, and the `_meta` of a 2026-07-28 request |
+//! | `log_level` | the levels of log messages |
+//! | `error` | error codes and errors |
+//! | `method` | the methods, and the revisions that have them |
+//! | `capabilities` | the capabilities of a server |
+//! | `description` | the description of the server, its tools and its resources in lists |
+//! | `content` | the content of results |
 
-pub mod capabilities;
-pub mod content;
-pub mod description;
-pub mod error;
-pub mod log_level;
-pub mod message;
-pub mod meta;
-pub mod method;
-pub mod revision;
+pub(crate) mod capabilities;
+pub(crate) mod content;
+pub(crate) mod description;
+pub(crate) mod error;
+pub(crate) mod log_level;
+pub(crate) mod message;
+pub(crate) mod meta;
+pub(crate) mod method;
+pub(crate) mod revision;

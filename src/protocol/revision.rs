@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// Source: 2026-07-28, basic/versioning, "Terminology".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     /// With `initialize`: revisions up to 2025-11-25.
     Legacy,
     /// In the `_meta` of every request: 2026-07-28 and later.
@@ -19,7 +19,7 @@ pub enum Era {
 
 impl Era {
     /// Returns `legacy` or `modern`, for the log.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
             Self::Modern => "modern",
@@ -40,7 +40,7 @@ pub enum Revision {
 
 /// A feature that must not be used with a revision that does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub(crate) enum Feature {
     /// Several messages in one body. Source: the changelogs of 2025-03-26 and 2025-06-18.
     Batches,
     /// Audio content. Source: the changelog of 2025-03-26.
@@ -62,9 +62,9 @@ impl Revision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
     /// The revision of a legacy request without an `MCP-Protocol-Version` header (2025-06-18, basic/transports).
-    pub const UNNAMED: Self = Self::V2025_03_26;
+    pub(crate) const UNNAMED: Self = Self::V2025_03_26;
     /// The revision in the response to `initialize`, if the requested one is not supported.
-    pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
+    pub(crate) const NEWEST_LEGACY: Self = Self::V2025_11_25;
 
     /// Returns the date that names the revision on the wire.
     pub const fn name(self) -> &'static str {
@@ -83,22 +83,22 @@ impl Revision {
     }
 
     /// Returns the era of a version, which may be unknown. Names are dates, so they compare like dates.
-    pub fn era_of(name: &str) -> Era {
+    pub(crate) fn era_of(name: &str) -> Era {
         if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
     }
 
     /// Returns the era of this revision.
-    pub fn era(self) -> Era {
+    pub(crate) fn era(self) -> Era {
         Self::era_of(self.name())
     }
 
     /// Returns the names of an era's revisions, newest first.
-    pub fn names_of(era: Era) -> Vec<&'static str> {
+    pub(crate) fn names_of(era: Era) -> Vec<&'static str> {
         Self::ALL.into_iter().rev().filter(|revision| revision.era() == era).map(Self::name).collect()
     }
 
     /// Returns whether this revision has `feature`.
-    pub fn knows(self, feature: Feature) -> bool {
+    pub(crate) fn knows(self, feature: Feature) -> bool {
         use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
         let (since, until) = match feature {
             Feature::Batches => (V2025_03_26, Some(V2025_03_26)),

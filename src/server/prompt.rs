@@ -120,8 +120,7 @@ where
 /// A prompt: a name, a description, and the handler that returns its messages.
 ///
 /// ```
-/// use edge_mcp::protocol::content::PromptMessage;
-/// use edge_mcp::{Completion, Prompt};
+/// use edge_mcp::{Completion, Prompt, PromptMessage};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///

@@ -184,8 +184,7 @@ impl Resource {
 /// A resource template: a family of resources with a URI template.
 ///
 /// ```
-/// use edge_mcp::protocol::description::ResourceDescription;
-/// use edge_mcp::ResourceTemplate;
+/// use edge_mcp::{ResourceDescription, ResourceTemplate};
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]

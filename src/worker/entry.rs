@@ -115,7 +115,7 @@ fn on_abort() {
 /// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
 ///
 /// The function is called once per isolate, since the environment of an isolate does not change. Its
-/// [server function](crate::http::Endpoint::new) is called for each request. Both are called once more when the isolate starts, as a
+/// [server function](crate::Endpoint::new) is called for each request. Both are called once more when the isolate starts, as a
 /// warm-up: the engine compiles functions at their first call, so that happens before the first request. A panic in the warm-up is
 /// written to the log and has no other effect.
 ///

@@ -13,9 +13,7 @@ use crate::http::Endpoint;
 /// Fails only if the runtime cannot make a response. A wrong request gets an answer.
 ///
 /// ```no_run
-/// use edge_mcp::auth::StaticTokens;
-/// use edge_mcp::http::Endpoint;
-/// use edge_mcp::{BuildError, McpServer, RequestInfo};
+/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
 /// use worker::{Env, Request, Response};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {

@@ -1,8 +1,6 @@
 //! What every request has to show, and what it is told where it does not.
 
-use edge_mcp::auth::{ConfigError, StaticTokens};
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Presented, Principal, ProtectedResource, TokenRefusal};
+use edge_mcp::{ConfigError, Endpoint, Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal};
 use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;

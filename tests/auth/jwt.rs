@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::auth::Algorithm;
 use edge_mcp::host::{FetchError, Fetched, RateLimit};
-use edge_mcp::{Endpoint, Jwt, ProtectedResource};
+use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
 use crate::claims::good;

@@ -176,7 +176,7 @@ impl RawAt for crate::support::Ask {
         let mut pool = futures::executor::LocalPool::new();
         let host = crate::support::Lines::default().host(&pool);
         let (head, body) = pool.run_until(self.raw(endpoint, &host)).into_parts();
-        let edge_mcp::http::stream::Body::Bytes(body) = body else { panic!("a document is whole") };
+        let edge_mcp::Body::Bytes(body) = body else { panic!("a document is whole") };
         let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("JSON"));
         Document { status: head.status.as_u16(), headers: head.headers, body }
     }

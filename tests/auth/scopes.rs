@@ -1,9 +1,8 @@
 //! What a token permits.
 
-use edge_mcp::protocol::content::ResourceContents;
 use edge_mcp::{
     BuildError, CacheHint, Cacheable, Completion, Endpoint, McpServer, Presented, Principal, Prompt, ProtectedResource,
-    RequestInfo, Resource, ResourceDescription, ResourceTemplate, TokenRefusal, Tool,
+    RequestInfo, Resource, ResourceContents, ResourceDescription, ResourceTemplate, TokenRefusal, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

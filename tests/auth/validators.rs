@@ -1,9 +1,8 @@
 //! Validators of one's own, and several of them.
 
-use edge_mcp::auth::StaticTokens;
 use edge_mcp::{
     AnyOf, ConfigError, Endpoint, HandlerError, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource,
-    TokenRefusal, TokenValidator, Tool,
+    StaticTokens, TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 use edge_mcp::testing::{TestHost, call};
 use serde_json::{Value, json};
 

@@ -17,9 +17,7 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::http::stream::Body;
-use edge_mcp::{Completion, Context, HandlerError, McpServer, Prompt, StateKeys, Tool};
+use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, StateKeys, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;

@@ -25,7 +25,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 use serde_json::Value;
 
 use holds::Seen;

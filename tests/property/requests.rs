@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 use serde_json::{Map, Value, json};
 
 use super::json::{Json, hostile};

@@ -6,17 +6,12 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
-use edge_mcp::auth::{StateKeys, StaticTokens};
 use edge_mcp::host::{BodyError, Host, Request};
-use edge_mcp::http::stream::Body;
-use edge_mcp::http::{Endpoint, Limits};
-use edge_mcp::protocol::content::{Content, PromptMessage};
-use edge_mcp::protocol::description::{PromptArgument, ResourceDescription};
-use edge_mcp::protocol::log_level::LogLevel;
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    BuildError, Completion, Context, Elicited, HandlerError, Json, McpServer, Prompt, RequestInfo, Resource,
-    ResourceTemplate, Sampling, Tool,
+    Body, BuildError, Completion, Content, Context, Elicited, Endpoint, HandlerError, Json, Limits, LogLevel,
+    McpServer, Prompt, PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate,
+    Sampling, StateKeys, StaticTokens, Tool,
 };
 use futures::StreamExt;
 use schemars::JsonSchema;

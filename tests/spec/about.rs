@@ -3,14 +3,12 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use edge_mcp::McpServerBuilder;
 use edge_mcp::host::RateLimit;
-use edge_mcp::http::stream::Body;
 use edge_mcp::registry::{Argument, Command, Input, ServerJson};
 use edge_mcp::registry::{Package, Remote, Repository};
 use edge_mcp::{
-    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
-    ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
+    Agent, AgentReply, Body, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
+    McpServerBuilder, ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
 };
 use futures::executor::LocalPool;
 use schemars::JsonSchema;

@@ -1,7 +1,6 @@
 //! Agents as tools.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Agent, AgentReply, BuildError, Context, HandlerError, McpServer, Tool, Usage};
+use edge_mcp::{Agent, AgentReply, BuildError, Context, Endpoint, HandlerError, McpServer, Tool, Usage};
 use serde_json::json;
 
 use crate::support::{Internal, Lines, SECRET, legacy, modern};

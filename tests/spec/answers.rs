@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_mcp::auth::ProtectedResource;
-use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, Limits, McpServer, Tool, Workflow};
+use edge_mcp::{
+    BuildError, ChatAgent, Context, Endpoint, HandlerError, Limits, McpServer, ProtectedResource, Tool, Workflow,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

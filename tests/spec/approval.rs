@@ -1,7 +1,6 @@
 //! Approval: a person confirms a call of a tool before it runs.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, Tool, ToolEvent};
+use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

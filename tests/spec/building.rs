@@ -1,8 +1,9 @@
 //! What is refused when a server is built, and what a caller gets then.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::protocol::description::{Icon, PromptArgument};
-use edge_mcp::{BuildError, Completion, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
+use edge_mcp::{
+    BuildError, Completion, Endpoint, Icon, McpServer, McpServerBuilder, Prompt, PromptArgument, Resource,
+    ResourceTemplate, Tool,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{CacheHint, Cacheable, Context, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
+use edge_mcp::{
+    CacheHint, Cacheable, Context, Endpoint, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool,
+};
 use serde_json::json;
 
 use crate::support::{legacy, modern};

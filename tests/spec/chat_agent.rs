@@ -2,11 +2,9 @@
 
 use std::rc::Rc;
 
-use edge_mcp::auth::StaticTokens;
-use edge_mcp::http::Endpoint;
 use edge_mcp::{
-    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, HandlerError, Json, McpServer, StateKeys,
-    Tool,
+    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,
+    StateKeys, StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

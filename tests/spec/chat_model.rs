@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, McpServer, Tool};
+use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, Endpoint, McpServer, Tool};
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -203,8 +202,8 @@ fn a_call_that_ends_ends_its_request() {
     let ask = ask.with_body(message.to_string()).header("Accept", "application/json, text/event-stream");
     let endpoint = endpoint(|| clerk(remote()));
     let mut stream = match pool.run_until(ask.raw(&endpoint, &host)).into_body() {
-        edge_mcp::http::stream::Body::Stream(stream) => stream,
-        edge_mcp::http::stream::Body::Bytes(bytes) => panic!("{}", String::from_utf8_lossy(&bytes)),
+        edge_mcp::Body::Stream(stream) => stream,
+        edge_mcp::Body::Bytes(bytes) => panic!("{}", String::from_utf8_lossy(&bytes)),
     };
     pool.run_until(stream.next()).expect("progress");
     pool.run_until_stalled();

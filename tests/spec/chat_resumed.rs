@@ -1,7 +1,6 @@
 //! Conversations with a model that a question to the client interrupts.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{ChatAgent, Context, HandlerError, McpServer, StateKeys, Tool};
+use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, StateKeys, Tool};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};

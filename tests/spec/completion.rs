@@ -69,9 +69,7 @@ fn parameters_are_checked() {
 /// An async function learns what has been typed and what the other arguments are.
 #[test]
 fn a_function_sees_the_other_arguments() {
-    use edge_mcp::Endpoint;
-    use edge_mcp::protocol::description::PromptArgument;
-    use edge_mcp::{Completion, McpServer, Prompt};
+    use edge_mcp::{Completion, Endpoint, McpServer, Prompt, PromptArgument};
 
     let endpoint = Endpoint::new(|_| {
         let city = Completion::with(|request, cx| async move {

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{CrashAnswer, Host, Level, NoRandomness};
-use edge_mcp::http::Endpoint;
-use edge_mcp::{McpServer, Tool};
+use edge_mcp::{Endpoint, McpServer, Tool};
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use http::HeaderMap;

@@ -1,7 +1,6 @@
 //! Arguments that are repeated in headers.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{McpServer, Tool};
+use edge_mcp::{Endpoint, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, HandlerError, Json, McpServer, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,9 +1,8 @@
 //! Questions that go wrong, and what their callers are told.
 
-use edge_mcp::protocol::description::ResourceDescription;
 use edge_mcp::{
     BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, InputError, McpServer, Prompt,
-    RequestInfo, ResourceTemplate, Tool,
+    RequestInfo, ResourceDescription, ResourceTemplate, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 //! Calls that ask the client for input, and the state that it carries between their rounds.
 
-use edge_mcp::auth::{StateKeys, StaticTokens};
-use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, PromptMessage, RequestInfo};
-use edge_mcp::{Context, Elicited, HandlerError, InputError, McpServer, Prompt, Resource, Sampling, Tool};
+use edge_mcp::{
+    BuildError, Context, Elicited, Endpoint, HandlerError, InputError, McpServer, Prompt, PromptMessage, RequestInfo,
+    Resource, Sampling, StateKeys, StaticTokens, Tool,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

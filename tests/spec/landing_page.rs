@@ -2,10 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use edge_mcp::auth::{ConfigError, StaticTokens};
-use edge_mcp::http::Endpoint;
-use edge_mcp::http::stream::Body;
-use edge_mcp::{BuildError, McpServer, ProtectedResource};
+use edge_mcp::{Body, BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
 use futures::executor::LocalPool;
 use http::Response;
 use sha2::{Digest, Sha256};

@@ -3,11 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_mcp::auth::StaticTokens;
 use edge_mcp::host::{BodyError, Host, Request};
-use edge_mcp::http::stream::Body;
-use edge_mcp::http::{Endpoint, Limits};
-use edge_mcp::{Context, McpServer, Prompt, Resource, Tool};
+use edge_mcp::{Body, Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::executor::LocalPool;

@@ -7,10 +7,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::host::Host;
-use edge_mcp::http::stream::{Body, EventStream};
-use edge_mcp::http::{Endpoint, Limits};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, HandlerError, Json, LogLevel, McpServer, Prompt, Resource, ResourceTemplate, StateKeys, Tool};
+use edge_mcp::{
+    Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, Prompt, Resource,
+    ResourceTemplate, StateKeys, Tool,
+};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;

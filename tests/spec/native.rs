@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::auth::{Principal, StaticTokens};
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, Elicited, HandlerError, Json, McpServer, RequestInfo, Tool, ToolEvent};
+use edge_mcp::{
+    Context, Elicited, Endpoint, HandlerError, Json, McpServer, Principal, RequestInfo, StaticTokens, Tool, ToolEvent,
+};
 use futures::executor::LocalPool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

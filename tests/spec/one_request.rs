@@ -3,10 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use edge_mcp::auth::StaticTokens;
 use edge_mcp::host::Level;
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, McpServer, RequestInfo, Tool};
+use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
 use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;

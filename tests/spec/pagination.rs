@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::protocol::description::ResourceDescription;
-use edge_mcp::{McpServer, Prompt, Resource, ResourceTemplate, Tool};
+use edge_mcp::{Endpoint, McpServer, Prompt, Resource, ResourceDescription, ResourceTemplate, Tool};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, legacy, modern};

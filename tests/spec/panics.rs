@@ -1,7 +1,6 @@
 //! Handlers that panic, in a program that unwinds: the answer is lost, and nothing else.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Context, McpServer, Prompt, Resource, Tool};
+use edge_mcp::{Context, Endpoint, McpServer, Prompt, Resource, Tool};
 use futures::future::LocalBoxFuture;
 use serde_json::json;
 

@@ -6,8 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use edge_mcp::host::Level;
-use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, ChatAgent, Context, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

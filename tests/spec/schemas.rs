@@ -1,9 +1,8 @@
 //! Schemas that are given as JSON values.
 
-use edge_mcp::http::Endpoint;
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
-use edge_mcp::{Json, McpServer, Tool};
+use edge_mcp::{Endpoint, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

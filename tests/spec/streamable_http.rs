@@ -1,6 +1,6 @@
 //! Streamable HTTP: verbs, paths, media types, origins, and headers that mirror the body.
 
-use edge_mcp::http::{AllowedOrigins, Endpoint};
+use edge_mcp::{AllowedOrigins, Endpoint};
 use serde_json::json;
 
 use crate::support::{NEWEST, endpoint, legacy, modern, post, server};
@@ -160,7 +160,7 @@ fn session_headers_are_ignored() {
 /// The limit counts the bytes that came. What Content-Length says can only lower the trouble of reading them.
 #[test]
 fn a_body_has_a_limit() {
-    let limits = edge_mcp::http::Limits::default();
+    let limits = edge_mcp::Limits::default();
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let padded = |length: usize| format!("{ping}{}", " ".repeat(length - ping.len()));
     assert_eq!(limits.body, 4 * 1024 * 1024);

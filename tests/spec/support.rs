@@ -8,14 +8,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{self, BodyError, FetchError, FetchLimits, Fetched, Host, Level};
-use edge_mcp::http::Endpoint;
-use edge_mcp::http::stream::Body;
-use edge_mcp::protocol::content::{Content, PromptMessage, ResourceContents};
-use edge_mcp::protocol::description::{Annotations, Icon, PromptArgument, ResourceDescription, Role, Theme};
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    BuildError, Completion, Context, HandlerError, Json, McpServer, Prompt, PromptResult, RequestInfo, Resource,
-    ResourceTemplate, Tool,
+    Annotations, Body, BuildError, Completion, Content, Context, Endpoint, HandlerError, Icon, Json, McpServer, Prompt,
+    PromptArgument, PromptMessage, PromptResult, RequestInfo, Resource, ResourceContents, ResourceDescription,
+    ResourceTemplate, Role, Theme, Tool,
 };
 use futures::StreamExt;
 use futures::executor::LocalPool;

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use edge_mcp::auth::StaticTokens;
-use edge_mcp::http::Endpoint;
-use edge_mcp::{Completion, McpServer, Prompt, RequestInfo, Resource, ResourceTemplate, Tool};
+use edge_mcp::{Completion, Endpoint, McpServer, Prompt, RequestInfo, Resource, ResourceTemplate, StaticTokens, Tool};
 use serde_json::{Value, json};
 
 use crate::support::{complete, legacy, modern};
@@ -28,7 +26,7 @@ fn endpoint() -> Endpoint {
             .resource_template(ResourceTemplate::new("b://{x}", text).visible_if(is_admin))
             .prompt(
                 Prompt::new("shut", || async { "" })
-                    .argument(edge_mcp::protocol::description::PromptArgument::new("x"))
+                    .argument(edge_mcp::PromptArgument::new("x"))
                     .complete("x", Completion::fixed(["1"]))
                     .visible_if(is_admin),
             )

@@ -1,7 +1,6 @@
 //! Workflows as tools.
 
-use edge_mcp::http::Endpoint;
-use edge_mcp::{BuildError, Context, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::http::Endpoint;
+use edge_mcp::Endpoint;
 use serde_json::{Value, json};
 
 use super::KnowledgeBase;

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use edge_mcp::Content;
-use edge_mcp::protocol::content::{PromptMessage, ResourceContents};
-use edge_mcp::protocol::description::PromptArgument;
-use edge_mcp::{Completion, Prompt};
+use edge_mcp::{Completion, Content, Prompt, PromptArgument, PromptMessage, ResourceContents};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

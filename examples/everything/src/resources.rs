@@ -1,8 +1,6 @@
 //! Resources and resource templates.
 
-use edge_mcp::CacheHint;
-use edge_mcp::protocol::description::{Annotations, Role};
-use edge_mcp::{Resource, ResourceContents, ResourceDescription, ResourceTemplate};
+use edge_mcp::{Annotations, CacheHint, Resource, ResourceContents, ResourceDescription, ResourceTemplate, Role};
 use serde::Deserialize;
 
 use crate::tools::PIXEL;

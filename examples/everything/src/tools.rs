@@ -3,9 +3,9 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use edge_mcp::protocol::content::{Content, ResourceContents};
-use edge_mcp::protocol::description::{Annotations, ResourceDescription, Role};
-use edge_mcp::{Context, HandlerError, Json, LogLevel, Tool};
+use edge_mcp::{
+    Annotations, Content, Context, HandlerError, Json, LogLevel, ResourceContents, ResourceDescription, Role, Tool,
+};
 use futures::future::{Either, select};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
