@@ -63,7 +63,7 @@ describe('an authorization server that is down', () => {
     authorization.resources.set(RESOURCE, { scopes: 'kb:read', format: 'jwt' })
     const [first, second] = [await get(), await get()]
     await authorization.stop()
-    await cannotBeChecked(signed, first, 'the keys of the issuer: it cannot be reached: ')
+    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: it cannot be reached: ')
     await authorization.start()
     // The keys are fetched again after the time that the answer has named, and no token can bring that forward.
     await cannotBeChecked(signed, first, 'the keys of the issuer: they could not be fetched a moment ago')
@@ -103,13 +103,13 @@ describe('an authorization server that answers', () => {
     { what: 'and hangs up', answer: begins('{"active":', (response) => response.destroy()), cause: 'it cannot be reached: ' },
     { what: 'by a reset', answer: (response) => response.socket.resetAndDestroy(), cause: 'it cannot be reached: ' },
     { what: 'less than it announced', answer: announces(1000, (response) => response.socket.end()), cause: 'it cannot be reached: ' },
-    { what: 'more than it announced', answer: announces(10, (response) => response.end()), cause: 'its answer is no JSON object' },
-    { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'its status is 302' },
-    { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'its status is 307' },
-    { what: 'that it does not know the server', answer: says(active(), 401), cause: 'its status is 401' },
-    { what: 'that it has failed', answer: says(active(), 500), cause: 'its status is 500' },
-    { what: 'with a page', answer: says('<h1>Welcome</h1>'), cause: 'its answer is no JSON object' },
-    { what: 'neither yes nor no', answer: says('{}'), cause: 'its answer does not say whether the token is active' },
+    { what: 'more than it announced', answer: announces(10, (response) => response.end()), cause: 'the answer of the authorization server is not a JSON object' },
+    { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'the authorization server answered with status 302' },
+    { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'the authorization server answered with status 307' },
+    { what: 'that it does not know the server', answer: says(active(), 401), cause: 'the authorization server answered with status 401' },
+    { what: 'that it has failed', answer: says(active(), 500), cause: 'the authorization server answered with status 500' },
+    { what: 'with a page', answer: says('<h1>Welcome</h1>'), cause: 'the answer of the authorization server is not a JSON object' },
+    { what: 'neither yes nor no', answer: says('{}'), cause: 'the answer of the authorization server has no `active`' },
   ]
   const tokenFor = (what) => Buffer.from(what).toString('base64url')
   const FULL = { what: 'in full', answer: says(active(LIMIT)) }

@@ -85,7 +85,7 @@ describe('tokens that the authorization server is asked about', () => {
     const token = await get(RESOURCE)
     const { status, body } = await post({ url: `${asking.url}?access_token=${token}` }, {}, { Authorization: '' })
     assert.equal(status, 400)
-    assert.match(body.error.message, /^An access token in the URL /)
+    assert.match(body.error.message, /^Access tokens in the URL are rejected/)
     await passes(asking, token)
   })
 })
