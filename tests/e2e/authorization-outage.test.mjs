@@ -66,7 +66,7 @@ describe('an authorization server that is down', () => {
     await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: it cannot be reached: ')
     await authorization.start()
     // The keys are fetched again after the time that the answer has named, and no token can bring that forward.
-    await cannotBeChecked(signed, first, 'the keys of the issuer: they could not be fetched a moment ago')
+    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the last attempt failed a moment ago')
     await sleep(6_000)
     await passes(signed, first)
     await authorization.stop()
