@@ -114,7 +114,7 @@ fn instructions_in_a_document_cannot_save() {
 #[test]
 fn a_failure_of_the_model_is_an_error() {
     let (text, is_error) = answered("deploy", &model([status(401, "k3y is wrong")]));
-    assert!(is_error && text.contains("refused this server's key") && !text.contains("k3y"), "{text}");
+    assert!(is_error && text.contains("rejected this server's key") && !text.contains("k3y"), "{text}");
 }
 
 #[test]
