@@ -74,7 +74,7 @@ describe('a librarian with a model', () => {
     { what: 'always fails', answers: [fails(500, `no ${KEY}`)], text: /cannot be reached/, cause: /answers with status 500 \(asked \d+ times\)/, isAskedAgain: true },
     { what: 'is busy for longer than there is time', answers: [fails(429, '', { 'Retry-After': '60' })], text: /endpoint is overloaded/, cause: /answers with status 429/ },
     { what: 'refuses the key', answers: [fails(401, `no ${KEY}`)], text: /rejected this server's key/, cause: /answers with status 401/ },
-    { what: 'has another address', answers: [fails(307, '', { Location: '/elsewhere' })], text: /did not take/, cause: /answers with status 307/ },
+    { what: 'has another address', answers: [fails(307, '', { Location: '/elsewhere' })], text: /rejected the request/, cause: /answers with status 307/ },
     { what: 'sends a page', answers: [fails(200, '<h1>Welcome</h1>')], text: /cannot be used/, cause: /it is not JSON/, isAskedAgain: true },
     { what: 'says nothing', answers: [says(' ')], text: /cannot be used/, cause: /neither text nor calls/, isAskedAgain: true },
     { what: 'says too much', answers: [says('x'.repeat(1024 * 1024))], text: /cannot be used/, cause: /longer than the limit/ },
