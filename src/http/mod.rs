@@ -12,6 +12,7 @@
 //! | `guard` | method, media types, announced length |
 //! | `authenticate` | tokens and scopes |
 //! | `auth_failure` | the responses to failed authentication |
+//! | `body` | the reading of a body |
 //! | `in_flight` | the memory that all request bodies of an isolate hold |
 //! | `era` | the kind and the revision of a message |
 //! | `request_headers` | the standard headers, which must agree with the body |
@@ -31,6 +32,7 @@
 
 mod auth_failure;
 mod authenticate;
+mod body;
 mod bounded_request;
 mod cors;
 mod crash;

@@ -6,14 +6,9 @@
 //! Rare branches are boxed futures in functions of their own: the engine compiles a function when it is first called, and every request
 //! calls the main one.
 
-use std::future::Future;
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
-use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{Either, select};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::auth_failure::misconfigured;
@@ -23,19 +18,17 @@ use super::era::{Classified, Opened, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
 use super::json_answer::{Answered, accepted, json_response, respond, respond_to_batch};
-use super::limits::Limits;
 use super::listen;
 use super::log_line::LogLine;
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{cors, crash, guard, landing, request_headers, server_json, well_known};
+use super::{body, cors, crash, guard, landing, request_headers, server_json, well_known};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
 use crate::call::request_info::RequestInfo;
-use crate::host::{self, BodyError, Host, Request as _, path_of, warning};
-use crate::json::{Document, JsonError};
-use crate::limits::BODY_SECONDS;
+use crate::host::{self, Host, Request as _, path_of, warning};
+use crate::json::Document;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, RequestedNotifications};
@@ -148,7 +141,7 @@ impl Endpoint {
         }
         let announced = guard::check(head, &method, self.limits.body)?;
         let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
-        let (body, reservation) = self.read(body, announced, host).await?;
+        let (body, reservation) = body::read(body, announced, &self.limits, host).await?;
         self.answer_message(received, principal, body, reservation, line).await
     }
 
@@ -161,7 +154,7 @@ impl Endpoint {
         mut reservation: Reservation,
         line: &mut LogLine,
     ) -> Result<Answer, Box<HttpError>> {
-        let document = Document::parse(&body, self.limits.json).map_err(|error| not_json(&body, &error))?;
+        let document = Document::parse(&body, self.limits.json).map_err(|error| body::not_json(&body, &error))?;
         let classified = classify(document.root(), &received.head, &self.limits)?;
         let info = RequestInfo::new(received.head.clone(), principal);
         match classified {
@@ -349,26 +342,6 @@ impl Endpoint {
         Ok(if takes_streams { requested } else { nothing })
     }
 
-    /// Reserves memory for the body and reads it. Without an `announced` length, the reservation is for the longest body.
-    async fn read(
-        &self,
-        request: &impl host::Request,
-        announced: Option<usize>,
-        host: &Rc<dyn Host>,
-    ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
-        let Limits { body: most, in_flight, .. } = self.limits;
-        let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.now_ms())?;
-        let body = in_time(request.body(most), host).await?.map_err(|error| match error {
-            BodyError::TooLarge => guard::too_large(most),
-            BodyError::Broken(cause) => {
-                failure::log(host, "body", &cause);
-                HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
-            }
-        })?;
-        reservation.set(body.len());
-        Ok((body, reservation))
-    }
-
     /// Checks that `caller` has the scopes of all requests.
     fn authorize<'r>(
         &self,
@@ -412,30 +385,5 @@ impl Endpoint {
             }
             _ => Ok(server),
         }
-    }
-}
-
-/// 400 for a body that is not JSON, or that exceeds the limits on JSON. In the second case the id can still be read.
-fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
-    let id = RequestId::of_refused(body);
-    let code = match error {
-        JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
-        _ => ErrorCode::InvalidRequest,
-    };
-    HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
-}
-
-/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll, which needs no timer.
-async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Result<T, Box<HttpError>> {
-    let mut reading = pin!(reading);
-    if let Poll::Ready(body) = futures::poll!(&mut reading) {
-        return Ok(body);
-    }
-    match select(reading, host.sleep(Duration::from_secs(BODY_SECONDS))).await {
-        Either::Left((body, _)) => Ok(body),
-        Either::Right(_) => Err(HttpError::http(
-            StatusCode::REQUEST_TIMEOUT,
-            format!("The body did not arrive within {BODY_SECONDS} s. Send the request again."),
-        )),
     }
 }

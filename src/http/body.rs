@@ -1,0 +1,66 @@
+//! The body of a request: memory for it, its arrival in time, and the error for a body that is not JSON.
+
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use http::StatusCode;
+
+use super::guard;
+use super::http_error::HttpError;
+use super::in_flight::Reservation;
+use super::limits::Limits;
+use crate::call::failure;
+use crate::host::{self, BodyError, Host};
+use crate::json::JsonError;
+use crate::limits::BODY_SECONDS;
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::protocol::message::RequestId;
+
+/// Reserves memory for the body and reads it. Without an `announced` length, the reservation is for the longest body.
+pub(super) async fn read(
+    request: &impl host::Request,
+    announced: Option<usize>,
+    limits: &Limits,
+    host: &Rc<dyn Host>,
+) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
+    let Limits { body: most, in_flight, .. } = *limits;
+    let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.now_ms())?;
+    let body = in_time(request.body(most), host).await?.map_err(|error| match error {
+        BodyError::TooLarge => guard::too_large(most),
+        BodyError::Broken(cause) => {
+            failure::log(host, "body", &cause);
+            HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
+        }
+    })?;
+    reservation.set(body.len());
+    Ok((body, reservation))
+}
+
+/// 400 for a body that is not JSON, or that exceeds the limits on JSON. In the second case the id can still be read.
+pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
+    let id = RequestId::of_refused(body);
+    let code = match error {
+        JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
+        _ => ErrorCode::InvalidRequest,
+    };
+    HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
+}
+
+/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll, which needs no timer.
+async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Result<T, Box<HttpError>> {
+    let mut reading = pin!(reading);
+    if let Poll::Ready(body) = futures::poll!(&mut reading) {
+        return Ok(body);
+    }
+    match select(reading, host.sleep(Duration::from_secs(BODY_SECONDS))).await {
+        Either::Left((body, _)) => Ok(body),
+        Either::Right(_) => Err(HttpError::http(
+            StatusCode::REQUEST_TIMEOUT,
+            format!("The body did not arrive within {BODY_SECONDS} s. Send the request again."),
+        )),
+    }
+}
