@@ -8,7 +8,6 @@ use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::result::ToolResult;
-use crate::json::Value;
 use crate::limits::APPROVAL_CHARACTERS;
 use crate::protocol::description::Text;
 
@@ -30,10 +29,17 @@ pub(super) enum Permission {
     Invalid(InputError),
 }
 
-/// Finds out whether a call of the tool `name` may run, and asks for approval if that is needed. `arguments` fit the tool's schema.
-pub(super) fn permission(approval: &Approval, name: &str, arguments: Value<'_>, cx: &Context) -> Permission {
-    let Some(question) = approval(&arguments.to_json().unwrap_or_default()) else { return Permission::Granted };
-    let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments.text()));
+/// Finds out whether a call of the tool `name` may run, and asks for approval if that is needed. `arguments` fit the tool's schema, and
+/// `text` is their JSON as it was sent.
+pub(super) fn permission(
+    approval: &Approval,
+    name: &str,
+    arguments: &serde_json::Value,
+    text: &str,
+    cx: &Context,
+) -> Permission {
+    let Some(question) = approval(arguments) else { return Permission::Granted };
+    let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(text));
     match cx.confirm_now(KEY, &message) {
         Ok(None) => Permission::Pending,
         Ok(Some(Elicited::Accepted(()))) => Permission::Granted,

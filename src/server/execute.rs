@@ -46,9 +46,9 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let checked = check(tool, arguments, cx);
-    if let (Ok(()), Some(approval)) = (&checked, &tool.approval) {
-        match permission(approval, &tool.metadata.name, arguments, cx) {
+    let checked = check(tool, arguments, cx).and_then(|()| shown(tool, arguments));
+    if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
+        match permission(approval, &tool.metadata.name, shown, arguments.text(), cx) {
             Permission::Granted => {}
             // The question ends the round before the handler is called.
             Permission::Pending => return ready(Executed::Asks).boxed_local(),
@@ -57,15 +57,25 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
         }
     }
     let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.metadata.name, &mistake));
-    let work = checked.and_then(|()| call());
+    let work = checked.and_then(|shown| Ok((shown, call()?)));
     let mut input = Vec::new();
     if !tool.hooks.is_empty() {
         input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
-        if work.is_ok() {
-            input.push(ToolEvent::InputAvailable(Rc::new(arguments.to_json().unwrap_or_default())));
-        }
+        input.extend(work.iter().filter_map(|(shown, _)| shown.clone()).map(ToolEvent::InputAvailable));
     }
-    called.watched(input, work).boxed_local()
+    called.watched(input, work.map(|(_, work)| work)).boxed_local()
+}
+
+/// Converts the arguments for the approval and the hooks of the tool, if it has any. They must see what the handler gets, so arguments
+/// that cannot be converted are refused.
+fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Option<Rc<serde_json::Value>>, ToolResult> {
+    if tool.approval.is_none() && tool.hooks.is_empty() {
+        return Ok(None);
+    }
+    match arguments.to_json() {
+        Some(json) => Ok(Some(Rc::new(json))),
+        None => Err(refused(&tool.metadata.name, "a number is out of range")),
+    }
 }
 
 /// Checks that the arguments fit the schema of the tool.

@@ -174,7 +174,8 @@ impl Tool {
     }
 
     /// Requires the approval of a person before a call runs. `question` returns the question, or `None` if the
-    /// arguments need no approval. It gets arguments that fit the schema.
+    /// arguments need no approval. It gets arguments that fit the schema. Arguments with a number beyond the range of `f64` are
+    /// refused, and an integer of more than 64 bits is an `f64`.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
     /// approval. A nested call asks for its own approval. If the client does not support elicitation, the result has

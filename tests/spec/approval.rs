@@ -97,6 +97,41 @@ fn arguments_are_checked_before_approval_and_some_need_none() {
     assert_eq!(ask_on(&endpoint, &call(100), &Lines::default()).tool_text(), ("Paid 100.", false));
 }
 
+/// A predicate cannot see a number beyond the range of `f64`, so it does not decide about such arguments. Hooks do not see them either.
+#[test]
+fn arguments_that_cannot_be_judged_are_refused() {
+    /// Other members are allowed, and ignored.
+    #[derive(Deserialize, JsonSchema)]
+    #[schemars(extend("additionalProperties" = true))]
+    struct Open {
+        euros: u32,
+    }
+    let done = Done::default();
+    let of = done.clone();
+    let endpoint = open(move || {
+        let (paid, seen) = (of.clone(), of.clone());
+        let handler = move |Open { euros }: Open| {
+            note(&paid, format!("paid {euros}"));
+            async move { "Paid." }
+        };
+        let hook = move |event: ToolEvent, _: Context| {
+            if let ToolEvent::InputAvailable(arguments) = event {
+                note(&seen, arguments["euros"].to_string());
+            }
+            async { Ok(()) }
+        };
+        let large = |arguments: &Value| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into());
+        let tool = Tool::new("pay", handler).description("Pays a bill.").hook(hook).requires_approval(large);
+        McpServer::builder("s", "1").tool(tool).build()
+    });
+    // `serde_json::Value` cannot hold the number, so the body is text.
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"euros":200,"note":1e400}}}"#;
+    let answer = legacy("tools/call", json!({})).with_body(body).ask_at(&endpoint);
+    let (text, is_error) = answer.tool_text();
+    assert!(is_error && text.contains("out of range"), "{text}");
+    assert!(done.borrow().is_empty(), "{:?}", done.borrow());
+}
+
 #[test]
 fn an_approval_is_valid_for_its_arguments_only() {
     let done = Done::default();
