@@ -15,8 +15,7 @@ use crate::call::deadline::DEADLINE;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::protocol::content::Content;
-use crate::protocol::description::Text;
-use crate::protocol::description::is_blank;
+use crate::protocol::description::{Text, is_blank};
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 
@@ -26,8 +25,7 @@ const USAGE: &str = "edge-mcp/usage";
 /// An agent, which answers questions in natural language.
 ///
 /// ```
-/// use edge_mcp::{Agent, AgentReply};
-/// use edge_mcp::{Context, McpServer, HandlerError};
+/// use edge_mcp::{Agent, AgentReply, Context, HandlerError, McpServer};
 ///
 /// struct Parrot;
 ///

@@ -307,11 +307,7 @@ impl Context {
         }
     }
 
-    pub(crate) fn rounds(&self) -> &Rounds {
-        &self.of_request.rounds
-    }
-
-    pub(crate) fn shared_rounds(&self) -> &Rc<Rounds> {
+    pub(crate) fn rounds(&self) -> &Rc<Rounds> {
         &self.of_request.rounds
     }
 

@@ -151,7 +151,7 @@ fn run<'a>(
             return Ok(());
         }
         // The round waits for this step until its result is remembered.
-        let running = Running::begin(cx.shared_rounds(), path.place(), &name, cx.host()).await;
+        let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
         let result = Within { place: cx.place().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);

@@ -62,6 +62,11 @@ pub struct Icon {
     theme: Option<Theme>,
 }
 
+/// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
+pub(crate) fn has_uri_characters(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
+}
+
 /// The background that an icon is designed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -79,8 +84,7 @@ impl Icon {
 
     /// Returns whether the URL is valid (RFC 3986). Strict clients reject a whole response because of an invalid URL.
     pub(crate) fn is_well_formed(&self) -> bool {
-        let allowed = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
-        ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && self.src.bytes().all(allowed)
+        ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && has_uri_characters(&self.src)
     }
 
     /// Sets the media type, if the URL does not show it.

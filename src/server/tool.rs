@@ -142,7 +142,7 @@ impl Tool {
 
     deadline_method!();
 
-    /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::http::Limits)
+    /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::Limits)
     /// applies too.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
@@ -154,8 +154,7 @@ impl Tool {
     /// the hook is logged, and does not change the result.
     ///
     /// ```
-    /// use edge_mcp::ToolEvent;
-    /// use edge_mcp::{Context, Tool};
+    /// use edge_mcp::{Context, Tool, ToolEvent};
     ///
     /// let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.").hook(|event, cx: Context| async move {
     ///     if let ToolEvent::Output(result) = event {

@@ -28,11 +28,13 @@ use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::limits::AGENT_SECONDS;
+use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::Text;
 
 /// The tool's deadline is later than the agent's time limit by this time, so that the agent can report its own timeout.
 const GRACE: Duration = Duration::from_secs(5);
+/// The longest time for an answer.
+const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.as_secs());
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
@@ -99,7 +101,7 @@ impl ChatAgent {
     /// Sets the time limit for one answer with all its rounds: 60 s by default, at most 295 s.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
-        self.time_limit = time.min(Duration::from_secs(295));
+        self.time_limit = time.min(LONGEST);
         self
     }
 
