@@ -188,7 +188,7 @@ fn tool(agent: impl Agent) -> Tool {
         async move { agent.generate(message, cx).await }
     };
     let about = format!("Ask agent '{name}' a question. Agent description: {description}");
-    let mut tool = Tool::new(format!("ask_{key}"), ask).title(name).description(about).open_world().deadline(deadline);
+    let mut tool = Tool::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
     tool.annotations.read_only_hint = Some(is_read_only);
     tool.origin = Origin::Agent { key, problem, tools };
     tool

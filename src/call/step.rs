@@ -90,7 +90,7 @@ impl Context {
     ///     Ok(format!("{receipt}, sent to {city}"))
     /// }
     ///
-    /// let tool = Tool::new("buy", buy).description("Buys an article.");
+    /// let tool = Tool::new("buy", "Buys an article.", buy);
     /// ```
     pub fn step<'a, T, W>(&self, name: impl Display, input: &impl Serialize, work: W) -> Step<'a, T>
     where

@@ -144,13 +144,6 @@ macro_rules! metadata_methods {
             self
         }
 
-        /// Sets the description: its purpose and when to use it, for the model.
-        #[must_use]
-        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
-            self.$($metadata).+.description = Some(description.into());
-            self
-        }
-
         /// Adds an icon.
         #[must_use]
         pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
@@ -167,6 +160,19 @@ macro_rules! metadata_methods {
     };
 }
 pub(crate) use metadata_methods;
+
+/// The builder method for an optional description.
+macro_rules! description_method {
+    ($($metadata:ident).+) => {
+        /// Sets the description: its purpose and when to use it, for the model.
+        #[must_use]
+        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
+            self.$($metadata).+.description = Some(description.into());
+            self
+        }
+    };
+}
+pub(crate) use description_method;
 
 /// Hints about the effects of a tool, for the client that decides whether it may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -275,6 +281,7 @@ impl ResourceDescription {
     }
 
     metadata_methods!(metadata);
+    description_method!(metadata);
 
     /// Sets the media type of the content.
     #[must_use]

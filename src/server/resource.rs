@@ -17,7 +17,7 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, NoArguments};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
-    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, metadata_methods,
+    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, description_method, metadata_methods,
 };
 use crate::uri_template::{UriTemplate, UriTemplateError};
 
@@ -101,6 +101,7 @@ macro_rules! described_methods {
         }
 
         metadata_methods!($description.metadata);
+        description_method!($description.metadata);
 
         /// Sets the media type of contents that have no media type of their own.
         #[must_use]

@@ -50,7 +50,7 @@ type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
 ///     .instructions("Answer in one sentence. Look up every time that you name.")
 ///     .tools(["collection-times"])
 ///     .read_only();
-/// let times = Tool::new("collection-times", || async { "On weekdays at five." }).description("When parcels are collected.");
+/// let times = Tool::new("collection-times", "When parcels are collected.", || async { "On weekdays at five." });
 /// let server = McpServer::builder("parcels", "1.0.0").tool(times).agent(clerk).build()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
