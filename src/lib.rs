@@ -149,8 +149,8 @@ pub use auth::{
 };
 pub use call::context::Context;
 pub use call::elicitation::Elicited;
-pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
-pub use call::handler::Handler;
+pub use call::error::{Cause, HandlerError, IntoHandlerError, ResultExt};
+pub use call::handler::{AbsentArguments, Arguments, Handler, Parameters};
 pub use call::input_error::InputError;
 pub use call::request_info::RequestInfo;
 pub use call::result::{IntoToolResult, Json, ToolResult};
