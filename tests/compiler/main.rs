@@ -12,7 +12,7 @@
 //! `…` stands for any text. `docs/compiler-errors.md` lists the messages and codes, and what to do.
 
 // A test may stop at the first surprise, and its helpers too.
-#![allow(clippy::expect_used, clippy::panic)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,14 +65,15 @@ fn externs() -> Vec<String> {
     let of = |name: &str| {
         let artifact = artifacts.iter().find(|artifact| artifact["target"]["name"] == name);
         let files = artifact.and_then(|artifact| artifact["filenames"].as_array()).into_iter().flatten();
-        let library = files.filter_map(Value::as_str).find(|file| file.ends_with(".rlib")).map(str::to_owned);
+        let mut files = files.filter_map(Value::as_str).map(PathBuf::from);
+        let library = files.find(|file| file.extension().is_some_and(|extension| extension == "rlib"));
         library.unwrap_or_else(|| panic!("cargo has not built `{name}`: {}", String::from_utf8_lossy(&stderr)))
     };
     let library = of("edge_mcp");
-    let folder = Path::new(&library).parent().expect("a folder").display().to_string();
+    let folder = library.parent().expect("a folder").display();
     let mut externs = vec![format!("-Ldependency={folder}"), format!("-Ldependency={folder}/deps")];
     for name in ["edge_mcp", "schemars", "serde", "serde_json"] {
-        externs.push(format!("--extern={name}={}", of(name)));
+        externs.push(format!("--extern={name}={}", of(name).display()));
     }
     externs
 }
