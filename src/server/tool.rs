@@ -175,7 +175,7 @@ impl Tool {
     where
         F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
     {
-        self.hooks.add(observe);
+        self.hooks.add(move |_, event, cx| observe(event, cx));
         self
     }
 
