@@ -161,6 +161,7 @@ pub use call::state::MissingState;
 pub use call::step::Step;
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits};
+pub use protocol::capabilities::ClientCapabilities;
 pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
 pub use protocol::description::{
     Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Text, Theme,

@@ -91,6 +91,26 @@ impl Context {
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
+    /// Asks the person to confirm `question`. Returns `true` if the person does, and `false` if the person declines or closes the
+    /// question.
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not support forms, or its answer is malformed.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    ///
+    /// async fn clear(cx: Context) -> Result<&'static str, HandlerError> {
+    ///     Ok(if cx.confirm("clear", "Delete all parcels?").await? { "Deleted." } else { "Nothing was deleted." })
+    /// }
+    /// ```
+    pub async fn confirm(&self, key: &str, question: &str) -> Result<bool, InputError> {
+        match self.confirm_now(key, question)? {
+            Some(answer) => Ok(answer.accepted().is_some()),
+            None => std::future::pending().await,
+        }
+    }
+
     /// Asks the person to confirm `message`. Returns the answer if it arrived with this round.
     pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
         let schema = json!({ "type": "object", "properties": {} });

@@ -164,6 +164,24 @@ pub trait ResultExt<T, E>: Sized {
     fn explained(self) -> Result<T, HandlerError>
     where
         E: IntoHandlerError;
+
+    /// Replaces the answer to a question that the client cannot be asked, because it lacks the capability or speaks an older revision.
+    /// An answer that is malformed stays an error.
+    ///
+    /// # Errors
+    /// The error, converted.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, ResultExt};
+    ///
+    /// async fn clear(cx: Context) -> Result<&'static str, HandlerError> {
+    ///     let is_confirmed = cx.confirm("clear", "Delete all parcels?").await.or_unasked(|| false)?;
+    ///     Ok(if is_confirmed { "Deleted." } else { "Nothing was deleted." })
+    /// }
+    /// ```
+    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    where
+        E: Into<InputError>;
 }
 
 impl<T, E> ResultExt<T, E> for Result<T, E> {
@@ -179,6 +197,16 @@ impl<T, E> ResultExt<T, E> for Result<T, E> {
         E: IntoHandlerError,
     {
         self.map_err(E::into_handler_error)
+    }
+
+    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    where
+        E: Into<InputError>,
+    {
+        match self.map_err(Into::into) {
+            Err(error) if error.is_unasked() => Ok(instead()),
+            result => Ok(result?),
+        }
     }
 }
 

@@ -173,7 +173,7 @@ impl Tool {
     where
         F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
     {
-        self.hooks.add(observe);
+        self.hooks.add(move |_, event, cx| observe(event, cx));
         self
     }
 

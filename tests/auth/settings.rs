@@ -180,8 +180,8 @@ fn the_program_takes_precedence_in_any_order() {
     let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     // A mistake about callers does not matter to a program that decides itself who may call.
     let mistaken = |name: &str| (name == "MCP_AUTH").then(|| "jwt".to_owned());
-    let environments: [&dyn Fn(&str) -> Option<String>; 3] = [&nothing, &of_static, &mistaken];
-    for environment in environments {
+    type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+    for environment in [&nothing as Environment<'_>, &of_static, &mistaken] {
         let before = || new().auth(own).configured(&environment);
         let after = || new().configured(&environment).auth(own);
         for endpoint in [&before as &dyn Fn() -> Endpoint, &after] {

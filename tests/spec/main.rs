@@ -25,6 +25,7 @@ mod chat_agent;
 mod chat_model;
 mod chat_resumed;
 mod completion;
+mod context;
 mod crashes;
 mod envelope;
 mod fake_model;

@@ -70,6 +70,7 @@ fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Said
         Err(FetchError::TooSlow) => Err(Failure::Slow(deadline.limit)),
         Err(FetchError::TooLarge) => Err(Failure::TooLarge),
         Err(FetchError::Failed(cause)) => Err(Failure::Unreachable(cause)),
+        Err(error) => Err(Failure::Unreachable(error.to_string())),
     }
 }
 
