@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 /// The values of [`Endpoint::state`](crate::Endpoint::state), one of each type.
 #[derive(Clone, Default)]
-pub(crate) struct State(Rc<Vec<Value>>);
+pub(crate) struct State(Rc<Vec<Entry>>);
 
 #[derive(Clone)]
-struct Value {
+struct Entry {
     id: TypeId,
     type_name: &'static str,
     value: Rc<dyn Any>,
@@ -22,7 +22,7 @@ impl State {
         if self.0.iter().any(|known| known.id == id) {
             return false;
         }
-        Rc::make_mut(&mut self.0).push(Value { id, type_name: type_name::<T>(), value: Rc::new(value) });
+        Rc::make_mut(&mut self.0).push(Entry { id, type_name: type_name::<T>(), value: Rc::new(value) });
         true
     }
 

@@ -54,8 +54,9 @@ impl Endpoint {
 fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
-    let endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
-    Endpoint { logs_requests: false, ..endpoint }
+    let mut endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
+    endpoint.logs_requests = false;
+    endpoint
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
