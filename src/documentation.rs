@@ -46,3 +46,6 @@ struct FromMastra;
 
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;
+
+#[doc = include_str!("../docs/compared.md")]
+struct Compared;
