@@ -49,3 +49,6 @@ struct Limits;
 
 #[doc = include_str!("../docs/compared.md")]
 struct Compared;
+
+#[doc = include_str!("../docs/upgrading.md")]
+struct Upgrading;
