@@ -83,6 +83,25 @@ fn a_wrong_variable_is_named() {
     }
 }
 
+/// An array or a table of a configuration file arrives as JSON. The answer says how a list is written.
+#[test]
+fn an_array_or_a_table_is_named() {
+    let array = r#"["s3cret","kb:write"]"#;
+    let names =
+        ["MCP_AUTH", "MCP_RESOURCE", "MCP_AUTHORIZATION_SERVERS", "MCP_SCOPES", "MCP_ALLOWED_ORIGINS", "MCP_PAGE"];
+    let of_static = names.map(|name| (&STATIC as Variables, name));
+    for (variables, name) in of_static.into_iter().chain([(&JWT as Variables, "MCP_JWT_TYPES"), (&JWT, "MCP_ISSUER")]) {
+        for value in [array, r#"{"s3cret":"kb:write"}"#] {
+            let answer = ping(&with(variables, &[(name, value)]));
+            let problem =
+                "must be a string, not an array or a table: separate the values of a list by spaces or commas";
+            assert_eq!(answer.refusal(), (503, -32603), "{name}");
+            assert!(answer.message().contains(&format!("{name} {problem}")), "{name}: {}", answer.message());
+            assert!(!answer.message().contains("s3cret"), "{name}");
+        }
+    }
+}
+
 /// Each way to authenticate, alone and together with others.
 #[test]
 fn each_way_is_configured() {
