@@ -21,6 +21,8 @@ const RAW: &str = "$serde_json::private::RawValue";
 
 /// Deserializes a value into a `T`, in the same way as serde_json.
 ///
+/// serde_json also reads a struct from an array of its fields. Here a struct is an object, as in its schema.
+///
 /// In JSON Schema `7.0` is an integer; in serde_json it is not. Here an integer type accepts `7.0`. serde buffers the values of tagged
 /// and flattened types before it knows their types. If such a type rejects the value, it is read a second time with every number
 /// like `7.0` as an integer.
@@ -206,7 +208,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         deserialize_tuple(usize) Array => visit_items;
         deserialize_tuple_struct(&'static str, usize) Array => visit_items;
         deserialize_map() Object => visit_members;
-        deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members, Array => visit_items;
+        deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members;
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
