@@ -34,7 +34,7 @@
 //!     Ok(Json(Quotient { quotient: dividend / divisor }))
 //! }
 //!
-//! let tool = Tool::new("divide", divide).description("Divides one number by another.").read_only();
+//! let tool = Tool::new("divide", "Divides one number by another.", divide).read_only();
 //! ```
 //!
 //! The function takes its arguments, the [`Context`] of the call, both, or nothing. It returns text, [`Json`], [`Content`], a
@@ -74,10 +74,10 @@
 //! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 //!
 //! fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-//!     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
+//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
 //!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
 //!     let is_admin = request.principal().is_some_and(|caller| caller.has_scope("admin"));
-//!     let reset = || Tool::new("reset", || async {}).description("Deletes all greetings.");
+//!     let reset = || Tool::new("reset", "Deletes all greetings.", || async {});
 //!     if is_admin { server.tool(reset()).build() } else { server.build() }
 //! }
 //! ```

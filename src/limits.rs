@@ -207,11 +207,11 @@ limits! {
         AGENT_ROUNDS: u8 = 8, Count, "":
             "rounds with the model; in the last it may call nothing" => "the call fails";
         AGENT_CALLS: usize = 16, Count, "":
-            "calls of tools in an answer of the model" => "the rest is not made, and the model is told";
+            "tool calls in one answer of the model" => "further calls are not made, and the model is told";
         AGENT_RESULT: usize = 64 << 10, Bytes, "":
-            "a tool's result that the model gets" => "it is cut off, and the model is told";
+            "the tool result that is sent to the model" => "it is cut off, and the model is told";
         AGENT_DESCRIPTION: usize = 1024, Bytes, "":
-            "the description of a tool that the model gets" => "it is cut off";
+            "the tool description that is sent to the model" => "it is cut off";
         MODEL_ANSWER: usize = 1 << 20, Bytes, "":
             "an answer of the model" => "the call fails";
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":

@@ -60,19 +60,21 @@ impl From<&Document> for Saved {
 
 /// `search-documents`
 pub(crate) fn search_documents<S: Store>(store: &Rc<S>) -> Tool {
-    Tool::new(SEARCH_DOCUMENTS, with_store(store, search))
-        .title("Search documents")
-        .description("Finds the documents in which the words of a query occur, best first, with a passage of each.")
-        .scopes([scopes::READ])
-        .read_only()
-        .closed_world()
+    Tool::new(
+        SEARCH_DOCUMENTS,
+        "Finds the documents in which the words of a query occur, best first, with a passage of each.",
+        with_store(store, search),
+    )
+    .title("Search documents")
+    .scopes([scopes::READ])
+    .read_only()
+    .closed_world()
 }
 
 /// `read-document`
 pub(crate) fn read_document<S: Store>(store: &Rc<S>) -> Tool {
-    Tool::new(READ_DOCUMENT, with_store(store, read))
+    Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", with_store(store, read))
         .title("Read a document")
-        .description("Returns the whole text of one document, in Markdown.")
         .scopes([scopes::READ])
         .read_only()
         .closed_world()
@@ -80,9 +82,8 @@ pub(crate) fn read_document<S: Store>(store: &Rc<S>) -> Tool {
 
 /// `save-document`
 pub(crate) fn save_document<S: Store>(store: &Rc<S>) -> Tool {
-    Tool::new("save-document", with_store(store, save))
+    Tool::new("save-document", "Creates a document, or replaces the one that has this slug.", with_store(store, save))
         .title("Save a document")
-        .description("Creates a document, or replaces the one that has this slug.")
         .scopes([scopes::WRITE])
         .destructive()
         .idempotent()

@@ -15,8 +15,7 @@ use crate::call::deadline::DEADLINE;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::protocol::content::Content;
-use crate::protocol::description::Text;
-use crate::protocol::description::is_blank;
+use crate::protocol::description::{Text, is_blank};
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 
@@ -26,8 +25,7 @@ const USAGE: &str = "edge-mcp/usage";
 /// An agent, which answers questions in natural language.
 ///
 /// ```
-/// use edge_mcp::{Agent, AgentReply};
-/// use edge_mcp::{Context, McpServer, HandlerError};
+/// use edge_mcp::{Agent, AgentReply, Context, HandlerError, McpServer};
 ///
 /// struct Parrot;
 ///
@@ -190,7 +188,7 @@ fn tool(agent: impl Agent) -> Tool {
         async move { agent.generate(message, cx).await }
     };
     let about = format!("Ask agent '{name}' a question. Agent description: {description}");
-    let mut tool = Tool::new(format!("ask_{key}"), ask).title(name).description(about).open_world().deadline(deadline);
+    let mut tool = Tool::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
     tool.annotations.read_only_hint = Some(is_read_only);
     tool.origin = Origin::Agent { key, problem, tools };
     tool

@@ -67,7 +67,7 @@ impl Workflow {
         let (key, description) = (key.into(), description.into());
         let is_blank = is_blank(&description);
         let about = format!("Run workflow '{key}'. Workflow description: {description}");
-        let mut tool = Tool::new(format!("run_{key}"), handler).title(key.clone()).description(about);
+        let mut tool = Tool::new(format!("run_{key}"), about, handler).title(key.clone());
         tool.handler = Box::new(WithRun(tool.handler));
         tool.annotations.read_only_hint = Some(false);
         tool.origin = Origin::Workflow { key: key.into_owned(), is_blank };

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ConfigError {
     /// The variable or secret, such as `MCP_STATIC_TOKENS`.
     pub variable: &'static str,
-    /// What is wrong with the setting and what it should be. It must not contain the value.
+    /// The mistake and its correction, without the value, since it may be a secret.
     pub problem: String,
 }
 

@@ -12,15 +12,13 @@ use serde_json::{Map, Value};
 
 use super::claims::{self, Audience, Expected};
 use super::config::ConfigError;
+use super::jwks::ISSUER_LIMITS;
 use super::principal::Principal;
 use super::secure_url::SecureUrl;
 use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::host::{FetchLimits, Fetched};
-use crate::limits::{INTROSPECTION_SECONDS, ISSUER_BYTES, ISSUER_SECONDS, REFUSAL_SECONDS};
-
-/// The limits of an answer.
-const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
+use crate::host::Fetched;
+use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 
 /// Asks an authorization server about each token.
 ///
@@ -146,7 +144,7 @@ impl Introspection {
         let request = self
             .request(presented.token())
             .ok_or_else(|| unavailable("the client secret has characters that a header cannot contain"))?;
-        let answer = presented.host().fetch(request, LIMITS).await;
+        let answer = presented.host().fetch(request, ISSUER_LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
         let claims = parse_response(&answer)?;
         claims::check(claims, &self.expected, presented.resource(), presented.now())

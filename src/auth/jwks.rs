@@ -20,8 +20,9 @@ use crate::limits::{
     ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,
 };
 
-/// The limits of a response with keys.
-const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
+/// The limits of an answer of an authorization server.
+pub(super) const ISSUER_LIMITS: FetchLimits =
+    FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
 /// The length of an RSA modulus in bytes: 2048 bits (RFC 7518 §3.3) to 8192 bits. A signature by a longer key takes too long to verify.
 const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
 
@@ -162,7 +163,8 @@ fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
 async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey>, TokenRefusal> {
     let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(String::new());
     let request = request.map_err(|error| unavailable(error.to_string()))?;
-    let answer = presented.host().fetch(request, LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
+    let answer =
+        presented.host().fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {
         return Err(unavailable(format!("its server answered with status {}", answer.status)));
     }

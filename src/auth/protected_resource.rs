@@ -2,7 +2,6 @@
 //!
 //! Source: RFC 9728; 2025-06-18 to 2026-07-28, basic/authorization.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use serde::Serialize;
@@ -87,12 +86,6 @@ impl ProtectedResource {
         self
     }
 
-    /// Returns the URL of this server for a request to `request_url`: the configured URL or, on localhost, the origin of the request
-    /// and `path`. It is `None` elsewhere, because a client can send any host.
-    pub(crate) fn url_for(&self, request_url: &str, path: &str) -> Option<Cow<'_, SecureUrl>> {
-        self.url.as_ref().map(Cow::Borrowed).or_else(|| local_url(request_url, path).map(Cow::Owned))
-    }
-
     /// Returns the metadata document for the server at `url`.
     pub(crate) fn metadata<'a>(&'a self, url: &'a SecureUrl) -> Metadata<'a> {
         Metadata {
@@ -130,7 +123,8 @@ impl<'a> ServerUrl<'a> {
         Self { resource, request_url, path, local: OnceCell::new() }
     }
 
-    /// Returns the URL, as [`ProtectedResource::url_for`] does.
+    /// Returns the configured URL or, on localhost, the path of the server at the origin of the request. It is `None` elsewhere,
+    /// because a client can send any host.
     pub(crate) fn get(&self) -> Option<&SecureUrl> {
         match &self.resource.url {
             Some(url) => Some(url),

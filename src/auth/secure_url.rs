@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::host::{is_local, origin_of};
+use crate::protocol::description::has_uri_characters;
 
 /// An `https:` URL, or an `http:` URL on localhost. It has no user name and no fragment.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,9 +34,9 @@ impl SecureUrl {
     /// ```
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const NOT_A_URL: &str = "must be a URL such as https://example.com/mcp, in ASCII";
-        let well_formed = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\<>^`{|}".contains(&byte));
         let uri: http::Uri = text.parse().map_err(|_| NOT_A_URL)?;
-        let (Some(scheme), Some(authority), true) = (uri.scheme_str(), uri.authority(), well_formed) else {
+        let (Some(scheme), Some(authority), true) = (uri.scheme_str(), uri.authority(), has_uri_characters(text))
+        else {
             return Err(NOT_A_URL);
         };
         if authority.host().is_empty() || authority.as_str().contains('@') {

@@ -21,6 +21,16 @@ use super::session_required::SessionRequired;
 use crate::json::deserialize::read_text;
 use crate::protocol::revision::Era;
 
+/// What a question needs of the client.
+pub(super) struct Needs {
+    /// Whether the client declares the capability.
+    pub declared: bool,
+    /// The capability, for the error of a client that lacks it.
+    pub capability: Value,
+    /// The feature that needs a session in older revisions.
+    pub session: SessionRequired,
+}
+
 impl Context {
     /// Returns the answer to a question, and the key under which the client gave it. If the answer has not arrived, the
     /// future stays pending and the round ends.
@@ -28,7 +38,7 @@ impl Context {
         &self,
         key: &str,
         question: Value,
-        needs: (bool, Value, SessionRequired),
+        needs: Needs,
     ) -> Result<(String, Box<RawValue>), InputError> {
         match self.answer_now(key, question, needs)? {
             Some(answer) => Ok(answer),
@@ -37,13 +47,11 @@ impl Context {
     }
 
     /// Returns the answer to a question if it has arrived. Otherwise the question is sent at the end of the round.
-    /// `needs` is whether the client declares the capability, the capability, and the feature that needs a session in
-    /// older revisions.
     pub(super) fn answer_now(
         &self,
         key: &str,
         question: Value,
-        (declared, needed, session): (bool, Value, SessionRequired),
+        Needs { declared, capability, session }: Needs,
     ) -> Result<Option<(String, Box<RawValue>)>, InputError> {
         if self.revision().era() == Era::Legacy {
             return Err(InputError(InputProblem::SessionRequired(session)));
@@ -58,7 +66,7 @@ impl Context {
             return Ok(Some((key, answer)));
         }
         if !declared {
-            return Err(InputError(InputProblem::MissingCapability(needed)));
+            return Err(InputError(InputProblem::MissingCapability(capability)));
         }
         self.rounds().ask(key, Question { digest, request: question }, path.place());
         Ok(None)

@@ -270,7 +270,7 @@ impl Context {
     ///     Ok(format!("{} {}", first.text(), second.text()))
     /// }
     ///
-    /// let tool = Tool::new("greet-twice", twice).description("Says hello, and again.");
+    /// let tool = Tool::new("greet-twice", "Says hello, and again.", twice);
     /// ```
     pub async fn call_tool(&self, name: &str, arguments: serde_json::Value) -> Result<ToolResult, HandlerError> {
         match &self.tools {
@@ -307,11 +307,7 @@ impl Context {
         }
     }
 
-    pub(crate) fn rounds(&self) -> &Rounds {
-        &self.of_request.rounds
-    }
-
-    pub(crate) fn shared_rounds(&self) -> &Rc<Rounds> {
+    pub(crate) fn rounds(&self) -> &Rc<Rounds> {
         &self.of_request.rounds
     }
 

@@ -109,7 +109,7 @@ impl<E: Error + 'static> From<E> for HandlerError {
 ///     Err(Refused::OutOfStock)
 /// }
 ///
-/// let tool = Tool::new("order", order).description("Orders an article.");
+/// let tool = Tool::new("order", "Orders an article.", order);
 /// ```
 pub trait IntoHandlerError {
     /// Converts the error.

@@ -79,7 +79,7 @@ impl RequestInfo {
     /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
     ///     let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
-    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", tenant).description("Who this is for.")).build()
+    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", "Who this is for.", tenant)).build()
     /// }
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::parse;
+use super::ask::{Needs, parse};
 use super::context::Context;
 use super::input_error::InputError;
 use super::session_required::SessionRequired;
@@ -31,7 +31,8 @@ impl Context {
         }
         let key = key.into();
         let question = json!({ "method": "roots/list", "params": {} });
-        let needs = (self.rounds().capabilities.roots, json!({ "roots": {} }), SessionRequired::Roots);
+        let declared = self.rounds().capabilities.roots;
+        let needs = Needs { declared, capability: json!({ "roots": {} }), session: SessionRequired::Roots };
         let (key, answer) = self.answer(&key, question, needs).await?;
         parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
     }

@@ -87,6 +87,11 @@ impl Rounds {
         }
     }
 
+    /// Returns the maximum size of the request state, in bytes.
+    pub(crate) fn state_limit(&self) -> usize {
+        self.steps.borrow().limit
+    }
+
     /// Restores the state that came with the request.
     pub(crate) fn resume(&self, earlier: Earlier) {
         self.answers.replace(earlier.answers);

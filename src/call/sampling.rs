@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::parse;
+use super::ask::{Needs, parse};
 use super::context::Context;
 use super::input_error::InputError;
 use super::session_required::SessionRequired;
@@ -76,7 +76,8 @@ impl Context {
             params.insert("systemPrompt".into(), json!(prompt));
         }
         let question = json!({ "method": "sampling/createMessage", "params": params });
-        let needs = (self.rounds().capabilities.sampling, json!({ "sampling": {} }), SessionRequired::Sampling);
+        let declared = self.rounds().capabilities.sampling;
+        let needs = Needs { declared, capability: json!({ "sampling": {} }), session: SessionRequired::Sampling };
         let (key, answer) = self.answer(&key, question, needs).await?;
         let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })

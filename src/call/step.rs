@@ -90,7 +90,7 @@ impl Context {
     ///     Ok(format!("{receipt}, sent to {city}"))
     /// }
     ///
-    /// let tool = Tool::new("buy", buy).description("Buys an article.");
+    /// let tool = Tool::new("buy", "Buys an article.", buy);
     /// ```
     pub fn step<'a, T, W>(&self, name: impl Display, input: &impl Serialize, work: W) -> Step<'a, T>
     where
@@ -151,7 +151,7 @@ fn run<'a>(
             return Ok(());
         }
         // The round waits for this step until its result is remembered.
-        let running = Running::begin(cx.shared_rounds(), path.place(), &name, cx.host()).await;
+        let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
         let result = Within { place: cx.place().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);

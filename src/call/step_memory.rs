@@ -59,7 +59,7 @@ pub(crate) struct StepMemory {
     runs: Vec<StepRun>,
     has_too_many: bool,
     /// Bytes that all results together may have.
-    limit: usize,
+    pub(super) limit: usize,
 }
 
 impl StepMemory {

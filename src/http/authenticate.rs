@@ -5,7 +5,6 @@
 //!
 //! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::auth_failure::{AuthFailure, misconfigured};
@@ -60,9 +59,9 @@ impl AccessControl {
         }
     }
 
-    /// Returns the URL of this server for a request to the URL `request`, as [`ProtectedResource::url_for`] does.
-    pub(super) fn resource_url(&self, request: &str, path: &str) -> Option<Cow<'_, SecureUrl>> {
-        self.resource.url_for(request, path)
+    /// Returns the URL of this server for a request to the URL `request`.
+    pub(super) fn server_url<'a>(&'a self, request: &'a str, path: &'a str) -> ServerUrl<'a> {
+        ServerUrl::new(&self.resource, request, path)
     }
 
     /// Returns whether `origin` is the origin of this server.
@@ -114,7 +113,7 @@ impl AccessControl {
         path: &str,
         host: &Rc<dyn Host>,
     ) -> Result<bool, Box<HttpError>> {
-        let server_url = ServerUrl::new(&self.resource, url, path);
+        let server_url = self.server_url(url, path);
         let needs_token = self.validator(head, url, &server_url, host)?.is_some();
         let is_within_limit = AddressLimit::new(&self.rate_limiting, head, host).allows().await;
         if is_within_limit { Ok(needs_token) } else { Err(self.too_many_requests()) }
@@ -129,7 +128,7 @@ impl AccessControl {
         host: &Rc<dyn Host>,
         line: &mut LogLine,
     ) -> Result<Option<Principal>, Box<HttpError>> {
-        let server_url = ServerUrl::new(&self.resource, url, path);
+        let server_url = self.server_url(url, path);
         let address_limit = AddressLimit::new(&self.rate_limiting, head, host);
         let Some(validator) = self.validator(head, url, &server_url, host)? else {
             return if address_limit.allows().await { Ok(None) } else { Err(self.too_many_requests()) };
@@ -177,9 +176,9 @@ impl AccessControl {
         if permits(caller, needed) {
             return Ok(());
         }
-        let url = self.resource_url(request, path);
+        let url = self.server_url(request, path);
         let failure = AuthFailure::InsufficientScope(needed.join(" "));
-        Err(failure.into_http_error(&self.resource, url.as_deref(), self.rate_limiting.period()))
+        Err(failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period()))
     }
 }
 

@@ -27,7 +27,7 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 /// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
+///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
 ///     McpServer::builder("greeter", "1.0.0").tool(greet).build()
 /// }
 ///

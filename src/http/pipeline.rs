@@ -34,7 +34,7 @@ use crate::protocol::message::{Request, RequestId, error_response};
 use crate::protocol::meta::{self, RequestedNotifications};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
-use crate::rpc::{self, Call, CallLimits, Prepared, Resolved};
+use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
 /// A request on its way through the pipeline, without its body.
@@ -230,8 +230,8 @@ impl Endpoint {
             ..parts
         };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
-        let limits = CallLimits { response: self.limits.output, state: self.limits.state };
-        let call = Call { server, cx, method: resolved.method, keys: self.state_keys.clone(), limits };
+        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
+        let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let mut prepared = rpc::prepare(call, &request, resolved.target);
         // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
         if channel.is_none() {
@@ -275,13 +275,13 @@ impl Endpoint {
         // Before any request is answered, since all of them share one status.
         self.authorize(&resolved, info.caller(), url)?;
         // The responses of a batch share one limit.
-        let response = self.limits.output.checked_div(requests.len()).unwrap_or_default();
-        let limits = CallLimits { response, state: self.limits.state };
+        let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
+            let parts = Parts { state_limit: self.limits.state, ..parts };
             let cx = Context::new(parts, Some(Rc::new(server.clone())));
             let (server, method) = (server.clone(), resolved.method);
-            let call = Call { server, cx, method, keys: self.state_keys.clone(), limits };
+            let call = Call { server, cx, method, keys: self.state_keys.clone(), response_limit };
             rpc::prepare(call, request, resolved.target)
         };
         Ok(requests.iter().zip(resolved).map(prepare).collect())
@@ -293,8 +293,8 @@ impl Endpoint {
         Received { head, url, host, .. }: &Received<'_>,
     ) -> Result<Response<Body>, Box<HttpError>> {
         let path = path_of(url);
-        let own_url = self.access.resource_url(url, &self.path);
-        if let Some(answer) = well_known::answer(&self.access.resource, own_url.as_deref(), path, &head.method()) {
+        let own_url = self.access.server_url(url, &self.path);
+        if let Some(answer) = well_known::answer(&self.access.resource, own_url.get(), path, &head.method()) {
             return answer;
         }
         if path == server_json::PATH {
@@ -311,8 +311,8 @@ impl Endpoint {
     ) -> Result<Response<Body>, Box<HttpError>> {
         self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
-        let own_url = self.access.resource_url(url, &self.path);
-        Ok(landing::answer(&server.definitions.info, &self.path, own_url.as_deref(), &head.method()))
+        let own_url = self.access.server_url(url, &self.path);
+        Ok(landing::answer(&server.definitions.info, &self.path, own_url.get(), &head.method()))
     }
 
     /// The notifications that the client asked for, if the method sends any and the client accepts a stream.

@@ -59,7 +59,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let repeat = Tool::new("repeat", async |Repeat { line, times }| line.repeat(times)).description("Repeats a line.");
+    let repeat = Tool::new("repeat", "Repeats a line.", async |Repeat { line, times }| line.repeat(times));
     McpServer::builder("warm-up", "1.0.0").tool(repeat).build()
 }
 

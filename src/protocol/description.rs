@@ -62,6 +62,11 @@ pub struct Icon {
     theme: Option<Theme>,
 }
 
+/// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
+pub(crate) fn has_uri_characters(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
+}
+
 /// The background that an icon is designed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -79,8 +84,7 @@ impl Icon {
 
     /// Returns whether the URL is valid (RFC 3986). Strict clients reject a whole response because of an invalid URL.
     pub(crate) fn is_well_formed(&self) -> bool {
-        let allowed = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
-        ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && self.src.bytes().all(allowed)
+        ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && has_uri_characters(&self.src)
     }
 
     /// Sets the media type, if the URL does not show it.
@@ -140,13 +144,6 @@ macro_rules! metadata_methods {
             self
         }
 
-        /// Sets the description: its purpose and when to use it, for the model.
-        #[must_use]
-        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
-            self.$($metadata).+.description = Some(description.into());
-            self
-        }
-
         /// Adds an icon.
         #[must_use]
         pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
@@ -163,6 +160,19 @@ macro_rules! metadata_methods {
     };
 }
 pub(crate) use metadata_methods;
+
+/// The builder method for an optional description.
+macro_rules! description_method {
+    ($($metadata:ident).+) => {
+        /// Sets the description: its purpose and when to use it, for the model.
+        #[must_use]
+        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
+            self.$($metadata).+.description = Some(description.into());
+            self
+        }
+    };
+}
+pub(crate) use description_method;
 
 /// Hints about the effects of a tool, for the client that decides whether it may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -271,6 +281,7 @@ impl ResourceDescription {
     }
 
     metadata_methods!(metadata);
+    description_method!(metadata);
 
     /// Sets the media type of the content.
     #[must_use]

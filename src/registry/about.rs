@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::package::{Package, Remote, Repository, is_one_version};
+use crate::limits::SERVER_JSON_NAME;
 use crate::protocol::description::{Implementation, Text, is_blank};
 
 /// The description of a server beyond the members of the protocol.
@@ -151,5 +152,6 @@ fn is_registry_name(name: &str) -> bool {
         part.len() >= 2 && is_end(part.bytes().next()) && is_end(part.bytes().last()) && part.bytes().all(is_known)
     };
     let parts = name.split_once('/');
-    name.len() <= 200 && parts.is_some_and(|(domain, name)| is_part(domain, b".-") && is_part(name, b"._-"))
+    name.len() <= SERVER_JSON_NAME
+        && parts.is_some_and(|(domain, name)| is_part(domain, b".-") && is_part(name, b"._-"))
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::command::{Command, Input, is_word};
 use crate::auth::SecureUrl;
-use crate::protocol::description::Text;
-use crate::protocol::description::is_blank;
+use crate::protocol::description::{Text, is_blank};
+use crate::schema::is_header_name;
 
 /// The repository with the source code of a server.
 ///
@@ -64,8 +64,7 @@ impl Repository {
 /// A package that runs the server elsewhere.
 ///
 /// ```
-/// use edge_mcp::registry::Package;
-/// use edge_mcp::registry::{Command, Input};
+/// use edge_mcp::registry::{Command, Input, Package};
 ///
 /// let package = Package::new("npm", "@ada/weather", "1.0.2")
 ///     .command(Command::new("npx"))
@@ -196,10 +195,7 @@ impl Remote {
         if let Err(problem) = SecureUrl::parse(&self.url) {
             return Some(format!("has a remote whose URL {problem}"));
         }
-        // A token (RFC 9110 §5.6.2). The parser of the `http` crate would add 15 KB to the Worker.
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_known);
-        let odd = self.headers.iter().find(|header| !is_name(&header.name))?;
+        let odd = self.headers.iter().find(|header| !is_header_name(&header.name))?;
         Some(format!("has a remote with the header {:?}, which is not a valid header name", odd.name))
     }
 }

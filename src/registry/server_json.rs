@@ -12,7 +12,7 @@ use super::command::{Argument, Command, Input};
 use super::package::{Package, Remote, RemoteTransport, Repository};
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Implementation, Text};
+use crate::protocol::description::{Icon, Implementation, Text, has_uri_characters};
 
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -244,10 +244,9 @@ fn shortened(text: &str) -> Option<Cow<'_, str>> {
 
 /// Returns whether the registry accepts `url` for a website or an icon.
 fn is_https(url: &str) -> bool {
-    let is_known = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
     url.strip_prefix("https://")
         .is_some_and(|rest| rest.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric()))
-        && url.bytes().all(is_known)
+        && has_uri_characters(url)
 }
 
 fn is_icon(icon: &Icon) -> bool {

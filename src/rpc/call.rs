@@ -1,4 +1,4 @@
-//! The data that all methods need: the server, the context, and the limits of a call.
+//! The data that all methods need: the server, the context, and the limit of a response.
 
 use std::rc::Rc;
 
@@ -18,14 +18,8 @@ pub(crate) struct Call {
     pub method: Option<Method>,
     /// The keys for request states, or the reason why there are none.
     pub keys: Rc<Result<StateKeys, ConfigError>>,
-    pub limits: CallLimits,
-}
-
-/// The limits of one call, in bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct CallLimits {
-    pub response: usize,
-    pub state: usize,
+    /// The maximum size of the response, in bytes.
+    pub response_limit: usize,
 }
 
 impl Call {

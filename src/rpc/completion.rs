@@ -18,8 +18,7 @@ use crate::limits::COMPLETION_VALUES;
 use crate::protocol::error::{RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::completion::SuggestionsFuture;
-use crate::server::completion::{Completion, CompletionRequest};
+use crate::server::completion::{Completion, CompletionRequest, SuggestionsFuture};
 use crate::server::prompt::Prompt;
 use crate::server::resource::ResourceTemplate;
 

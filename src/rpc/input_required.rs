@@ -9,8 +9,7 @@ use super::call::{Call, Outcome};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
 use crate::call::failure;
-use crate::call::input_error::InputError;
-use crate::call::input_error::InputProblem;
+use crate::call::input_error::{InputError, InputProblem};
 use crate::call::rounds::{Answered, Earlier, Unsendable};
 use crate::call::session_required::SessionRequired;
 use crate::json::{Kind, Value};
@@ -76,7 +75,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
     let digest = digest.ok_or_else(|| internal(&"the request has no digest to ask with"))?;
     let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
-    let (length, limit) = (request_state.len(), call.limits.state);
+    let (length, limit) = (request_state.len(), rounds.state_limit());
     if length > limit {
         return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }

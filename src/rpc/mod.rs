@@ -40,7 +40,7 @@ mod resolve;
 mod resource_methods;
 mod tool_methods;
 
-pub(crate) use call::{Call, CallLimits};
+pub(crate) use call::Call;
 pub(crate) use dispatch::prepare;
 pub(crate) use prepared::Prepared;
 pub(crate) use resolve::Resolved;

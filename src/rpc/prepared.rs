@@ -98,13 +98,13 @@ impl Prepared {
 
 /// Returns the response, or an error if it exceeds the limit.
 pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
-    if response.len() > call.limits.response { too_long(call, response.len()) } else { Ok(response) }
+    if response.len() > call.response_limit { too_long(call, response.len()) } else { Ok(response) }
 }
 
 /// Returns the response in place of one that is too long, with `length` bytes.
 fn too_long(call: &Call, length: usize) -> Outcome {
     let message =
-        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.limits.response);
+        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.response_limit);
     if call.method == Some(Method::CallTool) {
         // A model can react only to a result.
         return envelope::complete(call, ToolResult::failure(message));

@@ -25,8 +25,7 @@ use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
 use crate::server::cache::Cacheable;
-use crate::server::prompt::Prompt;
-use crate::server::prompt::PromptFuture;
+use crate::server::prompt::{Prompt, PromptFuture};
 
 /// The member of `_meta` with the versions of a prompt.
 const VERSIONS: &str = "edge-mcp/versions";

@@ -71,7 +71,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
 /// `None` if the token was made with other keys, belongs to another call, or has expired. The caller does not learn
 /// which.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
-    if token.len() > call.limits.state {
+    if token.len() > call.cx.rounds().state_limit() {
         return None;
     }
     // The decoder accepts only the canonical form of base64.

@@ -16,7 +16,7 @@ use crate::protocol::revision::{Feature, Revision};
 use crate::server::access::Access;
 use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
-use crate::server::resource::{Resource, ResourceTemplate};
+use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
 
 /// A method that the server offers, and its target. It borrows nothing of the request.
@@ -27,7 +27,6 @@ pub(crate) struct Resolved {
 }
 
 /// The target of a method.
-#[derive(Clone)]
 pub(crate) enum Target {
     /// The method has no target.
     None,
@@ -146,8 +145,7 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
     let own_code = revision.knows(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
-    let message = "Resource not found. Call resources/list and resources/templates/list for the available resources.";
-    RpcError::new(code, message).with_data(serde_json::json!({ "uri": uri }))
+    RpcError::new(code, NOT_FOUND).with_data(serde_json::json!({ "uri": uri }))
 }
 
 /// Returns the resource at `uri`, or else the first template that matches it.

@@ -274,7 +274,6 @@ impl Compiler<'_> {
         }
         let patterns = patterns.iter().map(|(text, rule)| Ok((self.pattern(text, &at("patternProperties"))?, *rule)));
         let patterns = patterns.collect::<Result<_, SchemaError>>()?;
-        let find = |name: &str| names.find(name);
         Ok(ObjectRule {
             properties: by_id,
             patterns,
@@ -283,9 +282,12 @@ impl Compiler<'_> {
             required: ids(&required),
             dependent_required: dependent_required
                 .iter()
-                .filter_map(|(name, others)| Some((find(name)?, ids(others))))
+                .filter_map(|(name, others)| Some((names.find(name)?, ids(others))))
                 .collect(),
-            dependent_schemas: dependent_schemas.iter().filter_map(|(name, rule)| Some((find(name)?, *rule))).collect(),
+            dependent_schemas: dependent_schemas
+                .iter()
+                .filter_map(|(name, rule)| Some((names.find(name)?, *rule)))
+                .collect(),
             names,
         })
     }

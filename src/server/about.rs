@@ -173,7 +173,7 @@ impl McpServer {
     /// ```
     /// use edge_mcp::{McpServer, Tool};
     ///
-    /// let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
+    /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
     /// let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
     /// assert_eq!(server.tool_list().tools.len(), 1);
     /// assert!(server.tool_info("greet").is_some() && server.tool_info("Greet").is_none());

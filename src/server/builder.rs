@@ -26,7 +26,7 @@ use crate::uri_template::normalized;
 ///
 /// let server = McpServer::builder("greeter", "1.0.0")
 ///     .instructions("Greet before you ask.")
-///     .tool(Tool::new("greet", || async { "Hello" }).description("Says hello.").read_only())
+///     .tool(Tool::new("greet", "Says hello.", || async { "Hello" }).read_only())
 ///     .build()?;
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```

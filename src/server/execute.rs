@@ -209,7 +209,7 @@ impl McpServer {
     /// use serde_json::json;
     ///
     /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
-    ///     let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.");
+    ///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
     ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
     ///     let (nothing, ()) = http::Request::new(()).into_parts();
     ///     let cx = Context::native(RequestInfo::new(Rc::new(nothing), None), host);

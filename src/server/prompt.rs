@@ -16,7 +16,7 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, read};
 use crate::json::Value;
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Metadata, PromptArgument, Text, metadata_methods};
+use crate::protocol::description::{Metadata, PromptArgument, Text, description_method, metadata_methods};
 use crate::schema::{Schema, SchemaError};
 
 /// The messages of a prompt, with an optional description.
@@ -175,6 +175,7 @@ impl Prompt {
     }
 
     metadata_methods!(metadata);
+    description_method!(metadata);
     access_methods!();
     deadline_method!();
 

@@ -17,7 +17,7 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, NoArguments};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
-    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, metadata_methods,
+    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, description_method, metadata_methods,
 };
 use crate::uri_template::{UriTemplate, UriTemplateError};
 
@@ -70,7 +70,7 @@ impl IntoContents for Vec<u8> {
 
 impl<T: IntoContents> IntoContents for Option<T> {
     fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
-        self.ok_or_else(not_found)?.into_contents(uri)
+        self.ok_or_else(|| HandlerError::not_found(NOT_FOUND))?.into_contents(uri)
     }
 }
 
@@ -80,12 +80,9 @@ impl<T: IntoContents, E: IntoHandlerError> IntoContents for Result<T, E> {
     }
 }
 
-/// Returns the error for a resource that does not exist.
-fn not_found() -> HandlerError {
-    HandlerError::not_found(
-        "Resource not found. Call resources/list and resources/templates/list for the available resources.",
-    )
-}
+/// The message for a resource that does not exist.
+pub(crate) const NOT_FOUND: &str =
+    "Resource not found. Call resources/list and resources/templates/list for the available resources.";
 
 pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, HandlerError>>;
 pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, HandlerError>>;
@@ -104,6 +101,7 @@ macro_rules! described_methods {
         }
 
         metadata_methods!($description.metadata);
+        description_method!($description.metadata);
 
         /// Sets the media type of contents that have no media type of their own.
         #[must_use]
@@ -226,7 +224,7 @@ impl ResourceTemplate {
         let uri_template: Text = uri_template.into();
         let read = move |uri: &str, variables: Variables, cx| {
             let Ok(variables) = variables::read(variables) else {
-                return std::future::ready(Err(not_found())).boxed_local();
+                return std::future::ready(Err(HandlerError::not_found(NOT_FOUND))).boxed_local();
             };
             let uri = uri.to_owned();
             read.call(variables, cx).map(move |contents| contents.into_contents(&uri)).boxed_local()

@@ -48,8 +48,8 @@ use crate::schema::{Schema, SchemaError};
 ///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| HandlerError::new("Nobody is signed in."))
 /// }
 ///
-/// let add = Tool::new("add", add).title("Addition").description("Adds two numbers.").read_only();
-/// let whoami = Tool::new("whoami", whoami).description("Who is calling.").visible_if(|request| request.principal().is_some());
+/// let add = Tool::new("add", "Adds two numbers.", add).title("Addition").read_only();
+/// let whoami = Tool::new("whoami", "Who is calling.", whoami).visible_if(|request| request.principal().is_some());
 /// ```
 pub struct Tool {
     pub(crate) deadline: Duration,
@@ -86,13 +86,14 @@ impl fmt::Display for Origin {
 }
 
 impl Tool {
-    /// Creates the tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. A [description](Self::description) is required.
-    pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
+    /// Creates the tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. A model decides by the description when to call the tool, so it must not
+    /// be empty.
+    pub fn new<Shape, H>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
     where
         Shape: 'static,
         H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
     {
-        Self::of_handler(name.into(), Box::new(Typed::new(handler)))
+        Self::of_handler(name.into(), description.into(), Box::new(Typed::new(handler)))
     }
 
     /// Creates a tool whose schemas are JSON values, which are published unchanged. Use it for tools that are defined
@@ -106,10 +107,11 @@ impl Tool {
     ///
     /// let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
     /// let echo = |arguments: Value| async move { format!("You said {}.", arguments["city"]) };
-    /// let tool = Tool::with_schema("echo", &schema, None, echo).description("Says it again.");
+    /// let tool = Tool::with_schema("echo", "Says it again.", &schema, None, echo);
     /// ```
     pub fn with_schema<Shape, H>(
         name: impl Into<Text>,
+        description: impl Into<Text>,
         input: &serde_json::Value,
         output: Option<&serde_json::Value>,
         handler: H,
@@ -120,14 +122,19 @@ impl Tool {
     {
         let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
         let output = output.map(Schema::of_value);
-        Self::of_handler(name.into(), Box::new(WithSchemas { handler, input, output, shape: PhantomData }))
+        Self::of_handler(
+            name.into(),
+            description.into(),
+            Box::new(WithSchemas { handler, input, output, shape: PhantomData }),
+        )
     }
 
-    fn of_handler(name: Text, handler: Box<dyn AnyToolHandler>) -> Self {
+    fn of_handler(name: Text, description: Text, handler: Box<dyn AnyToolHandler>) -> Self {
+        let metadata = Metadata { description: Some(description), ..Metadata::new(name) };
         Self {
             deadline: DEADLINE,
             most_arguments: usize::MAX,
-            metadata: Metadata::new(name),
+            metadata,
             annotations: ToolAnnotations::default(),
             access: Access::default(),
             handler,
@@ -142,7 +149,7 @@ impl Tool {
 
     deadline_method!();
 
-    /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::http::Limits)
+    /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::Limits)
     /// applies too.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
@@ -154,10 +161,9 @@ impl Tool {
     /// the hook is logged, and does not change the result.
     ///
     /// ```
-    /// use edge_mcp::ToolEvent;
-    /// use edge_mcp::{Context, Tool};
+    /// use edge_mcp::{Context, Tool, ToolEvent};
     ///
-    /// let greet = Tool::new("greet", || async { "Hello" }).description("Says hello.").hook(|event, cx: Context| async move {
+    /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event, cx: Context| async move {
     ///     if let ToolEvent::Output(result) = event {
     ///         println!("{:?} was answered: {}", cx.request_id(), result.text());
     ///     }
@@ -194,8 +200,7 @@ impl Tool {
     ///     euros: u32,
     /// }
     ///
-    /// let pay = Tool::new("pay", |Payment { euros }: Payment| async move { format!("Paid {euros} euros.") })
-    ///     .description("Pays a bill.")
+    /// let pay = Tool::new("pay", "Pays a bill.", |Payment { euros }: Payment| async move { format!("Paid {euros} euros.") })
     ///     .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()));
     /// ```
     #[must_use]

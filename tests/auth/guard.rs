@@ -112,7 +112,7 @@ fn checks_have_an_order() {
         }
         Ok(principal)
     }
-    let tool = || edge_mcp::Tool::new("write", || async { "done" }).description("Writes.").scopes(["write"]);
+    let tool = || edge_mcp::Tool::new("write", "Writes.", || async { "done" }).scopes(["write"]);
     let endpoint = Endpoint::new(move |_| edge_mcp::McpServer::builder("s", "1").tool(tool()).build())
         .auth(judge)
         .without_rate_limit();

@@ -31,9 +31,9 @@ fn builder() -> edge_mcp::McpServerBuilder {
             .complete("tone", Completion::fixed(["formal"]))
     };
     McpServer::builder("s", "1")
-        .tool(Tool::new("free", || async { "free" }).description("For all."))
-        .tool(Tool::new("read", || async { "read" }).description("Reads.").scopes(["read"]))
-        .tool(Tool::new("write", || async { "written" }).description("Writes.").scopes(["write", "read"]))
+        .tool(Tool::new("free", "For all.", || async { "free" }))
+        .tool(Tool::new("read", "Reads.", || async { "read" }).scopes(["read"]))
+        .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write", "read"]))
         .resource(Resource::new("kb://free", || async { "free" }))
         .resource(Resource::new("kb://read", || async { "read" }).scopes(["read"]))
         .resource_template(
@@ -252,7 +252,7 @@ fn lists_by_scope_are_private() {
 /// Scopes that no token can have are refused when the server is built. Rule 105: so is `offline_access`.
 #[test]
 fn bad_scopes_are_refused_by_name() {
-    let tool = |scope: &'static str| Tool::new("t", || async {}).description("T.").scopes([scope]);
+    let tool = |scope: &'static str| Tool::new("t", "T.", || async {}).scopes([scope]);
     for scope in ["", "a b", "a\"b", "a\\b", "a\r\nb", "\u{e9}", "offline_access"] {
         let server = McpServer::builder("s", "1").tool(tool(scope)).build();
         assert!(server.err().is_some_and(|error| error.to_string().contains("\"t\"")), "{scope:?}");

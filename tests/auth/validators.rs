@@ -135,9 +135,8 @@ fn a_refusal_converts_into_the_error_of_a_handler() {
     async fn check() -> Result<String, HandlerError> {
         Err(TokenRefusal::Invalid("its issuer is unknown".into()))?
     }
-    let endpoint = Endpoint::new(|_| {
-        McpServer::builder("s", "1").tool(Tool::new("check", check).description("Checks a token.")).build()
-    });
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("check", "Checks a token.", check)).build());
     let lines = Lines::default();
     let call = legacy("tools/call", json!({ "name": "check" }));
     let answer = call.ask_logging(&endpoint.without_auth().without_rate_limit(), &lines);

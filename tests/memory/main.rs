@@ -87,10 +87,10 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
         let prompt = move |Small { n, .. }: Small| prompts().map(move |()| n.to_string());
         let complete = move |_, _| completes().map(|()| vec!["done".to_owned()]);
         McpServer::builder("s", "1")
-            .tool(Tool::new("waits", waits).description("Waits."))
-            .tool(Tool::new("tells", tells).description("Tells the client that it has begun, and waits."))
-            .tool(Tool::new("asks", asks).description("Waits, and asks."))
-            .tool(Tool::new("outer", outer).description("Calls another tool, which waits."))
+            .tool(Tool::new("waits", "Waits.", waits))
+            .tool(Tool::new("tells", "Tells the client that it has begun, and waits.", tells))
+            .tool(Tool::new("asks", "Waits, and asks.", asks))
+            .tool(Tool::new("outer", "Calls another tool, which waits.", outer))
             .prompt(Prompt::new("waits", prompt).complete("n", Completion::with(complete)))
             .build()
     })

@@ -112,18 +112,20 @@ fn tools() -> Vec<Tool> {
     };
     let link = || ResourceDescription::new("test://text", "text").title("Text");
     vec![
-        Tool::new("say", say).description("Says it."),
-        Tool::new("greet", greet).description("Greets by name."),
-        Tool::new("ask", ask).description("Asks much."),
-        Tool::new("work", work).description("Tells how far it is."),
-        Tool::new("query", query).description("Takes arguments that headers repeat."),
-        Tool::new("keep", keep).description("Takes anything."),
-        Tool::new("refuse", || async { Err::<(), _>(HandlerError::new("Not on Sundays.").because(SECRET)) })
-            .description("Refuses."),
-        Tool::new("break", || async { Err::<(), HandlerError>(Internal.into()) }).description("Breaks."),
-        Tool::new("media", move || async move { vec![Content::audio(b"wav", "audio/wav"), Content::link(link())] })
-            .description("Shows blocks that not every revision has."),
-        Tool::new("count", || async { Json(vec![1, 2, 3]) }).description("Counts."),
+        Tool::new("say", "Says it.", say),
+        Tool::new("greet", "Greets by name.", greet),
+        Tool::new("ask", "Asks much.", ask),
+        Tool::new("work", "Tells how far it is.", work),
+        Tool::new("query", "Takes arguments that headers repeat.", query),
+        Tool::new("keep", "Takes anything.", keep),
+        Tool::new("refuse", "Refuses.", || async {
+            Err::<(), _>(HandlerError::new("Not on Sundays.").because(SECRET))
+        }),
+        Tool::new("break", "Breaks.", || async { Err::<(), HandlerError>(Internal.into()) }),
+        Tool::new("media", "Shows blocks that not every revision has.", move || async move {
+            vec![Content::audio(b"wav", "audio/wav"), Content::link(link())]
+        }),
+        Tool::new("count", "Counts.", || async { Json(vec![1, 2, 3]) }),
     ]
 }
 

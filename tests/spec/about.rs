@@ -140,8 +140,8 @@ struct Number {
 fn a_server_knows_its_tools() {
     let count = Workflow::new("count", "Counts.", |number: Number| async move { Json(number) });
     let server = minimal()
-        .tool(Tool::new("say", |_: Number| async { "n" }).description("Says it.").scopes(["say"]))
-        .tool(Tool::new("hidden", || async {}).description("Is hidden.").visible_if(|_| false))
+        .tool(Tool::new("say", "Says it.", |_: Number| async { "n" }).scopes(["say"]))
+        .tool(Tool::new("hidden", "Is hidden.", || async {}).visible_if(|_| false))
         .agent(Clerk)
         .workflow(count)
         .build()
@@ -417,7 +417,7 @@ fn get(url: &str) -> Ask {
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    minimal().tool(Tool::new("say", || async {}).description("Says it.")).build()
+    minimal().tool(Tool::new("say", "Says it.", || async {})).build()
 }
 
 fn guarded() -> Endpoint {

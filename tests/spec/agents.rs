@@ -104,7 +104,7 @@ fn a_failing_agent_is_a_failing_tool() {
 /// A tool of the same name wins, and the log is told once. Two agents with one key are refused.
 #[test]
 fn an_explicit_tool_wins() {
-    let tool = || Tool::new("ask_echo", || async { "the tool" }).description("Is no agent.");
+    let tool = || Tool::new("ask_echo", "Is no agent.", || async { "the tool" });
     let lines = Lines::default();
     for first in [true, false] {
         let endpoint = endpoint(move || {

@@ -35,7 +35,7 @@ fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
                 Ok::<_, HandlerError>(format!("{price}: {}", confirmed(&cx, "confirm", format!("Pay {price}?")).await?))
             }
         };
-        McpServer::builder("s", "1").tool(Tool::new("pay", pay).description("Pays.")).build()
+        McpServer::builder("s", "1").tool(Tool::new("pay", "Pays.", pay)).build()
     })
 }
 
@@ -94,7 +94,7 @@ fn delete(deleted: &Done) -> Tool {
             Ok(format!("kept {file}"))
         }
     };
-    Tool::new("delete", delete).description("Deletes a file.")
+    Tool::new("delete", "Deletes a file.", delete)
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
             confirmed(&cx, "confirm", "All?".into()).await?;
             Ok::<_, HandlerError>([a.text(), b.text(), again.text()].join(", "))
         };
-        McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", all).description("d")).build()
+        McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", "d", all)).build()
     });
     let params = json!({ "name": "all" });
     let first = ask_on(&endpoint, &params, &Lines::default());
@@ -196,8 +196,8 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
         };
         McpServer::builder("s", "1")
             .tool(delete(&of))
-            .tool(Tool::new("nested", nested).description("d"))
-            .tool(Tool::new("ask", ask).description("d"))
+            .tool(Tool::new("nested", "d", nested))
+            .tool(Tool::new("ask", "d", ask))
             .build()
     });
     let nested = keys(&ask_on(&endpoint, &json!({ "name": "nested" }), &Lines::default())).remove(0);
@@ -218,7 +218,7 @@ fn one_key_may_ask_one_question_after_another() {
             let first = confirmed(&cx, "confirm", "Once?".into()).await?;
             Ok::<_, HandlerError>(format!("{first} {}", confirmed(&cx, "confirm", "Twice?".into()).await?))
         };
-        McpServer::builder("s", "1").tool(Tool::new("two", two).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("two", "d", two)).build()
     });
     let rounds = rounds(&endpoint, &json!({ "name": "two" }), &Lines::default());
     assert_eq!((rounds.len(), rounds[2].tool_text()), (3, ("true true", false)));
@@ -230,7 +230,7 @@ fn a_state_of_one_server_is_not_good_at_another() {
     let of = |name: &'static str, url: Option<&'static str>| {
         let build = move || -> Result<McpServer, BuildError> {
             let ask = |cx: Context| async move { confirmed(&cx, "confirm", "Sure?".into()).await.map(|_| "done") };
-            McpServer::builder(name, "1").tool(Tool::new("ask", ask).description("d")).build()
+            McpServer::builder(name, "1").tool(Tool::new("ask", "d", ask)).build()
         };
         let endpoint = open(build);
         match url {
@@ -282,7 +282,7 @@ fn remembering() -> Endpoint {
             futures::future::try_join_all((0..much.questions).map(ask)).await?;
             Ok::<_, HandlerError>("done")
         };
-        McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", outer).description("d")).build()
+        McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", "d", outer)).build()
     })
 }
 

@@ -30,8 +30,7 @@ fn pay(done: &Done) -> Tool {
         }
         async { Ok(()) }
     };
-    Tool::new("pay", handler)
-        .description("Pays a bill.")
+    Tool::new("pay", "Pays a bill.", handler)
         .hook(hook)
         .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()))
 }
@@ -46,7 +45,7 @@ fn endpoint(done: &Done) -> Endpoint {
         };
         McpServer::builder("s", "1")
             .tool(pay(&done))
-            .tool(Tool::new("outer", outer).description("Pays twice."))
+            .tool(Tool::new("outer", "Pays twice.", outer))
             .agent(ChatAgent::new("clerk", "Clerk", "Pays.", local()).tools(["pay"]))
             .build()
     })
@@ -121,7 +120,7 @@ fn arguments_that_cannot_be_judged_are_refused() {
             async { Ok(()) }
         };
         let large = |arguments: &Value| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into());
-        let tool = Tool::new("pay", handler).description("Pays a bill.").hook(hook).requires_approval(large);
+        let tool = Tool::new("pay", "Pays a bill.", handler).hook(hook).requires_approval(large);
         McpServer::builder("s", "1").tool(tool).build()
     });
     // `serde_json::Value` cannot hold the number, so the body is text.

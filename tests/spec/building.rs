@@ -24,7 +24,7 @@ struct Listed {
 }
 
 fn tool(name: &str) -> Tool {
-    Tool::new(name.to_owned(), || async {}).description("Does something.")
+    Tool::new(name.to_owned(), "Does something.", || async {})
 }
 
 fn resource(uri: &'static str) -> Resource {
@@ -55,14 +55,14 @@ fn bad_definitions_are_refused_by_name() {
         (problem(|s| s.tool(tool("a/b"))), vec!["tool", "a/b"]),
         (problem(|s| s.tool(tool("é"))), vec!["tool", "é"]),
         (problem(|s| s.tool(tool("twin")).tool(tool("twin"))), vec!["tool", "twin", "twice"]),
-        (problem(|s| s.tool(Tool::new("mute", || async {}))), vec!["tool", "mute", "description"]),
-        (problem(|s| s.tool(tool("blank").description(" \n"))), vec!["tool", "blank", "description"]),
+        (problem(|s| s.tool(Tool::new("mute", "", || async {}))), vec!["tool", "mute", "description"]),
+        (problem(|s| s.tool(Tool::new("blank", " \n", || async {}))), vec!["tool", "blank", "description"]),
         (
-            problem(|s| s.tool(Tool::new("list", |_: Vec<u8>| async {}).description("d"))),
+            problem(|s| s.tool(Tool::new("list", "d", |_: Vec<u8>| async {}))),
             vec!["tool", "list", "input schema", "object"],
         ),
         (
-            problem(|s| s.tool(Tool::new("regex", |_: Named| async {}).description("d"))),
+            problem(|s| s.tool(Tool::new("regex", "d", |_: Named| async {}))),
             vec!["tool", "regex", "the pattern `^(?=a)`", "uses lookahead", "/properties/name/pattern"],
         ),
         (problem(|s| s.resource(resource("no-scheme"))), vec!["resource", "no-scheme", "scheme"]),

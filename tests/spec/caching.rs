@@ -16,7 +16,7 @@ const HOUR: Duration = Duration::from_hours(1);
 fn whole() -> McpServerBuilder {
     let private = |cx: Context| async move { cx.auth().is_some().to_string() };
     McpServer::builder("s", "1")
-        .tool(Tool::new("t", || async {}).description("d"))
+        .tool(Tool::new("t", "d", || async {}))
         .prompt(Prompt::new("p", || async { "" }))
         .resource(Resource::new("a://plain", || async { "text" }))
         .resource(Resource::new("a://own", || async { "text" }).cache(CacheHint::public(HOUR)))
@@ -69,7 +69,7 @@ fn an_answer_made_for_a_caller_is_private() {
 /// Rule 48: what is not shown to all is not public: such a server is refused.
 #[test]
 fn public_is_refused_where_callers_differ() {
-    let hidden = || Tool::new("hidden", || async {}).description("d").visible_if(|_| false);
+    let hidden = || Tool::new("hidden", "d", || async {}).visible_if(|_| false);
     let secret = || Resource::new("a://secret", || async { "" }).visible_if(|_| false);
     let public = || CacheHint::public(MINUTE);
     for (server, says) in [

@@ -60,19 +60,18 @@ pub const TOOLS: [&str; 9] = ["double", "say.it", "write", "hidden", "refuse", "
 /// A server with these tools, and the agent.
 pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
     McpServer::builder("s", "1")
-        .tool(Tool::new("double", double).description("Doubles."))
-        .tool(Tool::new("say.it", || async { "said" }).description(format!("{}é", "d".repeat(1023))))
-        .tool(Tool::new("write", || async { "written" }).description("Writes.").scopes(["kb:write"]))
-        .tool(Tool::new("hidden", || async { "seen" }).description("Hides.").visible_if(|_| false))
-        .tool(Tool::new("secret", || async { "told" }).description("Is not for the agent."))
-        .tool(
-            Tool::new("refuse", || async { Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET)) })
-                .description("Refuses."),
-        )
-        .tool(Tool::new("break", || async { Err::<String, HandlerError>(Internal.into()) }).description("Breaks."))
-        .tool(Tool::new("picture", || async { Content::image(b"png", "image/png") }).description("Draws."))
-        .tool(Tool::new("long", || async { "é".repeat(40_000) }).description("Goes on."))
-        .tool(Tool::new("ask", ask_name).description("Asks."))
+        .tool(Tool::new("double", "Doubles.", double))
+        .tool(Tool::new("say.it", format!("{}é", "d".repeat(1023)), || async { "said" }))
+        .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["kb:write"]))
+        .tool(Tool::new("hidden", "Hides.", || async { "seen" }).visible_if(|_| false))
+        .tool(Tool::new("secret", "Is not for the agent.", || async { "told" }))
+        .tool(Tool::new("refuse", "Refuses.", || async {
+            Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET))
+        }))
+        .tool(Tool::new("break", "Breaks.", || async { Err::<String, HandlerError>(Internal.into()) }))
+        .tool(Tool::new("picture", "Draws.", || async { Content::image(b"png", "image/png") }))
+        .tool(Tool::new("long", "Goes on.", || async { "é".repeat(40_000) }))
+        .tool(Tool::new("ask", "Asks.", ask_name))
         .agent(agent)
         .build()
 }

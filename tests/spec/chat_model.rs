@@ -269,7 +269,7 @@ fn the_environment_names_a_model() {
 /// An agent that cannot be asked as it is put together is refused by its key.
 #[test]
 fn bad_agents_are_refused() {
-    let tool = |name: &'static str| Tool::new(name, || async {}).description("d");
+    let tool = |name: &'static str| Tool::new(name, "d", || async {});
     let build =
         |agent: ChatAgent| McpServer::builder("s", "1").agent(agent).tool(tool("a.b")).tool(tool("a_b")).build();
     let local = || ChatModel::new("http://localhost:1", "m").expect("a model");

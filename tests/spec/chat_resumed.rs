@@ -63,7 +63,7 @@ fn open(build: impl Fn() -> McpServer + 'static) -> Endpoint {
 fn agents_within_agents_are_gone_on_from() {
     let endpoint = open(|| {
         let chief = ChatAgent::new("chief", "The chief", "Knows whom to ask.", local()).tools(["ask_clerk"]);
-        let ask = Tool::new("ask", ask_name).description("Asks.");
+        let ask = Tool::new("ask", "Asks.", ask_name);
         let server = McpServer::builder("s", "1").tool(ask).agent(clerk(local()).tools(["ask"])).agent(chief);
         server.build().expect("a server")
     });
@@ -94,8 +94,8 @@ fn the_same_question_is_asked_again() {
         Ok(format!("{first} {second}"))
     }
     let endpoint = open(|| {
-        let name = Tool::new("name", || async { "Ada" }).description("Who it is.");
-        let twice = Tool::new("twice", twice).description("Asks twice.");
+        let name = Tool::new("name", "Who it is.", || async { "Ada" });
+        let twice = Tool::new("twice", "Asks twice.", twice);
         let server = McpServer::builder("s", "1").tool(name).tool(twice).agent(clerk(local()).tools(["name"]));
         server.build().expect("a server")
     });

@@ -56,9 +56,8 @@ impl Host for Keeper {
 
 /// Answers a request, and gives the parts that the host has kept.
 fn kept(ask: Ask) -> Kept {
-    let endpoint = Endpoint::new(|_| {
-        McpServer::builder("s", "1").tool(Tool::new("say", || async { "said" }).description("Says it.")).build()
-    });
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("say", "Says it.", || async { "said" })).build());
     let endpoint = endpoint.without_auth().without_rate_limit();
     let keeper = Rc::new(Keeper::default());
     let host: Rc<dyn Host> = keeper.clone();

@@ -33,7 +33,7 @@ struct Inner {
 
 fn endpoint() -> Endpoint {
     Endpoint::new(|_| {
-        let tool = Tool::new("query", |_: Query| async { "ran" }).description("Runs.");
+        let tool = Tool::new("query", "Runs.", |_: Query| async { "ran" });
         McpServer::builder("s", "1").tool(tool).build()
     })
     .without_auth()
@@ -105,7 +105,7 @@ fn wrong_marks_are_refused() {
             #[derive(Deserialize, JsonSchema)]
             #[allow(dead_code)]
             struct Marked { $($field)* }
-            let tool = Tool::new("t", |_: Marked| async {}).description("d");
+            let tool = Tool::new("t", "d", |_: Marked| async {});
             McpServer::builder("s", "1").tool(tool).build().err().map(|error| error.to_string()).unwrap_or_default()
         }};
     }

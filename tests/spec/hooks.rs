@@ -48,7 +48,7 @@ fn endpoint(seen: &Seen) -> Endpoint {
                 }
             }
         };
-        let tool = Tool::new("halve", halve).description("Halves.").hook(|_, _| async { Err(Internal.into()) }).hook(
+        let tool = Tool::new("halve", "Halves.", halve).hook(|_, _| async { Err(Internal.into()) }).hook(
             move |event, cx: Context| {
                 let hooked = hooked.clone();
                 async move {

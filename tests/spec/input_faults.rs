@@ -74,10 +74,10 @@ async fn transfer(account: Account, cx: Context) -> Result<String, HandlerError>
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let places = ResourceTemplate::new("place://{id}", |Place { id }| async move { id });
     McpServer::builder("asker", "1")
-        .tool(Tool::new("rounds", first_then_second).description("d"))
-        .tool(Tool::new("gives-up", gives_up).description("d"))
-        .tool(Tool::new("transfer", transfer).description("d"))
-        .tool(Tool::new("one-key", one_key_for_two).description("d"))
+        .tool(Tool::new("rounds", "d", first_then_second))
+        .tool(Tool::new("gives-up", "d", gives_up))
+        .tool(Tool::new("transfer", "d", transfer))
+        .tool(Tool::new("one-key", "d", one_key_for_two))
         .prompt(Prompt::new("place", |_: Place| async { "There" }).complete("id", Completion::with(suggest)))
         .resource_template(places.list(list))
         .build()

@@ -78,10 +78,10 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let nested =
         |cx: Context| async move { cx.elicit::<Nested>("list", "List?").await.map(|_| ()).map_err(HandlerError::from) };
     McpServer::builder("asker", "1")
-        .tool(Tool::new("greet", greet).description("d"))
-        .tool(Tool::new("everything", everything).description("d"))
-        .tool(Tool::new("without", without).description("d"))
-        .tool(Tool::new("nested", nested).description("d"))
+        .tool(Tool::new("greet", "d", greet))
+        .tool(Tool::new("everything", "d", everything))
+        .tool(Tool::new("without", "d", without))
+        .tool(Tool::new("nested", "d", nested))
         .prompt(Prompt::new("prompt", prompt))
         .resource(Resource::new("a://resource", resource))
         .build()
@@ -353,7 +353,7 @@ fn a_state_is_encrypted() {
             cx.elicit::<Name>("again", "And again?").await?;
             Ok::<_, HandlerError>(account)
         };
-        McpServer::builder("s", "1").tool(Tool::new("greet", tool).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("greet", "d", tool)).build()
     };
     let endpoint = endpoint_of(build, KEY);
     let ask = |params: Value, token: &str| ask_with(all(), "tools/call", params, token, &endpoint);

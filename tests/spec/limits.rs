@@ -29,7 +29,7 @@ fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
     Endpoint::new(|_| {
         let much = |Much { bytes }: Much| async move { "x".repeat(bytes) };
         McpServer::builder("s", "1")
-            .tool(Tool::new("much", much).description("Says much.").argument_limit(20))
+            .tool(Tool::new("much", "Says much.", much).argument_limit(20))
             .resource(Resource::new("test://much", || async { "x".repeat(2000) }))
             .prompt(Prompt::new("much", || async { "x".repeat(2000) }))
             .build()
@@ -121,7 +121,7 @@ fn headers_are_no_longer_than_the_limit() {
 fn a_handler_does_not_see_a_long_header() {
     let endpoint = Endpoint::new(|_| {
         let show = |cx: Context| async move { format!("{:?}", cx.header("X-Tenant").map(|value| value.len())) };
-        McpServer::builder("s", "1").tool(Tool::new("show", show).description("Shows a header.")).build()
+        McpServer::builder("s", "1").tool(Tool::new("show", "Shows a header.", show)).build()
     });
     let mut limits = Limits::default();
     limits.header = 200;
@@ -163,7 +163,7 @@ fn a_batch_is_worked_on_together() {
                         "done"
                     }
                 };
-                McpServer::builder("s", "1").tool(Tool::new("work", work).description("Works.")).build()
+                McpServer::builder("s", "1").tool(Tool::new("work", "Works.", work)).build()
             })
             .without_auth()
             .without_rate_limit()
@@ -298,7 +298,7 @@ fn a_waiting_call_leaves_room_for_other_bodies() {
     (limits.body, limits.in_flight) = (1000, 1500);
     let endpoint = Endpoint::new(|_| {
         let wait = std::future::pending::<String>;
-        McpServer::builder("s", "1").tool(Tool::new("wait", wait).description("Waits.")).build()
+        McpServer::builder("s", "1").tool(Tool::new("wait", "Waits.", wait)).build()
     });
     let endpoint = Rc::new(endpoint.without_auth().without_rate_limit().limits(limits));
     let mut pool = LocalPool::new();

@@ -27,7 +27,7 @@ const BOTH: &str = "application/json, text/event-stream";
 
 fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone + 'static) -> Endpoint {
     Endpoint::new(move |_| {
-        let tool = Tool::new("work", handler.clone()).description("Works.");
+        let tool = Tool::new("work", "Works.", handler.clone());
         McpServer::builder("worker", "1").tool(tool).logging(LogLevel::Warning).build()
     })
     .without_auth()
@@ -109,7 +109,7 @@ fn log_messages_are_sent() {
     }
     let silent = Endpoint::new(|_| {
         let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "unasked") };
-        McpServer::builder("s", "1").tool(Tool::new("work", talk).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("work", "d", talk)).build()
     });
     let answer = new_call(level("debug")).ask_at(&silent.without_auth().without_rate_limit());
     assert_eq!(answer.header("content-type"), Some("application/json"), "a server that declares no logging sends none");
@@ -267,7 +267,7 @@ fn a_deadline_passes() {
                     drop(waiting);
                 }
             };
-            let tool = Tool::new("work", wait).description("Waits.");
+            let tool = Tool::new("work", "Waits.", wait);
             let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
             McpServer::builder("s", "1").tool(tool).build()
         })
@@ -527,7 +527,7 @@ fn line_breaks_in_given_json_do_not_end_an_event() {
             cx.log(LogLevel::Error, given());
             Json(Given { json: given() })
         };
-        let tool = Tool::new("work", work).description("Gives JSON.");
+        let tool = Tool::new("work", "Gives JSON.", work);
         McpServer::builder("s", "1").tool(tool).logging(LogLevel::Debug).build()
     });
     let endpoint = endpoint.without_auth().without_rate_limit();
@@ -562,7 +562,7 @@ fn a_handler_that_has_waited_can_ask() {
             let answer = cx.elicit::<Number>("n", "How many?").await?;
             Ok::<_, HandlerError>(answer.accepted().map_or("none".to_owned(), |Number { n }| n.to_string()))
         };
-        McpServer::builder("s", "1").tool(Tool::new("work", work).description("Waits, and asks.")).build()
+        McpServer::builder("s", "1").tool(Tool::new("work", "Waits, and asks.", work)).build()
     });
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
     let endpoint = endpoint.without_auth().without_rate_limit().state_keys(keys);

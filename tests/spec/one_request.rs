@@ -49,7 +49,7 @@ fn concurrent_requests_with_one_id_keep_apart() {
                 cx.auth().map(|caller| caller.subject.clone()).unwrap_or_default()
             }
         };
-        McpServer::builder("s", "1").tool(Tool::new("whoami", whoami).description("Who calls.")).build()
+        McpServer::builder("s", "1").tool(Tool::new("whoami", "Who calls.", whoami)).build()
     };
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let mut pool = LocalPool::new();
@@ -71,8 +71,8 @@ fn a_server_lives_as_long_as_its_request() {
         log.borrow_mut().push(tenant.clone());
         let token = token.clone();
         let name = format!("tool-of-{tenant}");
-        let tool = Tool::new(name, move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token))));
-        McpServer::builder("s", "1").tool(tool.description("One tenant's tool.")).build()
+        let answer = move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token)));
+        McpServer::builder("s", "1").tool(Tool::new(name, "One tenant's tool.", answer)).build()
     };
     let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
     for tenant in ["a", "b", "a"] {
@@ -115,7 +115,7 @@ fn traces_are_followed() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
     let endpoint = Endpoint::new(|_| {
         let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
-        McpServer::builder("s", "1").tool(Tool::new("trace", trace).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("trace", "d", trace)).build()
     })
     .without_auth()
     .without_rate_limit();
@@ -146,7 +146,7 @@ fn a_handler_knows_its_request() {
                 cx.meta("none")
             )
         };
-        McpServer::builder("s", "1").tool(Tool::new("known", known).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("known", "d", known)).build()
     })
     .without_auth()
     .without_rate_limit();
@@ -176,7 +176,7 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
             assert!(cx.extension::<u8>().is_none());
             cx.extension::<Tenant>().map_or("none".to_owned(), |tenant| tenant.0.clone())
         };
-        McpServer::builder("s", "1").tool(Tool::new("tenant", tenant).description("d")).build()
+        McpServer::builder("s", "1").tool(Tool::new("tenant", "d", tenant)).build()
     })
     .without_auth()
     .without_rate_limit();

@@ -16,7 +16,7 @@ fn endpoint(size: usize) -> Endpoint {
         let mut server = McpServer::builder("s", "1").page_size(NonZeroUsize::new(size).expect("not 0"));
         for nth in 0..7 {
             server = server
-                .tool(Tool::new(format!("t{nth}"), || async {}).description("d"))
+                .tool(Tool::new(format!("t{nth}"), "d", || async {}))
                 .prompt(Prompt::new(format!("p{nth}"), || async { "" }).version("v1"))
                 .prompt(Prompt::new(format!("p{nth}"), || async { "" }).version("v2"))
                 .resource_template(ResourceTemplate::new(format!("a{nth}://{{x}}"), read));
@@ -109,7 +109,7 @@ fn foreign_cursors_are_refused() {
     let last = cursor(&modern("tools/list", json!({ "cursor": good })).ask_at(&endpoint(3)));
     let shorter = Endpoint::new(|_| {
         let one = NonZeroUsize::new(1).expect("not 0");
-        McpServer::builder("s", "1").page_size(one).tool(Tool::new("t", || async {}).description("d")).build()
+        McpServer::builder("s", "1").page_size(one).tool(Tool::new("t", "d", || async {})).build()
     });
     let answer = modern("tools/list", json!({ "cursor": last })).ask_at(&shorter.without_auth());
     assert_eq!(answer.refusal(), (200, -32602), "the list has become shorter");

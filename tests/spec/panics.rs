@@ -20,9 +20,9 @@ fn endpoint() -> Endpoint {
             breaks("a tool that tells")
         };
         McpServer::builder("s", "1")
-            .tool(Tool::new("whole", || async { "whole" }).description("Is whole."))
-            .tool(Tool::new("breaks", || breaks("a tool")).description("Breaks."))
-            .tool(Tool::new("tells", tells).description("Tells, and breaks."))
+            .tool(Tool::new("whole", "Is whole.", || async { "whole" }))
+            .tool(Tool::new("breaks", "Breaks.", || breaks("a tool")))
+            .tool(Tool::new("tells", "Tells, and breaks.", tells))
             .resource(Resource::new("test://breaks", || breaks("a resource")))
             .prompt(Prompt::new("breaks", || breaks("a prompt")))
             .build()

@@ -121,7 +121,7 @@ where
     F: Future<Output = Result<String, HandlerError>> + 'static,
 {
     open(move || {
-        let tool = Tool::new("outer", tool.clone()).description("Calls it.");
+        let tool = Tool::new("outer", "Calls it.", tool.clone());
         McpServer::builder("s", "1").workflow(workflow()).tool(tool).build()
     })
 }
@@ -275,7 +275,7 @@ fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {
     };
     let endpoint = open(move || {
         let agent = ChatAgent::new("clerk", "Clerk", "Knows.", local());
-        let outer = Tool::new("outer", outer).description("Asks twice.");
+        let outer = Tool::new("outer", "Asks twice.", outer);
         McpServer::builder("s", "1").tool(outer).agent(agent).build()
     });
     let network = model([text("Ada."), text("Still Ada.")]);

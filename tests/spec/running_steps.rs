@@ -190,9 +190,9 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
             Ok::<_, HandlerError>(reply?.text())
         };
         McpServer::builder("s", "1")
-            .tool(Tool::new("work", work).description("Works."))
+            .tool(Tool::new("work", "Works.", work))
             .agent(ChatAgent::new("clerk", "Clerk", "Works.", local()).tools(["work"]))
-            .tool(Tool::new("outer", outer).description("d"))
+            .tool(Tool::new("outer", "d", outer))
             .build()
     });
     let network = model([calls(&[("work", json!({}))]), text("Done.")]);

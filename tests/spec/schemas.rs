@@ -37,7 +37,7 @@ fn contact() -> Value {
 }
 
 fn tool(schema: &Value) -> Tool {
-    Tool::with_schema("contact", schema, None, |arguments: Value| async move { arguments.to_string() }).description("d")
+    Tool::with_schema("contact", "d", schema, None, |arguments: Value| async move { arguments.to_string() })
 }
 
 /// Rule 54: a schema is published unchanged, with its order.
@@ -407,7 +407,7 @@ fn wrong_output_is_not_sent() {
                 let result = result.clone();
                 async move { Json(Raw(result)) }
             };
-            let tool = Tool::with_schema("t", &json!({ "type": "object" }), Some(&output), handler).description("d");
+            let tool = Tool::with_schema("t", "d", &json!({ "type": "object" }), Some(&output), handler);
             McpServer::builder("s", "1").tool(tool).build()
         });
         let lines = Lines::default();
@@ -430,11 +430,12 @@ fn wrong_output_is_not_sent() {
     let silent = Endpoint::new(move |_| {
         let tool = Tool::with_schema(
             "t",
+            "d",
             &json!({ "type": "object" }),
             Some(&json!({ "type": "object" })),
             |_: Value| async { "text" },
         );
-        McpServer::builder("s", "1").tool(tool.description("d")).build()
+        McpServer::builder("s", "1").tool(tool).build()
     });
     let answer = modern("tools/call", json!({ "name": "t" })).ask_at(&silent.without_auth().without_rate_limit());
     assert!(answer.tool_text().1, "an output schema promises structured content");

@@ -150,23 +150,20 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .website_url("https://example.com")
         .instructions("Say it once.")
         .tool(
-            Tool::new(
-                "say",
-                |words: Words| async move { Json(Said { said: words.text.repeat(words.times as usize) }) },
-            )
+            Tool::new("say", "Says it.", |words: Words| async move {
+                Json(Said { said: words.text.repeat(words.times as usize) })
+            })
             .title("Say")
-            .description("Says it.")
             .read_only(),
         )
-        .tool(Tool::new("whoami", who).description("Who calls."))
-        .tool(Tool::new("client", client).description("What the client calls itself."))
-        .tool(Tool::new("nothing", || async {}).description("Does nothing."))
-        .tool(Tool::new("refuse", refuse).description("Refuses."))
-        .tool(Tool::new("break", || async { Err::<String, HandlerError>(Internal.into()) }).description("Breaks."))
-        .tool(
-            Tool::new("show", || async { vec![Content::image(b"png", "image/png"), Content::text("a picture")] })
-                .description("Shows a picture."),
-        )
+        .tool(Tool::new("whoami", "Who calls.", who))
+        .tool(Tool::new("client", "What the client calls itself.", client))
+        .tool(Tool::new("nothing", "Does nothing.", || async {}))
+        .tool(Tool::new("refuse", "Refuses.", refuse))
+        .tool(Tool::new("break", "Breaks.", || async { Err::<String, HandlerError>(Internal.into()) }))
+        .tool(Tool::new("show", "Shows a picture.", || async {
+            vec![Content::image(b"png", "image/png"), Content::text("a picture")]
+        }))
         .resource(Resource::new("test://text", || async { "plain" }).name("text").mime_type("text/plain").size(5))
         .resource(Resource::new("test://bytes", || async { vec![0_u8, 255] }).mime_type("image/png"))
         .resource(Resource::new("test://broken", || async { Err::<String, HandlerError>(Internal.into()) }))
@@ -184,12 +181,11 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             .list(|| async { vec![ResourceDescription::new("test://items/1", "item 1")] })
             .complete("id", Completion::fixed(["1", "2"])),
         )
-        .tool(Tool::new("count", || async { Json(vec![1, 2, 3]) }).title("Count").description("Counts."))
-        .tool(Tool::new("media", || async { media() }).description("Shows blocks that not every revision has."))
-        .tool(
-            Tool::new("chart", || async { (Json(Said { said: "up".into() }), vec![Content::text("It goes up.")]) })
-                .description("Draws."),
-        )
+        .tool(Tool::new("count", "Counts.", || async { Json(vec![1, 2, 3]) }).title("Count"))
+        .tool(Tool::new("media", "Shows blocks that not every revision has.", || async { media() }))
+        .tool(Tool::new("chart", "Draws.", || async {
+            (Json(Said { said: "up".into() }), vec![Content::text("It goes up.")])
+        }))
         .prompt(
             Prompt::new("analyze", |Code { code, .. }: Code| async move { format!("Analyze {code}") })
                 .version("v1")

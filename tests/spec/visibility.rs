@@ -20,8 +20,8 @@ fn endpoint() -> Endpoint {
     Endpoint::new(|_| {
         let text = |_: BTreeMap<String, String>| async { "text" };
         McpServer::builder("s", "1")
-            .tool(Tool::new("open", || async {}).description("d"))
-            .tool(Tool::new("shut", || async {}).description("d").visible_if(is_admin))
+            .tool(Tool::new("open", "d", || async {}))
+            .tool(Tool::new("shut", "d", || async {}).visible_if(is_admin))
             .resource(Resource::new("a://shut", || async { "text" }).visible_if(is_admin))
             .resource_template(ResourceTemplate::new("b://{x}", text).visible_if(is_admin))
             .prompt(

@@ -164,7 +164,7 @@ fn a_step_may_ask() {
 /// An explicit tool replaces a workflow. A workflow without a description is rejected by its key.
 #[test]
 fn workflows_are_checked() {
-    let tool = Tool::new("run_grow", || async { "the tool" }).description("Is no workflow.");
+    let tool = Tool::new("run_grow", "Is no workflow.", || async { "the tool" });
     let server = McpServer::builder("s", "1").workflow(workflow()).tool(tool).build();
     assert!(server.is_ok());
     for description in ["", " "] {

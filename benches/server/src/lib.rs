@@ -13,24 +13,26 @@ pub mod arguments;
 
 use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Slug, Translation, Weather};
 
-type Make = fn(&'static str) -> Tool;
+type Make = fn(&'static str, &'static str) -> Tool;
 
 static ELEVEN: [(&str, &str, Make); 11] = [
-    ("add", "Adds two numbers.", |name| Tool::new(name, async |Addition { a, b }| (a + b).to_string())),
-    ("echo", "Says what it is told.", |name| Tool::new(name, async |Echo { text }| text)),
-    ("get-weather", "The weather in a city, now.", |name| Tool::new(name, done::<Weather>)),
-    ("search-documents", "Finds documents by the words in them, the best first.", |name| {
-        Tool::new(name, done::<Search>)
+    ("add", "Adds two numbers.", |name, about| Tool::new(name, about, async |Addition { a, b }| (a + b).to_string())),
+    ("echo", "Says what it is told.", |name, about| Tool::new(name, about, async |Echo { text }| text)),
+    ("get-weather", "The weather in a city, now.", |name, about| Tool::new(name, about, done::<Weather>)),
+    ("search-documents", "Finds documents by the words in them, the best first.", |name, about| {
+        Tool::new(name, about, done::<Search>)
     }),
-    ("read-document", "The text of one document.", |name| Tool::new(name, done::<Slug>)),
-    ("save-document", "Stores a document, in the place of one with the same slug.", |name| {
-        Tool::new(name, done::<Document>)
+    ("read-document", "The text of one document.", |name, about| Tool::new(name, about, done::<Slug>)),
+    ("save-document", "Stores a document, in the place of one with the same slug.", |name, about| {
+        Tool::new(name, about, done::<Document>)
     }),
-    ("delete-document", "Removes a document.", |name| Tool::new(name, done::<Slug>)),
-    ("convert-currency", "What an amount is in another currency.", |name| Tool::new(name, done::<Conversion>)),
-    ("create-event", "Puts an event into the calendar.", |name| Tool::new(name, done::<Event>)),
-    ("translate", "A text in another language.", |name| Tool::new(name, done::<Translation>)),
-    ("average", "The mean of some numbers.", |name| Tool::new(name, done::<Numbers>)),
+    ("delete-document", "Removes a document.", |name, about| Tool::new(name, about, done::<Slug>)),
+    ("convert-currency", "What an amount is in another currency.", |name, about| {
+        Tool::new(name, about, done::<Conversion>)
+    }),
+    ("create-event", "Puts an event into the calendar.", |name, about| Tool::new(name, about, done::<Event>)),
+    ("translate", "A text in another language.", |name, about| Tool::new(name, about, done::<Translation>)),
+    ("average", "The mean of some numbers.", |name, about| Tool::new(name, about, done::<Numbers>)),
 ];
 
 async fn done<Arguments>(_: Arguments) -> &'static str {
@@ -69,9 +71,7 @@ fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
     let megabyte = Resource::new("bench://megabyte", async || MEGABYTE.as_str());
     let server = McpServer::builder("bench", "1.0.0").resource(megabyte.name("Megabyte").mime_type("text/plain"));
     let tools = ELEVEN.iter().cycle().zip(names);
-    tools
-        .fold(server, |server, ((_, description, make), name)| server.tool(make(name).description(*description)))
-        .build()
+    tools.fold(server, |server, ((_, description, make), name)| server.tool(make(name, description))).build()
 }
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {

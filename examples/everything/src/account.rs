@@ -17,9 +17,8 @@ struct UserData {
 /// `get-user-data`. An endpoint with a validator rejects requests without a token. This endpoint has a validator only if `MCP_AUTH`
 /// is set, so the tool handles the case without a caller.
 pub(crate) fn tool() -> Tool {
-    Tool::new("get-user-data", user_data)
+    Tool::new("get-user-data", "Fetches data for the authenticated user", user_data)
         .title("Your data")
-        .description("Fetches data for the authenticated user")
         .read_only()
         .closed_world()
 }

@@ -1,9 +1,10 @@
 //! Tools and prompts that ask the client and continue with the answer: fixtures of the conformance suite.
 
-use edge_mcp::{Context, HandlerError, Prompt, PromptMessage, Tool};
-use edge_mcp::{Elicited, Sampling};
+use edge_mcp::{Context, Elicited, HandlerError, Prompt, PromptMessage, Sampling, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::conformance::FIXTURE;
 
 #[derive(Deserialize, JsonSchema)]
 struct Name {
@@ -97,19 +98,23 @@ async fn declared(cx: Context) -> Result<String, HandlerError> {
 
 pub(crate) fn tools() -> Vec<Tool> {
     [
-        Tool::new("test_input_required_result_elicitation", name),
-        Tool::new("test_input_required_result_sampling", capital),
-        Tool::new("test_input_required_result_list_roots", folders),
-        Tool::new("test_input_required_result_request_state", remembered),
-        Tool::new("test_input_required_result_multiple_inputs", several),
-        Tool::new("test_input_required_result_multi_round", rounds),
-        Tool::new("test_input_required_result_tampered_state", remembered),
-        Tool::new("test_input_required_result_capabilities", declared),
-        Tool::new("test_missing_capability", capital),
-        Tool::new("test_streaming_elicitation", name),
-        Tool::new("test_x_mcp_header", |Place { region }: Place| async move { format!("Looking in {region:?}") }),
+        Tool::new("test_input_required_result_elicitation", FIXTURE, name),
+        Tool::new("test_input_required_result_sampling", FIXTURE, capital),
+        Tool::new("test_input_required_result_list_roots", FIXTURE, folders),
+        Tool::new("test_input_required_result_request_state", FIXTURE, remembered),
+        Tool::new("test_input_required_result_multiple_inputs", FIXTURE, several),
+        Tool::new("test_input_required_result_multi_round", FIXTURE, rounds),
+        Tool::new("test_input_required_result_tampered_state", FIXTURE, remembered),
+        Tool::new("test_input_required_result_capabilities", FIXTURE, declared),
+        Tool::new("test_missing_capability", FIXTURE, capital),
+        Tool::new("test_streaming_elicitation", FIXTURE, name),
+        Tool::new(
+            "test_x_mcp_header",
+            FIXTURE,
+            |Place { region }: Place| async move { format!("Looking in {region:?}") },
+        ),
     ]
-    .map(|tool| tool.description("A fixture of the conformance suite.").read_only())
+    .map(Tool::read_only)
     .into()
 }
 
@@ -119,5 +124,5 @@ async fn context(cx: Context) -> Result<String, HandlerError> {
 }
 
 pub(crate) fn prompt() -> Prompt {
-    Prompt::new("test_input_required_result_prompt", context).description("A fixture of the conformance suite.")
+    Prompt::new("test_input_required_result_prompt", context).description(FIXTURE)
 }

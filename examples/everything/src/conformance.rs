@@ -37,6 +37,9 @@ async fn logging(cx: Context) -> &'static str {
     "Done"
 }
 
+/// The description of each item.
+pub(crate) const FIXTURE: &str = "A fixture of the conformance suite.";
+
 async fn failing() -> Result<String, HandlerError> {
     Err(HandlerError::new("This tool intentionally returns an error for testing"))
 }
@@ -44,21 +47,21 @@ async fn failing() -> Result<String, HandlerError> {
 pub(crate) fn tools() -> Vec<Tool> {
     let embedded = || async { note("test://embedded-resource", "This is an embedded resource content.") };
     [
-        Tool::new("test_simple_text", || async { "This is a simple text response for testing." }),
-        Tool::new("test_image_content", || async { Content::image(PIXEL, "image/png") }),
-        Tool::new("test_audio_content", || async { Content::audio(SILENCE, "audio/wav") }),
-        Tool::new("test_embedded_resource", embedded),
-        Tool::new("test_multiple_content_types", || async { mixed() }),
-        Tool::new("test_error_handling", failing),
-        Tool::new("test_tool_with_progress", progress),
-        Tool::new("test_tool_with_logging", logging),
-        Tool::new("test_logging_tool", logging),
+        Tool::new("test_simple_text", FIXTURE, || async { "This is a simple text response for testing." }),
+        Tool::new("test_image_content", FIXTURE, || async { Content::image(PIXEL, "image/png") }),
+        Tool::new("test_audio_content", FIXTURE, || async { Content::audio(SILENCE, "audio/wav") }),
+        Tool::new("test_embedded_resource", FIXTURE, embedded),
+        Tool::new("test_multiple_content_types", FIXTURE, || async { mixed() }),
+        Tool::new("test_error_handling", FIXTURE, failing),
+        Tool::new("test_tool_with_progress", FIXTURE, progress),
+        Tool::new("test_tool_with_logging", FIXTURE, logging),
+        Tool::new("test_logging_tool", FIXTURE, logging),
     ]
     .into_iter()
-    .chain([Tool::with_schema("json_schema_2020_12_tool", &contact(), None, |contact: Value| async move {
+    .chain([Tool::with_schema("json_schema_2020_12_tool", FIXTURE, &contact(), None, |contact: Value| async move {
         contact.to_string()
     })])
-    .map(|tool| tool.description("A fixture of the conformance suite.").read_only())
+    .map(Tool::read_only)
     .collect()
 }
 
@@ -95,7 +98,7 @@ pub(crate) fn resources() -> Vec<Resource> {
         Resource::new("test://static-text", text).name("static-text").mime_type("text/plain"),
         Resource::new("test://static-binary", || async { PIXEL.to_vec() }).name("static-binary").mime_type("image/png"),
     ]
-    .map(|resource| resource.description("A fixture of the conformance suite."))
+    .map(|resource| resource.description(FIXTURE))
     .into()
 }
 
@@ -106,7 +109,7 @@ pub(crate) fn template() -> ResourceTemplate {
     };
     ResourceTemplate::new("test://template/{id}/data", read)
         .name("template")
-        .description("A fixture of the conformance suite.")
+        .description(FIXTURE)
         .mime_type("application/json")
 }
 
@@ -137,6 +140,6 @@ pub(crate) fn prompts() -> Vec<Prompt> {
         Prompt::new("test_prompt_with_embedded_resource", embedded).argument(required("resourceUri")),
         Prompt::new("test_prompt_with_image", picture),
     ]
-    .map(|prompt| prompt.description("A fixture of the conformance suite."))
+    .map(|prompt| prompt.description(FIXTURE))
     .into()
 }

@@ -27,9 +27,8 @@ struct Contact {
 
 /// `collectContactInfo`. If the client cannot be asked, `?` returns the error of the library.
 pub(crate) fn tool() -> Tool {
-    Tool::new("collectContactInfo", collect)
+    Tool::new("collectContactInfo", "Collects user contact information through elicitation", collect)
         .title("Contact information")
-        .description("Collects user contact information through elicitation")
         .read_only()
 }
 

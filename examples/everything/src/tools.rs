@@ -40,36 +40,34 @@ struct Count {
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![
-        Tool::new("hello", || async { "Hello" })
-            .title("Hello")
-            .description("Takes nothing, and gives text.")
-            .read_only(),
-        Tool::new("add", |Sum { a, b }: Sum| async move { Json(Total { total: a + b }) })
-            .title("Addition")
-            .description("Takes two numbers, and gives an object.")
-            .read_only()
-            .idempotent()
-            .closed_world(),
-        Tool::new("count", |Count { to }: Count| async move { Json((1..=to).collect::<Vec<_>>()) })
-            .title("Count")
-            .description("Gives a list, which older clients get as a member of an object.")
-            .read_only(),
-        Tool::new("blocks", || async { blocks() })
-            .title("Blocks")
-            .description("Gives a block of every kind.")
-            .read_only(),
-        Tool::new("whoami", whoami).title("Who am I").description("Says what is known of the caller.").read_only(),
-        Tool::new("work", work).title("Work").description("Tells how far it has come, while it works.").read_only(),
-        Tool::new("linger", linger)
+        Tool::new("hello", "Takes nothing, and gives text.", || async { "Hello" }).title("Hello").read_only(),
+        Tool::new("add", "Takes two numbers, and gives an object.", |Sum { a, b }: Sum| async move {
+            Json(Total { total: a + b })
+        })
+        .title("Addition")
+        .read_only()
+        .idempotent()
+        .closed_world(),
+        Tool::new(
+            "count",
+            "Gives a list, which older clients get as a member of an object.",
+            |Count { to }: Count| async move { Json((1..=to).collect::<Vec<_>>()) },
+        )
+        .title("Count")
+        .read_only(),
+        Tool::new("blocks", "Gives a block of every kind.", || async { blocks() }).title("Blocks").read_only(),
+        Tool::new("whoami", "Says what is known of the caller.", whoami).title("Who am I").read_only(),
+        Tool::new("work", "Tells how far it has come, while it works.", work).title("Work").read_only(),
+        Tool::new("linger", "Waits until nobody waits for it.", linger)
             .title("Linger")
-            .description("Waits until nobody waits for it.")
             .deadline(Duration::from_mins(1))
             .read_only(),
-        Tool::new("fail", || async { Err::<String, _>(HandlerError::new("This tool always fails. Call another.")) })
-            .title("Fail")
-            .description("Fails, and says so.")
-            .destructive()
-            .open_world(),
+        Tool::new("fail", "Fails, and says so.", || async {
+            Err::<String, _>(HandlerError::new("This tool always fails. Call another."))
+        })
+        .title("Fail")
+        .destructive()
+        .open_world(),
     ]
 }
 

@@ -32,16 +32,17 @@ pub(crate) fn at(place: &str) -> &'static str {
 
 /// `get-weather`, with all metadata that a tool can have.
 pub(crate) fn tool() -> Tool {
-    Tool::new("get-weather", |Place { location }: Place| async move { Json(Weather { weather: at(&location) }) })
-        .title("Weather Lookup")
-        .description("Get current weather for a location")
-        .annotated_title("Weather Lookup")
-        .read_only()
-        .additive()
-        .idempotent()
-        .open_world()
-        .meta("version", "1.0.0")
-        .meta("category", "weather")
+    Tool::new("get-weather", "Get current weather for a location", |Place { location }: Place| async move {
+        Json(Weather { weather: at(&location) })
+    })
+    .title("Weather Lookup")
+    .annotated_title("Weather Lookup")
+    .read_only()
+    .additive()
+    .idempotent()
+    .open_world()
+    .meta("version", "1.0.0")
+    .meta("category", "weather")
 }
 
 /// The resource `weather://current`.

@@ -46,14 +46,13 @@ impl Failure {
                 limit.as_secs()
             ),
             Self::Status(401 | 403, _) => {
-                "The model's endpoint rejected this server's key. The operator of this server \
-                                           has to fix it. A retry does not help."
+                "The model's endpoint rejected this server's key. The operator of this server has to fix it. A retry does not help."
                     .into()
             }
             Self::Status(429, _) => "The model's endpoint is overloaded. Try again in a minute.".into(),
             Self::Status(408 | 500.., _) | Self::Unreachable(_) => format!("The model cannot be reached. {LATER}"),
-            Self::Status(..) => "The model's endpoint rejected the request. Ask for less at once. If that does not \
-                                 help, the operator of this server finds the reason in its log."
+            Self::Status(..) => "The model's endpoint rejected the request. Ask for less at once. If that does not help, the operator of \
+                                 this server finds the reason in its log."
                 .into(),
             Self::TooLarge | Self::Broken(_) => {
                 format!("The model gave an answer that cannot be used. Rephrase the question. {LATER}")

@@ -28,11 +28,13 @@ use self::offered::{Offered, offered, wire_name};
 use super::agent::{Agent, AgentReply};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::limits::AGENT_SECONDS;
+use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::Text;
 
 /// The tool's deadline is later than the agent's time limit by this time, so that the agent can report its own timeout.
 const GRACE: Duration = Duration::from_secs(5);
+/// The longest time for an answer.
+const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.as_secs());
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
@@ -48,7 +50,7 @@ type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
 ///     .instructions("Answer in one sentence. Look up every time that you name.")
 ///     .tools(["collection-times"])
 ///     .read_only();
-/// let times = Tool::new("collection-times", || async { "On weekdays at five." }).description("When parcels are collected.");
+/// let times = Tool::new("collection-times", "When parcels are collected.", || async { "On weekdays at five." });
 /// let server = McpServer::builder("parcels", "1.0.0").tool(times).agent(clerk).build()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -99,7 +101,7 @@ impl ChatAgent {
     /// Sets the time limit for one answer with all its rounds: 60 s by default, at most 295 s.
     #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
-        self.time_limit = time.min(Duration::from_secs(295));
+        self.time_limit = time.min(LONGEST);
         self
     }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 pub(crate) fn tools() -> [Tool; 5] {
     let number = json!({ "type": "number", "minimum": 1, "multipleOf": 0.01 });
     [
-        Tool::new("paint", paint).description("Takes colours."),
-        Tool::new("calculate", calculate).description("Takes an expression."),
+        Tool::new("paint", "Takes colours.", paint),
+        Tool::new("calculate", "Takes an expression.", calculate),
         taking("take", &json!({})),
         taking("take_number", &number),
         taking("take_unique", &json!({ "type": "array", "uniqueItems": true })),
@@ -20,7 +20,7 @@ pub(crate) fn tools() -> [Tool; 5] {
 /// The tool `name`, whose argument `value` has the schema `value`.
 fn taking(name: &'static str, value: &Value) -> Tool {
     let schema = json!({ "type": "object", "properties": { "value": value } });
-    Tool::with_schema(name, &schema, None, async |_: IgnoredAny| "taken").description("Takes a value.")
+    Tool::with_schema(name, "Takes a value.", &schema, None, async |_: IgnoredAny| "taken")
 }
 
 /// Documented variants become alternatives of a `oneOf`, one for each.

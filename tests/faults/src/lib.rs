@@ -40,17 +40,17 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     costly::tools()
         .into_iter()
         .fold(builder, McpServerBuilder::tool)
-        .tool(Tool::new("memory", memory::memory).description("Reports the memory that is used."))
-        .tool(Tool::new("match_patterns", patterns::match_patterns).description("Matches texts with patterns."))
+        .tool(Tool::new("memory", "Reports the memory that is used.", memory::memory))
+        .tool(Tool::new("match_patterns", "Matches texts with patterns.", patterns::match_patterns))
         .tool(holding("hold", HOLD))
         .tool(holding("linger", LINGER))
-        .tool(Tool::new("echo", echo).description("Says what it is told."))
-        .tool(Tool::new("wait", wait).description("Waits."))
-        .tool(Tool::new("large", large).description("Answers with much."))
-        .tool(Tool::new("tell", tell).description("Tells how far it has come, at once, and waits."))
-        .tool(Tool::new("break", break_now).description("Breaks at once."))
-        .tool(Tool::new("break_later", break_later).description("Waits, and breaks."))
-        .tool(Tool::new("break_telling", break_telling).description("Tells how far it has come, waits, and breaks."))
+        .tool(Tool::new("echo", "Says what it is told.", echo))
+        .tool(Tool::new("wait", "Waits.", wait))
+        .tool(Tool::new("large", "Answers with much.", large))
+        .tool(Tool::new("tell", "Tells how far it has come, at once, and waits.", tell))
+        .tool(Tool::new("break", "Breaks at once.", break_now))
+        .tool(Tool::new("break_later", "Waits, and breaks.", break_later))
+        .tool(Tool::new("break_telling", "Tells how far it has come, waits, and breaks.", break_telling))
         .resource(Resource::new("faults://break", || async { broken("panic") }))
         .prompt(Prompt::new("break", || async { broken("panic") }))
         .build()
@@ -81,7 +81,7 @@ const HOLD: Duration = Duration::from_secs(3);
 const LINGER: Duration = Duration::from_mins(1);
 
 fn holding(name: &'static str, deadline: Duration) -> Tool {
-    Tool::with_schema(name, &json!({ "type": "object" }), None, hold).description("Never ends.").deadline(deadline)
+    Tool::with_schema(name, "Never ends.", &json!({ "type": "object" }), None, hold).deadline(deadline)
 }
 
 /// Reports progress, if that is asked for, and waits until its deadline. It keeps nothing of its arguments.
