@@ -157,6 +157,7 @@ pub use call::result::{IntoToolResult, Json, ToolResult};
 pub use call::roots::Root;
 pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
+pub use call::state::MissingState;
 pub use call::step::Step;
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits};

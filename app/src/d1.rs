@@ -1,5 +1,6 @@
 //! The store in D1, with a full-text index (SQLite's FTS5) that triggers keep up to date.
 
+use async_trait::async_trait;
 use worker::js_sys::Array;
 use worker::wasm_bindgen::JsCast;
 use worker::{D1Database, D1Type};
@@ -62,6 +63,7 @@ fn match_any(query: &str) -> String {
     words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ")
 }
 
+#[async_trait(?Send)]
 impl Store for D1Store {
     async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError> {
         let expression = match_any(query);

@@ -8,14 +8,18 @@ use worker::Env;
 use crate::d1::D1Store;
 use crate::librarian::Librarian;
 use crate::server::server;
+use crate::store::Documents;
 
 edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let unbound =
         |_| ConfigError::new("DB", "is not bound: [[d1_databases]] in wrangler.toml names a database of this name");
-    let store = Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?));
-    let librarian = Librarian::from_environment(env)?;
+    let documents = Documents(Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?)));
     let resource = ProtectedResource::local().name("Knowledge base");
-    Ok(Endpoint::new(move |_| server(&store, librarian.as_ref())).resource(resource).configured(env))
+    Ok(Endpoint::new(server)
+        .state(documents)
+        .state(Librarian::from_environment(env)?)
+        .resource(resource)
+        .configured(env))
 }

@@ -1,18 +1,17 @@
 //! The workflow `ingest`: stores many documents at once, all of them or none.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
-use crate::store::{Outage, Store, StoreError};
+use crate::store::{Documents, Outage, StoreError};
 use crate::tools::Saved;
 
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct Documents {
+pub(crate) struct Ingest {
     /// The documents: all of them are stored, or none
     #[schemars(length(min = 1, max = 100))]
     documents: Vec<Document>,
@@ -24,23 +23,18 @@ pub(crate) struct Ingested {
     documents: Vec<Saved>,
 }
 
-/// Returns the workflow. It saves into `store`.
-pub(crate) fn ingest<S: Store>(store: &Rc<S>) -> Workflow {
+/// Returns the workflow.
+pub(crate) fn ingest() -> Workflow {
     const DESCRIPTION: &str =
         "Creates many documents, or replaces those that have their slugs. All of them are stored or none.";
-    let store = store.clone();
-    let run = move |documents: Documents, cx: Context| run(store.clone(), documents, cx);
     Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
 }
 
-async fn run<S: Store>(
-    store: Rc<S>,
-    Documents { documents }: Documents,
-    cx: Context,
-) -> Result<Json<Ingested>, HandlerError> {
+async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>, HandlerError> {
+    let stored = cx.state::<Documents>()?;
     let slugs: Vec<_> = documents.iter().map(|document| &document.slug).collect();
     cx.step("check", &slugs, async || check(&slugs)).await?;
-    cx.step("store", &slugs, async || Ok(save(&*store, &documents).await?)).await?;
+    cx.step("store", &slugs, async || Ok(save(&stored, &documents).await?)).await?;
     Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
 }
 
@@ -57,9 +51,9 @@ fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
 }
 
 /// Saves the documents, at the second attempt if the database does not answer the first. Saving twice has no further effect.
-async fn save<S: Store>(store: &S, documents: &[Document]) -> Result<(), StoreError> {
-    match store.save(documents).await {
-        Err(StoreError { outage: Outage::Unavailable, .. }) => store.save(documents).await,
+async fn save(stored: &Documents, documents: &[Document]) -> Result<(), StoreError> {
+    match stored.save(documents).await {
+        Err(StoreError { outage: Outage::Unavailable, .. }) => stored.save(documents).await,
         saved => saved,
     }
 }

@@ -1,14 +1,12 @@
 //! The prompts of the knowledge base.
 
-use std::rc::Rc;
-
-use edge_mcp::{Content, HandlerError, Prompt, PromptMessage, PromptResult, ResourceContents};
+use edge_mcp::{Content, Context, HandlerError, Prompt, PromptMessage, PromptResult, ResourceContents};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::document::{Document, MARKDOWN, Slug};
 use crate::scopes;
-use crate::store::{Hit, Store, with_store};
+use crate::store::{Documents, Hit};
 
 /// The most documents in one prompt. More would fill the context of a model without helping it.
 const MAX_DOCUMENTS: u32 = 3;
@@ -27,8 +25,8 @@ struct Code {
 }
 
 /// `answer-from-documents`: a question with the documents that match it best.
-pub(crate) fn answer_from_documents<S: Store>(store: &Rc<S>) -> Prompt {
-    Prompt::new("answer-from-documents", with_store(store, answer))
+pub(crate) fn answer_from_documents() -> Prompt {
+    Prompt::new("answer-from-documents", answer)
         .title("Answer from documents")
         .description("Answers a question from the documents that fit it best, and names them.")
         .scopes([scopes::READ])
@@ -44,10 +42,11 @@ pub(crate) fn analyze_code() -> [Prompt; 2] {
     ]
 }
 
-async fn answer<S: Store>(store: Rc<S>, Question { question }: Question) -> Result<PromptResult, HandlerError> {
+async fn answer(Question { question }: Question, cx: Context) -> Result<PromptResult, HandlerError> {
+    let documents = cx.state::<Documents>()?;
     let mut messages = Vec::new();
-    for Hit { slug, .. } in store.search(&question, MAX_DOCUMENTS).await? {
-        if let Some(document) = store.read(&Slug::try_from(slug)?).await? {
+    for Hit { slug, .. } in documents.search(&question, MAX_DOCUMENTS).await? {
+        if let Some(document) = documents.read(&Slug::try_from(slug)?).await? {
             messages.push(PromptMessage::user(embedded(document)));
         }
     }

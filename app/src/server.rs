@@ -1,22 +1,19 @@
 //! The knowledge base as an MCP server: tools, documents as resources, and prompts.
 
-use std::rc::Rc;
-
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, McpServer, Tool};
+use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
 use crate::prompts::{analyze_code, answer_from_documents};
 use crate::resources::documents;
 use crate::scopes;
-use crate::store::Store;
 use crate::tools::{read_document, save_document, search_documents};
 
-/// Builds the server. Without a `librarian`, `ask_librarian` is not served and the log says why.
-pub(crate) fn server<S: Store>(store: &Rc<S>, librarian: Option<&Librarian>) -> Result<McpServer, BuildError> {
+/// Builds the server. Without a librarian, `ask_librarian` is not served and the log says why.
+pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
-    let ingest = Tool::of_workflow(ingest(store)).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
+    let ingest = Tool::of_workflow(ingest()).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
@@ -24,15 +21,15 @@ pub(crate) fn server<S: Store>(store: &Rc<S>, librarian: Option<&Librarian>) -> 
             "A knowledge base of Markdown documents. Search it before you answer, read the documents that fit, and name \
              them. Save what is worth keeping as a document of its own.",
         )
-        .tool(search_documents(store))
-        .tool(read_document(store))
-        .tool(save_document(store))
+        .tool(search_documents())
+        .tool(read_document())
+        .tool(save_document())
         .tool(ingest)
-        .resource_template(documents(store))
-        .prompt(answer_from_documents(store))
+        .resource_template(documents())
+        .prompt(answer_from_documents())
         .prompt(analyze_first)
         .prompt(analyze_second);
-    let server = match librarian {
+    let server = match &*request.state::<Option<Librarian>>()? {
         Some(librarian) => server.tool(Tool::of_agent(librarian.agent()).scopes([scopes::READ])),
         None => server.warn(Librarian::missing()),
     };

@@ -1,8 +1,9 @@
 //! The storage of documents, as a trait: D1 implements it in the Worker, memory in tests.
 
-use std::future::Future;
+use std::ops::Deref;
 use std::rc::Rc;
 
+use async_trait::async_trait;
 use edge_mcp::HandlerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,25 +57,31 @@ impl From<StoreError> for HandlerError {
 }
 
 /// Stores documents.
-pub(crate) trait Store: 'static {
+#[async_trait(?Send)]
+pub(crate) trait Store {
     /// Returns at most `limit` documents that contain a word of `query`, best match first. No character or word of `query` is
     /// an operator.
-    fn search(&self, query: &str, limit: u32) -> impl Future<Output = Result<Vec<Hit>, StoreError>>;
+    async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError>;
 
     /// Returns the document named `slug`, or `None`.
-    fn read(&self, slug: &Slug) -> impl Future<Output = Result<Option<Document>, StoreError>>;
+    async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError>;
 
     /// Creates or replaces documents and their index entries: all of them, or none.
-    fn save(&self, documents: &[Document]) -> impl Future<Output = Result<(), StoreError>>;
+    async fn save(&self, documents: &[Document]) -> Result<(), StoreError>;
 
     /// Returns slug and title of every document, sorted by slug.
-    fn list(&self) -> impl Future<Output = Result<Vec<(Slug, String)>, StoreError>>;
+    async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError>;
 }
 
-/// Turns a function of a store and arguments into a handler of arguments.
-pub(crate) fn with_store<S, A, F>(store: &Rc<S>, handler: fn(Rc<S>, A) -> F) -> impl Fn(A) -> F + use<S, A, F> {
-    let store = store.clone();
-    move |arguments| handler(store.clone(), arguments)
+/// The documents that all requests share.
+pub(crate) struct Documents(pub(crate) Rc<dyn Store>);
+
+impl Deref for Documents {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +90,8 @@ pub(crate) mod memory {
 
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
+
+    use async_trait::async_trait;
 
     use super::{Document, Hit, Outage, Slug, Store, StoreError};
 
@@ -109,6 +118,7 @@ pub(crate) mod memory {
         }
     }
 
+    #[async_trait(?Send)]
     impl Store for MemoryStore {
         async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError> {
             self.check()?;

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use edge_mcp::Endpoint;
 use serde_json::{Value, json};
 
+use crate::librarian::Librarian;
 use crate::server::server;
-use crate::store::Outage;
 use crate::store::memory::MemoryStore;
+use crate::store::{Documents, Outage};
 
 #[allow(unreachable_pub)]
 #[path = "../../tests/spec/fake_model.rs"]
@@ -20,11 +21,14 @@ mod librarian;
 #[path = "../../tests/spec/network.rs"]
 mod network;
 
+fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
+    Endpoint::new(server).state(Documents(store.clone())).state(librarian).without_auth()
+}
+
 /// tools/list changes only together with its golden file.
 #[test]
 fn tools_are_published_as_before() {
-    let store = Rc::new(MemoryStore::default());
-    let endpoint = Endpoint::new(move |_| server(&store, None)).without_auth();
+    let endpoint = endpoint(&Rc::default(), None);
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
@@ -47,9 +51,7 @@ impl KnowledgeBase {
     }
 
     fn request(&self, method: &str, params: Value) -> Value {
-        let store = self.store.clone();
-        let endpoint = Endpoint::new(move |_| server(&store, None)).without_auth();
-        golden::ask(&endpoint, method, &params)
+        golden::ask(&endpoint(&self.store, None), method, &params)
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Value {

@@ -1,14 +1,12 @@
 //! The tools for single documents: search, read and save.
 
-use std::rc::Rc;
-
-use edge_mcp::{HandlerError, Json, Tool};
+use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
 use crate::scopes;
-use crate::store::{Hit, MAX_QUERY_CHARACTERS, Store, with_store};
+use crate::store::{Documents, Hit, MAX_QUERY_CHARACTERS};
 
 /// The name of the tool that searches documents.
 pub(crate) const SEARCH_DOCUMENTS: &str = "search-documents";
@@ -59,11 +57,11 @@ impl From<&Document> for Saved {
 }
 
 /// `search-documents`
-pub(crate) fn search_documents<S: Store>(store: &Rc<S>) -> Tool {
+pub(crate) fn search_documents() -> Tool {
     Tool::new(
         SEARCH_DOCUMENTS,
         "Finds the documents in which the words of a query occur, best first, with a passage of each.",
-        with_store(store, search),
+        search,
     )
     .title("Search documents")
     .scopes([scopes::READ])
@@ -72,8 +70,8 @@ pub(crate) fn search_documents<S: Store>(store: &Rc<S>) -> Tool {
 }
 
 /// `read-document`
-pub(crate) fn read_document<S: Store>(store: &Rc<S>) -> Tool {
-    Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", with_store(store, read))
+pub(crate) fn read_document() -> Tool {
+    Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", read)
         .title("Read a document")
         .scopes([scopes::READ])
         .read_only()
@@ -81,8 +79,8 @@ pub(crate) fn read_document<S: Store>(store: &Rc<S>) -> Tool {
 }
 
 /// `save-document`
-pub(crate) fn save_document<S: Store>(store: &Rc<S>) -> Tool {
-    Tool::new("save-document", "Creates a document, or replaces the one that has this slug.", with_store(store, save))
+pub(crate) fn save_document() -> Tool {
+    Tool::new("save-document", "Creates a document, or replaces the one that has this slug.", save)
         .title("Save a document")
         .scopes([scopes::WRITE])
         .destructive()
@@ -90,17 +88,18 @@ pub(crate) fn save_document<S: Store>(store: &Rc<S>) -> Tool {
         .closed_world()
 }
 
-async fn search<S: Store>(store: Rc<S>, Search { query, limit }: Search) -> Result<Json<Found>, HandlerError> {
-    Ok(Json(Found { documents: store.search(&query, limit).await? }))
+async fn search(Search { query, limit }: Search, cx: Context) -> Result<Json<Found>, HandlerError> {
+    let documents = cx.state::<Documents>()?;
+    Ok(Json(Found { documents: documents.search(&query, limit).await? }))
 }
 
-async fn read<S: Store>(store: Rc<S>, Read { slug }: Read) -> Result<String, HandlerError> {
-    let document = store.read(&slug).await?;
+async fn read(Read { slug }: Read, cx: Context) -> Result<String, HandlerError> {
+    let document = cx.state::<Documents>()?.read(&slug).await?;
     document.map(|document| document.text).ok_or_else(|| not_found(&slug))
 }
 
-async fn save<S: Store>(store: Rc<S>, document: Document) -> Result<Json<Saved>, HandlerError> {
-    store.save(std::slice::from_ref(&document)).await?;
+async fn save(document: Document, cx: Context) -> Result<Json<Saved>, HandlerError> {
+    cx.state::<Documents>()?.save(std::slice::from_ref(&document)).await?;
     Ok(Json(Saved::from(&document)))
 }
 

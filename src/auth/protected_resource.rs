@@ -86,6 +86,20 @@ impl ProtectedResource {
         self
     }
 
+    /// Returns this resource, with the members of `other` in place of those that are not set.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        fn either<T: Clone>(own: &[T], other: &[T]) -> Vec<T> {
+            if own.is_empty() { other.to_vec() } else { own.to_vec() }
+        }
+        Self {
+            url: self.url.clone().or_else(|| other.url.clone()),
+            authorization_servers: either(&self.authorization_servers, &other.authorization_servers),
+            scopes: either(&self.scopes, &other.scopes),
+            name: self.name.clone().or_else(|| other.name.clone()),
+            documentation: self.documentation.clone().or_else(|| other.documentation.clone()),
+        }
+    }
+
     /// Returns the metadata document for the server at `url`.
     pub(crate) fn metadata<'a>(&'a self, url: &'a SecureUrl) -> Metadata<'a> {
         Metadata {

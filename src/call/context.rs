@@ -12,6 +12,7 @@ use super::notifications::Outbox;
 use super::request_info::{PerCaller, RequestInfo};
 use super::result::ToolResult;
 use super::rounds::Rounds;
+use super::state::MissingState;
 use crate::auth::Principal;
 use crate::host::Host;
 use crate::json::{Document, JsonLimits};
@@ -217,6 +218,26 @@ impl Context {
     /// Returns the HTTP header `name`. Names are case-insensitive.
     pub fn header(&self, name: &str) -> Option<String> {
         self.of_request.request.header(name)
+    }
+
+    /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
+    ///
+    /// # Errors
+    /// [`MissingState`] names the types that the endpoint has. By `?` it becomes a [`HandlerError`].
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    ///
+    /// struct Depot {
+    ///     city: String,
+    /// }
+    ///
+    /// async fn city(cx: Context) -> Result<String, HandlerError> {
+    ///     Ok(cx.state::<Depot>()?.city.clone())
+    /// }
+    /// ```
+    pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
+        self.of_request.request.state()
     }
 
     /// Returns the value of type `T` that the [server function](RequestInfo::extend) or an earlier handler stored for

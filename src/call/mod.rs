@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `state` | values that all requests of an endpoint share |
 //! | `request_info` | the HTTP request that a server is built for |
 //! | `context` | the context of a call |
 //! | `error` | the error of a handler |
@@ -37,5 +38,6 @@ pub(crate) mod roots;
 pub(crate) mod rounds;
 pub(crate) mod sampling;
 pub(crate) mod session_required;
+pub(crate) mod state;
 pub(crate) mod step;
 pub(crate) mod step_memory;

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
 
@@ -35,17 +36,24 @@ pub struct RequestInfo {
     principal: PerCaller<Option<Rc<Principal>>>,
     was_read: Rc<Cell<bool>>,
     extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
+    state: State,
 }
 
 impl RequestInfo {
     /// Creates the request that `principal` sent, for a [`Context::native`](crate::Context::native).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
+        Self::of_endpoint(head, principal, State::default())
+    }
+
+    /// Creates the request that `principal` sent to an endpoint with this state.
+    pub(crate) fn of_endpoint(head: Rc<dyn Request>, principal: Option<Principal>, state: State) -> Self {
         let was_read = Rc::<Cell<bool>>::default();
         Self {
             head: PerCaller { data: head, was_read: was_read.clone() },
             principal: PerCaller { data: principal.map(Rc::new), was_read: was_read.clone() },
             was_read,
             extensions: Rc::default(),
+            state,
         }
     }
 
@@ -67,6 +75,35 @@ impl RequestInfo {
     /// Returns the header `name`. Case does not matter.
     pub fn header(&self, name: &str) -> Option<String> {
         self.head.read().header(name)
+    }
+
+    /// Adds a value to the state that a [`Context::native`](crate::Context::native) has. A value of a type that is there already is dropped.
+    #[must_use]
+    pub fn with_state<T: 'static>(mut self, value: T) -> Self {
+        self.state.add(value);
+        self
+    }
+
+    /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
+    ///
+    /// # Errors
+    /// [`MissingState`] names the types that the endpoint has.
+    ///
+    /// ```
+    /// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+    ///
+    /// struct Features {
+    ///     export: bool,
+    /// }
+    ///
+    /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+    ///     let server = McpServer::builder("parcels", "1.0.0");
+    ///     let export = || Tool::new("export", "Exports all parcels.", async || "done");
+    ///     if request.state::<Features>()?.export { server.tool(export()).build() } else { server.build() }
+    /// }
+    /// ```
+    pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
+        self.state.get()
     }
 
     /// Keeps `value` for the handlers of this request, which get it by its type. It replaces another value of that type.

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::auth_failure::{AuthFailure, misconfigured};
 use super::bounded_request::BoundedRequest;
+use super::choice::Choice;
 use super::http_error::HttpError;
 use super::log_line::LogLine;
 use crate::auth::claims::has_expired;
@@ -42,20 +43,20 @@ pub(super) struct Misconfiguration {
 
 /// Who may call an endpoint, and how often.
 pub(super) struct AccessControl {
-    pub authentication: Authentication,
+    pub authentication: Choice<Authentication>,
     pub resource: ProtectedResource,
     pub hierarchy: ScopeHierarchy,
-    pub rate_limiting: RateLimiting,
+    pub rate_limiting: Choice<RateLimiting>,
 }
 
 impl AccessControl {
     /// Creates the access control of an endpoint that serves no requests.
     pub(super) fn closed() -> Self {
         Self {
-            authentication: Authentication::Undecided,
+            authentication: Choice::new(Authentication::Undecided),
             resource: ProtectedResource::default(),
             hierarchy: ScopeHierarchy::default(),
-            rate_limiting: RateLimiting::Unset,
+            rate_limiting: Choice::new(RateLimiting::Unset),
         }
     }
 
@@ -80,7 +81,7 @@ impl AccessControl {
         server_url: &ServerUrl<'_>,
         host: &Rc<dyn Host>,
     ) -> Result<Option<&dyn DynValidator>, Box<HttpError>> {
-        let problem = match &self.authentication {
+        let problem = match &*self.authentication {
             Authentication::Token(validator) => {
                 let needs_url = || validator.needs_resource() || !self.resource.authorization_servers.is_empty();
                 if !needs_url() || server_url.get().is_some() {
@@ -96,7 +97,8 @@ impl AccessControl {
                  machine, at a localhost URL; to serve everybody, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
             }
             Authentication::Undecided => {
-                "the endpoint has no authentication: set a validator with `auth`, or open it with `without_auth`"
+                "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of them with commas \
+                 between, or \"none\", and call `configured`; or call `auth` or `without_auth`"
             }
             Authentication::Misconfigured(Misconfiguration { problem, is_public }) => {
                 return Err(misconfigured(host, problem, *is_public));

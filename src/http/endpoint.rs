@@ -1,22 +1,25 @@
 //! The configuration of an endpoint. `pipeline` answers its requests.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::fmt::Display;
 use std::rc::Rc;
 
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
+use super::choice::Choice;
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
-use crate::auth::{ConfigError, ProtectedResource, StateKeys, TokenValidator};
+use crate::auth::{ConfigError, Principal, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::request_info::RequestInfo;
-use crate::host::{Environment, RateLimit};
+use crate::call::state::State;
+use crate::host::{Environment, RateLimit, Request};
 use crate::protocol::description::Text;
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 
 type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
+type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;
 
 /// A server at an HTTP path, with its authentication and limits.
 ///
@@ -38,14 +41,18 @@ type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>
 pub struct Endpoint {
     pub(super) path: Text,
     pub(super) server: ServerFunction,
+    pub(super) each: Vec<EachRequest>,
+    pub(super) state: State,
     pub(super) access: AccessControl,
-    pub(super) origins: AllowedOrigins,
+    /// What the environment says about the server as a protected resource.
+    configured_resource: ProtectedResource,
+    pub(super) origins: Choice<AllowedOrigins>,
     pub(super) limits: Limits,
     pub(super) json_only: bool,
-    pub(super) has_page: bool,
+    pub(super) has_page: Choice<bool>,
     /// Whether each request writes a log line.
     pub(super) logs_requests: bool,
-    pub(super) state_keys: Rc<Result<StateKeys, ConfigError>>,
+    pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
 }
 
 impl Endpoint {
@@ -55,14 +62,102 @@ impl Endpoint {
         Self {
             path: "/mcp".into(),
             server: Box::new(server),
+            each: Vec::new(),
+            state: State::default(),
             access: AccessControl::closed(),
-            origins: AllowedOrigins::default(),
+            configured_resource: ProtectedResource::default(),
+            origins: Choice::new(AllowedOrigins::default()),
             limits: Limits::default(),
             json_only: false,
-            has_page: true,
+            has_page: Choice::new(true),
             logs_requests: true,
-            state_keys: Rc::new(StateKeys::from_text("MCP_STATE_KEY", None)),
+            state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
         }
+    }
+
+    /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
+    /// them. Each request still has its own caller, so lists, scopes and [`visible_if`](crate::Tool::visible_if) work as on other
+    /// endpoints. Handlers that capture values share them too: keep what belongs to a request in [`each`](Self::each).
+    ///
+    /// ```
+    /// use edge_mcp::{BuildError, Endpoint, McpServer, Tool};
+    ///
+    /// fn endpoint() -> Result<Endpoint, BuildError> {
+    ///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+    ///     Ok(Endpoint::of(McpServer::builder("greeter", "1.0.0").tool(greet).build()?).without_auth())
+    /// }
+    /// ```
+    pub fn of(server: McpServer) -> Self {
+        Self::new(move |_| Ok(server.clone()))
+    }
+
+    /// Runs `prepare` for each request before the server function, for what belongs to one request. If it fails, the caller gets a 503 with
+    /// a fixed text, and the cause is in the log.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, Tool};
+    ///
+    /// struct Tenant(String);
+    ///
+    /// let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
+    /// let tenant = Tool::new("tenant", "Names the tenant of the caller.", tenant);
+    /// let server = McpServer::builder("tenants", "1.0.0").tool(tenant).build()?;
+    /// let endpoint = Endpoint::of(server).each(|request: &RequestInfo| {
+    ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
+    ///     Ok(())
+    /// });
+    /// # Ok::<_, edge_mcp::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn each(mut self, prepare: impl Fn(&RequestInfo) -> Result<(), BuildError> + 'static) -> Self {
+        self.each.push(Box::new(prepare));
+        self
+    }
+
+    /// Shares `value` between all requests of the isolate. Handlers get it by its type: [`Context::state`](crate::Context::state). The
+    /// server function gets it by [`RequestInfo::state`].
+    ///
+    /// State is for bindings and configuration. Do not put anything of a request into it, nor a stub of a Durable Object, a session of a
+    /// database or the body of a response: they belong to the request that made them. A second value of the same type closes the
+    /// endpoint: every request gets a 503, and the log names the type.
+    ///
+    /// ```
+    /// use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, Tool};
+    ///
+    /// struct App {
+    ///     greeting: String,
+    /// }
+    ///
+    /// async fn greet(cx: Context) -> Result<String, HandlerError> {
+    ///     Ok(cx.state::<App>()?.greeting.clone())
+    /// }
+    ///
+    /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    ///     McpServer::builder("greeter", "1.0.0").tool(Tool::new("greet", "Says hello.", greet)).build()
+    /// }
+    ///
+    /// let endpoint = Endpoint::new(server).state(App { greeting: "Hello".into() }).without_auth();
+    /// ```
+    #[must_use]
+    pub fn state<T: 'static>(mut self, value: T) -> Self {
+        if self.state.add(value) {
+            return self;
+        }
+        let problem = format!("the state `{}` is added twice", type_name::<T>());
+        Self::closed_by(Misconfiguration { problem, is_public: false })
+    }
+
+    /// Creates the information about a request to this endpoint.
+    pub(super) fn request_info(&self, head: Rc<dyn Request>, principal: Option<Principal>) -> RequestInfo {
+        RequestInfo::of_endpoint(head, principal, self.state.clone())
+    }
+
+    /// Prepares a request, and builds its server. The server hides what the caller must not see.
+    pub(super) fn server_for(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
+        for prepare in &self.each {
+            prepare(request)?;
+        }
+        Ok((self.server)(request)?.for_caller(request))
     }
 
     /// Creates an endpoint that answers every request with 503 and the text of `error`, for a setting in which the program itself finds an
@@ -74,8 +169,9 @@ impl Endpoint {
     fn closed_by(error: Misconfiguration) -> Self {
         let problem = error.problem.clone();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        let authentication = Authentication::Misconfigured(error);
-        Self { access: AccessControl { authentication, ..AccessControl::closed() }, ..Self::new(server) }
+        let mut endpoint = Self::new(server);
+        endpoint.access.authentication.set(Authentication::Misconfigured(error));
+        endpoint
     }
 
     /// Sets the path. The default is `/mcp`.
@@ -87,7 +183,9 @@ impl Endpoint {
 
     /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the rate limit
     /// and the keys for request states. `docs/authorization.md` has a table of the variables. A wrong value is a 503 that names the
-    /// variable. If `MCP_AUTH` is not set, the endpoint keeps the validator that the program has set.
+    /// variable.
+    ///
+    /// What the program sets by other methods, before or after this call, takes precedence over the environment.
     ///
     /// ```
     /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
@@ -99,28 +197,36 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn configured(self, environment: &impl Environment) -> Self {
-        let has_auth = !matches!(self.access.authentication, Authentication::Undecided);
-        match settings::read(environment, self.access.resource.clone(), has_auth) {
+        match settings::read(environment) {
             Ok(settings) => self.with(settings),
             Err(error) => Self::misconfigured(error),
         }
     }
 
-    fn with(self, settings: Settings) -> Self {
+    fn with(mut self, settings: Settings) -> Self {
         let Settings { origins, state_keys, resource, has_page, rate_limit, callers } = settings;
-        let mut endpoint = self.allowed_origins(origins).resource(resource);
+        self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
-        endpoint.state_keys = Rc::new(state_keys);
-        endpoint.has_page = has_page.unwrap_or(endpoint.has_page);
+        self.state_keys.configure(Rc::new(state_keys));
+        if let Some(has_page) = has_page {
+            self.has_page.configure(has_page);
+        }
         if let Some(limit) = rate_limit {
-            endpoint = endpoint.rate_limit(limit);
+            self.access.rate_limiting.configure(RateLimiting::On(limit));
         }
-        match callers {
-            Callers::Unset => endpoint,
-            Callers::WithToken(validator) => endpoint.auth(validator),
-            Callers::SameMachine => endpoint.without_auth(),
-            Callers::Everybody => endpoint.open_to_the_public(),
-        }
+        // An error about callers is reported unless the program decides who may call.
+        self.access.authentication.configure(match callers {
+            Ok(Callers::Unset) => Authentication::Undecided,
+            Ok(Callers::WithToken(validator)) => Authentication::Token(Box::new(validator)),
+            Ok(Callers::SameMachine) => Authentication::Open { is_public: false },
+            Ok(Callers::Everybody) => Authentication::Open { is_public: true },
+            Err(error) => {
+                Authentication::Misconfigured(Misconfiguration { problem: error.to_string(), is_public: true })
+            }
+        });
+        self.access.resource = self.access.resource.or(&resource);
+        self.configured_resource = resource;
+        self
     }
 
     /// Requires a bearer token that `validator` accepts.
@@ -144,10 +250,12 @@ impl Endpoint {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// Sets the authentication, unless the endpoint is misconfigured: a later setting does not hide the error.
+    /// Sets the authentication, unless the endpoint is closed: a later setting does not hide the error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
-        if !matches!(self.access.authentication, Authentication::Misconfigured(_)) {
-            self.access.authentication = authentication;
+        let known = &self.access.authentication;
+        let is_closed = known.is_the_programs() && matches!(**known, Authentication::Misconfigured(_));
+        if !is_closed {
+            self.access.authentication.set(authentication);
         }
         self
     }
@@ -155,7 +263,7 @@ impl Endpoint {
     /// Sets the server's URL, the issuers of its tokens, and the scopes that they can have.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
-        self.access.resource = resource;
+        self.access.resource = resource.or(&self.configured_resource);
         self
     }
 
@@ -174,14 +282,14 @@ impl Endpoint {
     /// 429.
     #[must_use]
     pub fn rate_limit(mut self, limit: RateLimit) -> Self {
-        self.access.rate_limiting = RateLimiting::On(limit);
+        self.access.rate_limiting.set(RateLimiting::On(limit));
         self
     }
 
     /// Turns rate limits off. Without a rate limit and without this method, requests are not limited either, and a warning is logged.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
-        self.access.rate_limiting = RateLimiting::Off;
+        self.access.rate_limiting.set(RateLimiting::Off);
         self
     }
 
@@ -189,14 +297,14 @@ impl Endpoint {
     /// call.
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
-        self.origins = origins;
+        self.origins.set(origins);
         self
     }
 
     /// Sets the keys that encrypt the state of calls which ask for input. Without them, such a call fails, and the log says why.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
-        self.state_keys = Rc::new(Ok(keys));
+        self.state_keys.set(Rc::new(Ok(keys)));
         self
     }
 
@@ -214,7 +322,7 @@ impl Endpoint {
     /// needed.
     #[must_use]
     pub fn without_page(mut self) -> Self {
-        self.has_page = false;
+        self.has_page.set(false);
         self
     }
 

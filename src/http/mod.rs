@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `endpoint` | the configuration of an endpoint |
+//! | `choice` | a setting that the program or the environment makes |
 //! | `limits` | its limits on sizes |
 //! | `settings` | its configuration by environment variables |
 //! | `pipeline` | the path of a request through all checks to its answer |
@@ -34,6 +35,7 @@ mod auth_failure;
 mod authenticate;
 mod body;
 mod bounded_request;
+mod choice;
 mod cors;
 mod crash;
 mod document;

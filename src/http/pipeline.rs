@@ -122,7 +122,7 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        let is_page = self.has_page && landing::is_asked_for(head, path)?;
+        let is_page = *self.has_page && landing::is_asked_for(head, path)?;
         if path != self.path && !is_page {
             return self.answer_elsewhere(received).boxed_local().await.map(Answer::Whole);
         }
@@ -156,7 +156,7 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let document = Document::parse(&body, self.limits.json).map_err(|error| body::not_json(&body, &error))?;
         let classified = classify(document.root(), &received.head, &self.limits)?;
-        let info = RequestInfo::new(received.head.clone(), principal);
+        let info = self.request_info(received.head.clone(), principal);
         match classified {
             Classified::Nothing(era) => {
                 line.era(era);
@@ -310,7 +310,7 @@ impl Endpoint {
         Received { head, url, host, .. }: &Received<'_>,
     ) -> Result<Response<Body>, Box<HttpError>> {
         self.access.admit_anyone(&**head, url, &self.path, host).await?;
-        let server = self.build(&RequestInfo::new(head.clone(), None), None, host)?;
+        let server = self.build(&self.request_info(head.clone(), None), None, host)?;
         let own_url = self.access.server_url(url, &self.path);
         Ok(landing::answer(&server.definitions.info, &self.path, own_url.get(), &head.method()))
     }
@@ -368,7 +368,7 @@ impl Endpoint {
         id: Option<&RequestId>,
         host: &Rc<dyn Host>,
     ) -> Result<McpServer, Box<HttpError>> {
-        let server = (self.server)(info).map(|server| server.for_caller(info));
+        let server = self.server_for(info);
         for problem in server.iter().flat_map(|server| &server.definitions.warnings) {
             warning::once(host, "definition", problem);
         }
@@ -378,7 +378,7 @@ impl Endpoint {
                 RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })?;
-        match &*self.state_keys {
+        match &**self.state_keys {
             Err(problem) if server.definitions.requires_approval() => {
                 let problem = format!("a tool requires approval, and {problem}");
                 Err(misconfigured(host, &problem, true).with_id(id.cloned()))

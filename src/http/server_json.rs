@@ -10,7 +10,6 @@ use super::document;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 use super::stream::Body;
-use crate::call::request_info::RequestInfo;
 use crate::host::{Host, Request, origin_of};
 
 /// The path of the document.
@@ -29,7 +28,7 @@ impl Endpoint {
             return answer;
         }
         let is_guarded = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-        let request = RequestInfo::new(head.clone(), None);
+        let request = self.request_info(head.clone(), None);
         let server = self.build(&request, None, host)?;
         let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
         // A URL from the request's `Host` header is shown only to its sender, so caches must not store it.

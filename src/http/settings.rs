@@ -18,7 +18,7 @@ pub(super) struct Settings {
     /// Whether the landing page is served, if the environment says so.
     pub has_page: Option<bool>,
     pub rate_limit: Option<RateLimit>,
-    pub callers: Callers,
+    pub callers: Result<Callers, ConfigError>,
 }
 
 /// Who may call.
@@ -33,16 +33,11 @@ pub(super) enum Callers {
     Everybody,
 }
 
-/// Reads the settings. The variables are added to what the program has `declared` about the server.
+/// Reads the settings.
 ///
 /// # Errors
-/// A variable has a wrong value, or one that is needed is not set. `MCP_AUTH` may be unset only if `has_auth`, that is, if the program
-/// has set the authentication of the endpoint itself.
-pub(super) fn read(
-    environment: &impl Environment,
-    declared: ProtectedResource,
-    has_auth: bool,
-) -> Result<Settings, ConfigError> {
+/// A variable has a wrong value.
+pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
     if variables.get("MCP_SERVERLESS").is_some_and(|value| value != "true") {
         let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
@@ -51,10 +46,10 @@ pub(super) fn read(
     Ok(Settings {
         origins: variables.origins()?,
         state_keys: StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()),
-        resource: variables.resource(declared)?,
+        resource: variables.resource()?,
         has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
         rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
-        callers: variables.callers(has_auth)?,
+        callers: variables.callers(),
     })
 }
 
@@ -87,26 +82,15 @@ impl<E: Environment> Variables<'_, E> {
         }
     }
 
-    fn callers(&self, has_auth: bool) -> Result<Callers, ConfigError> {
+    /// Returns who may call: callers with a token that one of the validators in `MCP_AUTH` accepts or, if it is `none`, those of
+    /// `MCP_ALLOW_PUBLIC`.
+    fn callers(&self) -> Result<Callers, ConfigError> {
         let is_public = self.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
-        if has_auth && self.get("MCP_AUTH").is_none() {
-            return Ok(Callers::Unset);
-        }
-        Ok(match self.validator()? {
-            Some(validator) => Callers::WithToken(validator),
-            None if is_public => Callers::Everybody,
-            None => Callers::SameMachine,
-        })
-    }
-
-    /// The validators that MCP_AUTH names, or `None` if it is `none`.
-    fn validator(&self) -> Result<Option<AnyOf>, ConfigError> {
-        const CHOICE: &str =
-            "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
         let names = self.list("MCP_AUTH");
         match &*names {
-            [] => return Err(ConfigError::new("MCP_AUTH", format!("is not set; it {CHOICE}"))),
-            [none] if none == "none" => return Ok(None),
+            [] => return Ok(Callers::Unset),
+            [none] if none == "none" && is_public => return Ok(Callers::Everybody),
+            [none] if none == "none" => return Ok(Callers::SameMachine),
             _ => {}
         }
         let mut validators = AnyOf::new();
@@ -118,10 +102,13 @@ impl<E: Environment> Variables<'_, E> {
                 }
                 "introspection" => validators.or(self.introspection()?),
                 "jwt" => validators.or(self.jwt()?),
-                _ => return Err(ConfigError::new("MCP_AUTH", CHOICE)),
+                _ => {
+                    let problem = "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
+                    return Err(ConfigError::new("MCP_AUTH", problem));
+                }
             };
         }
-        Ok(Some(validators))
+        Ok(Callers::WithToken(validators))
     }
 
     fn introspection(&self) -> Result<Introspection, ConfigError> {
@@ -167,9 +154,9 @@ impl<E: Environment> Variables<'_, E> {
         Ok(if types.is_empty() { validator } else { validator.types(types) })
     }
 
-    /// What the program has declared of the server, with what the environment says of it.
-    fn resource(&self, declared: ProtectedResource) -> Result<ProtectedResource, ConfigError> {
-        let mut resource = declared;
+    /// Returns what the environment says about the server as a protected resource.
+    fn resource(&self) -> Result<ProtectedResource, ConfigError> {
+        let mut resource = ProtectedResource::local();
         if let Some(url) = self.get("MCP_RESOURCE") {
             resource.url = ProtectedResource::at(&url)?.url;
         }

@@ -41,9 +41,9 @@ impl Endpoint {
         host: &Rc<dyn Host>,
         answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Response<Body>>,
     ) {
-        let info = RequestInfo::new(request, None);
+        let info = self.request_info(request, None);
         // A mistake in the server is reported to its callers.
-        drop((self.server)(&info).map(|server| server.for_caller(&info)));
+        drop(self.server_for(&info));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
             warning::once(host, "warm-up", "has failed: the first answer is slow");
         }
@@ -54,8 +54,9 @@ impl Endpoint {
 fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
-    let endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
-    Endpoint { logs_requests: false, ..endpoint }
+    let mut endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
+    endpoint.logs_requests = false;
+    endpoint
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {

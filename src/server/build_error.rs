@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::call::state::MissingState;
+
 /// A definition of a server or an item that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
@@ -25,3 +27,9 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<MissingState> for BuildError {
+    fn from(error: MissingState) -> Self {
+        Self::new("server function", "server", format!("cannot run: {error}"))
+    }
+}

@@ -154,15 +154,15 @@ fn mistakes_are_refused_where_they_are_made() {
     }
 }
 
-trait RawAt {
+pub trait RawAt {
     /// Asks for a document that is no message.
     fn raw_at(self, endpoint: &Endpoint) -> Document;
 }
 
-struct Document {
+pub struct Document {
     status: u16,
     headers: http::HeaderMap,
-    body: Option<Value>,
+    pub body: Option<Value>,
 }
 
 impl Document {

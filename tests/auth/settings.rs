@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use edge_mcp::host::Environment;
-use edge_mcp::{Endpoint, Presented, Principal, TokenRefusal};
+use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
 use crate::claims::good;
 use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, basic, machine, token};
+use crate::metadata::RawAt;
 use crate::support::{Answer, Lines, NOW, legacy, post, server};
 
 const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
@@ -147,19 +148,58 @@ fn none_is_by_name_and_local() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
-/// A validator of the program's own needs no MCP_AUTH; a mistake elsewhere closes the endpoint all the same, before and after.
+/// What the program sets takes precedence over the environment, before and after `configured`. A wrong variable closes the endpoint all
+/// the same.
 #[test]
-fn a_validator_of_ones_own_stays() {
+fn the_program_takes_precedence_in_any_order() {
     async fn own(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         if presented.token() == "own" { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Invalid("other".into())) }
     }
     let new = || Endpoint::new(server).without_rate_limit();
     let ask = |endpoint: Endpoint, token: &str| legacy("ping", json!({})).at(RESOURCE).bearer(token).ask_at(&endpoint);
     let nothing = |_: &str| None;
-    assert_eq!(ask(new().auth(own).configured(&nothing), "own").status, 200);
-    assert_eq!(ask(new().auth(own).configured(&nothing), "good").status, 401);
     let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    assert_eq!(ask(new().auth(own).configured(&of_static), "good").status, 200, "what is set is done");
+    // A mistake about callers does not matter to a program that decides itself who may call.
+    let mistaken = |name: &str| (name == "MCP_AUTH").then(|| "jwt".to_owned());
+    let environments: [&dyn Fn(&str) -> Option<String>; 3] = [&nothing, &of_static, &mistaken];
+    for environment in environments {
+        let before = || new().auth(own).configured(&environment);
+        let after = || new().configured(&environment).auth(own);
+        for endpoint in [&before as &dyn Fn() -> Endpoint, &after] {
+            let statuses = ["own", "good"].map(|token| ask(endpoint(), token).status);
+            assert_eq!(statuses, [200, 401]);
+        }
+    }
+    let program = || ProtectedResource::at("https://program.example/mcp").expect("a URL").name("Program");
+    let set = |name: &str| match name {
+        "MCP_RESOURCE" => Some("https://environment.example/mcp".to_owned()),
+        "MCP_SCOPES" => Some("a b".to_owned()),
+        "MCP_AUTHORIZATION_SERVERS" => Some("https://issuer.example".to_owned()),
+        "MCP_PAGE" => Some("on".to_owned()),
+        "MCP_ALLOWED_ORIGINS" => Some("environment.example".to_owned()),
+        _ => None,
+    };
+    let own_origins = || AllowedOrigins::local().and("program.example");
+    for endpoint in [
+        new().auth(own).resource(program()).allowed_origins(own_origins()).without_page().configured(&set),
+        new().auth(own).configured(&set).resource(program()).allowed_origins(own_origins()).without_page(),
+    ] {
+        let at = "https://program.example/.well-known/oauth-protected-resource";
+        let metadata = post("").verb("GET").at(at).raw_at(&endpoint).body.expect("a document");
+        let expected = json!({
+            "resource": "https://program.example/mcp", "authorization_servers": ["https://issuer.example"],
+            "scopes_supported": ["a", "b"], "bearer_methods_supported": ["header"], "resource_name": "Program",
+        });
+        assert_eq!(metadata, expected);
+        let from = |origin: &str| {
+            let ping =
+                legacy("ping", json!({})).at("https://program.example/mcp").bearer("own").header("Origin", origin);
+            ping.ask_at(&endpoint).status
+        };
+        assert_eq!((from("https://program.example"), from("https://environment.example")), (200, 403));
+        let page = post("").verb("GET").at("https://program.example/").header("Accept", "text/html").ask_at(&endpoint);
+        assert_eq!(page.status, 404);
+    }
     let wrong = |name: &str| (name == "MCP_RESOURCE").then(|| "7".to_owned());
     for endpoint in [
         new().auth(own).configured(&wrong),

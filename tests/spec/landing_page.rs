@@ -101,14 +101,14 @@ fn it_is_for_those_who_ask_for_html() {
     assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "messages are still read there");
 }
 
-/// What the program says holds, unless the environment says something else.
+/// The environment can turn the page off, and the program can as well. The program takes precedence.
 #[test]
-fn the_environment_need_not_say_anything() {
+fn the_page_can_be_turned_off() {
     let variable =
         |page: Option<&'static str>| move |name: &str| if name == "MCP_PAGE" { page.map(str::to_owned) } else { None };
-    for (value, status) in [(None, 404), (Some("on"), 200), (Some("off"), 404)] {
-        let endpoint = endpoint().without_page().configured(&variable(value));
-        assert_eq!(page(&endpoint).0.status(), status, "{value:?}");
+    for (value, status) in [(None, 200), (Some("on"), 200), (Some("off"), 404)] {
+        assert_eq!(page(&endpoint().configured(&variable(value))).0.status(), status, "{value:?}");
+        assert_eq!(page(&endpoint().without_page().configured(&variable(value))).0.status(), 404, "{value:?}");
     }
 }
 

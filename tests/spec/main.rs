@@ -52,6 +52,7 @@ mod rounds;
 mod running_steps;
 mod schemas;
 mod sessions;
+mod state;
 mod streamable_http;
 mod support;
 mod tools;

@@ -1,0 +1,60 @@
+//! The state of an endpoint: values that all of its requests share.
+
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::rc::Rc;
+
+/// The values of [`Endpoint::state`](crate::Endpoint::state), one of each type.
+#[derive(Clone, Default)]
+pub(crate) struct State(Rc<Vec<Entry>>);
+
+#[derive(Clone)]
+struct Entry {
+    id: TypeId,
+    type_name: &'static str,
+    value: Rc<dyn Any>,
+}
+
+impl State {
+    /// Adds a value. Returns `false` if there is a value of its type.
+    pub(crate) fn add<T: 'static>(&mut self, value: T) -> bool {
+        let id = TypeId::of::<T>();
+        if self.0.iter().any(|known| known.id == id) {
+            return false;
+        }
+        Rc::make_mut(&mut self.0).push(Entry { id, type_name: type_name::<T>(), value: Rc::new(value) });
+        true
+    }
+
+    /// Returns the value of type `T`.
+    pub(crate) fn get<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
+        let id = TypeId::of::<T>();
+        let value = self.0.iter().find(|known| known.id == id);
+        value.and_then(|known| known.value.clone().downcast().ok()).ok_or_else(|| MissingState {
+            wanted: type_name::<T>(),
+            registered: self.0.iter().map(|known| known.type_name).collect(),
+        })
+    }
+}
+
+/// The endpoint has no state of the type that a handler or a server function wants.
+///
+/// By `?` it becomes a [`HandlerError`](crate::HandlerError) or a [`BuildError`](crate::BuildError). Its text names the types that the
+/// endpoint has, and goes to the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingState {
+    wanted: &'static str,
+    registered: Vec<&'static str>,
+}
+
+impl fmt::Display for MissingState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the state `{}` is missing: add it with `Endpoint::state`", self.wanted)?;
+        if self.registered.is_empty() {
+            return f.write_str(" (the endpoint has no state)");
+        }
+        write!(f, " (the endpoint has `{}`)", self.registered.join("`, `"))
+    }
+}
+
+impl std::error::Error for MissingState {}

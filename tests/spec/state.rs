@@ -1,0 +1,211 @@
+//! The state of an endpoint, and endpoints whose server is built once.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use edge_mcp::{
+    BuildError, Context, Endpoint, HandlerError, McpServer, MissingState, RequestInfo, StateKeys, StaticTokens, Tool,
+};
+use futures::FutureExt;
+use futures::channel::oneshot;
+use futures::executor::LocalPool;
+use futures::task::LocalSpawnExt;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::input_required::{KEY, all, with_capabilities};
+use crate::support::{Ask, Lines, legacy, modern, post};
+
+struct App {
+    greeting: &'static str,
+}
+
+struct Features {
+    export: bool,
+}
+
+async fn greet(cx: Context) -> Result<String, HandlerError> {
+    Ok(cx.state::<App>()?.greeting.to_owned())
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    let nested = |cx: Context| async move { Ok::<_, HandlerError>(cx.call_tool("greet", json!({})).await?.text()) };
+    let greet = Tool::new("greet", "Greets.", greet);
+    McpServer::builder("s", "1").tool(greet).tool(Tool::new("nested", "Greets.", nested)).build()
+}
+
+fn open(endpoint: Endpoint) -> Endpoint {
+    endpoint.without_auth().without_rate_limit()
+}
+
+fn call(name: &str) -> Ask {
+    modern("tools/call", json!({ "name": name }))
+}
+
+#[test]
+fn handlers_share_the_state_of_the_endpoint() {
+    let endpoint = open(Endpoint::new(server).state(Features { export: true }).state(App { greeting: "Hello" }));
+    for name in ["greet", "nested"] {
+        assert_eq!(call(name).ask_at(&endpoint).tool_text(), ("Hello", false));
+    }
+}
+
+/// The server function sees the state too, in each kind of request that it runs for.
+#[test]
+fn the_server_function_has_the_state() {
+    let endpoint = Endpoint::new(|request| {
+        let server = McpServer::builder("s", "1");
+        let export = || Tool::new("export", "Exports.", || async { "done" });
+        if request.state::<Features>()?.export { server.tool(export()).build() } else { server.build() }
+    });
+    let endpoint = open(endpoint.state(Features { export: true }));
+    assert_eq!(call("export").ask_at(&endpoint).tool_text(), ("done", false));
+    let ping = |id: u8| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    let batch = legacy("ping", json!({})).with_body(json!([ping(1), ping(2)]).to_string());
+    assert_eq!(batch.replace("MCP-Protocol-Version", "2025-03-26").ask_at(&endpoint).status, 200);
+    let page = post("").verb("GET").at("/").header("Accept", "text/html");
+    let (pool, lines) = (LocalPool::new(), Lines::default());
+    let page = page.raw(&endpoint, &lines.host(&pool)).now_or_never().expect("it waits for nothing");
+    assert_eq!(page.status(), 200);
+}
+
+/// The caller learns nothing about types. The log names the type that is missing, those that are there, and what to do.
+#[test]
+fn a_missing_state_is_named_in_the_log() {
+    let lines = Lines::default();
+    let endpoint = open(Endpoint::new(server).state(Features { export: true }));
+    let answer = call("greet").ask_logging(&endpoint, &lines);
+    let (text, is_error) = answer.tool_text();
+    assert!(is_error && !text.contains("App"), "{text}");
+    let log = lines.text();
+    for part in ["state::App` is missing", "Endpoint::state", "state::Features`"] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    let failing = open(Endpoint::new(|request| {
+        request.state::<App>()?;
+        McpServer::builder("s", "1").build()
+    }));
+    let lines = Lines::default();
+    let answer = legacy("ping", json!({})).ask_logging(&failing, &lines);
+    assert_eq!((answer.status, answer.message().contains("App")), (503, false));
+    assert!(lines.text().contains("state::App` is missing"), "{}", lines.text());
+    assert!(lines.text().contains("the endpoint has no state"), "{}", lines.text());
+    let missing = RequestInfo::new(Rc::new(http::Request::new(()).into_parts().0), None).state::<App>().err();
+    let _: MissingState = missing.expect("there is no state");
+}
+
+#[test]
+fn a_state_that_is_added_twice_closes_the_endpoint() {
+    let lines = Lines::default();
+    let twice = Endpoint::new(server).state(App { greeting: "Hello" }).state(App { greeting: "Bye" });
+    let answer = call("greet").ask_logging(&open(twice), &lines);
+    assert_eq!((answer.status, answer.message().contains("App")), (503, false));
+    assert!(lines.text().contains("state::App` is added twice"), "{}", lines.text());
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+struct Tenant(String);
+
+/// Whoever waits in `meet` until another call arrives there.
+#[derive(Default)]
+struct Meeting(Cell<Option<oneshot::Sender<()>>>);
+
+/// Tells the tenant, the caller and an answer, after a meeting with another call in the middle of this one.
+async fn tell(cx: Context) -> Result<String, HandlerError> {
+    let answer = cx.elicit::<Name>("name", "Your name?").await?.accepted();
+    let meeting = cx.state::<Meeting>()?;
+    match meeting.0.take() {
+        Some(waiting) => drop(waiting.send(())),
+        None => {
+            let (sender, receiver) = oneshot::channel();
+            meeting.0.set(Some(sender));
+            receiver.await?;
+        }
+    }
+    let tenant = cx.extension::<Tenant>().map_or_else(String::new, |tenant| tenant.0.clone());
+    let caller = cx.auth().map_or("nobody", |caller| &caller.subject);
+    Ok(format!("{tenant} {caller} {}", answer.map_or_else(String::new, |answer| answer.name)))
+}
+
+fn shared(built: &Rc<Cell<u32>>) -> Endpoint {
+    const TOKENS: &str = r#"[
+        {"token": "ada", "subject": "ada", "scopes": ["write"]},
+        {"token": "bob", "subject": "bob", "scopes": []}
+    ]"#;
+    built.set(built.get() + 1);
+    let of_bob = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "bob");
+    let server = McpServer::builder("s", "1")
+        .tool(Tool::new("tell", "Tells.", tell))
+        .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write"]))
+        .tool(Tool::new("of-bob", "Is Bob's.", || async { "Bob's" }).visible_if(of_bob))
+        .build();
+    Endpoint::of(server.expect("a server"))
+        .each(|request| {
+            request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
+            Ok(())
+        })
+        .state(Meeting::default())
+        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
+        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
+        .without_rate_limit()
+}
+
+/// Two callers whose calls are interleaved see neither each other's lists, nor extensions, nor answers.
+#[test]
+fn callers_of_a_shared_server_are_kept_apart() {
+    let built = Rc::new(Cell::new(0));
+    let endpoint = Rc::new(shared(&built));
+    let listed = |token: &str| {
+        let list = legacy("tools/list", json!({})).bearer(token).ask_at(&endpoint);
+        let tools = list.result()["tools"].as_array().expect("tools").clone();
+        tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(
+            (listed("ada"), listed("bob")),
+            (vec!["tell".into(), "write".into()], vec!["tell".into(), "of-bob".into()])
+        );
+    }
+    let told = |token: &'static str, params: Value| {
+        with_capabilities(all(), "tools/call", params).bearer(token).header("X-Tenant", format!("{token}'s"))
+    };
+    let asked = |token| told(token, json!({ "name": "tell" })).ask_at(&endpoint).result()["requestState"].clone();
+    let states = [("ada", asked("ada")), ("bob", asked("bob"))];
+    let mut pool = LocalPool::new();
+    let answers = Rc::new(RefCell::new(Vec::new()));
+    for (token, state) in states.clone() {
+        let answered = json!({ "action": "accept", "content": { "name": format!("{token}!") } });
+        let params = json!({ "name": "tell", "requestState": state, "inputResponses": { "name": answered } });
+        let (endpoint, answers, lines) = (endpoint.clone(), answers.clone(), Lines::default());
+        let host = lines.host(&pool);
+        let ask = told(token, params);
+        let answer = async move {
+            let answer = ask.send(&endpoint, &host).await;
+            answers.borrow_mut().push(answer.tool_text().0.to_owned());
+        };
+        pool.spawner().spawn_local(answer).expect("the pool runs");
+    }
+    pool.run();
+    answers.borrow_mut().sort();
+    assert_eq!(*answers.borrow(), ["ada's ada ada!", "bob's bob bob!"]);
+    // Bob cannot continue Ada's call.
+    let [(_, of_ada), _] = states;
+    let stolen = told("bob", json!({ "name": "tell", "requestState": of_ada, "inputResponses": {} })).ask_at(&endpoint);
+    assert_eq!(stolen.error()["data"]["reason"], "invalid_request_state");
+    assert_eq!(built.get(), 1);
+}
+
+/// A failure in `each` is a 503 whose cause is in the log.
+#[test]
+fn a_request_that_cannot_be_prepared_is_a_503() {
+    let lines = Lines::default();
+    let endpoint = Endpoint::new(server).each(|_| Err(BuildError::new("tenant", "acme", "is not known")));
+    let answer = call("greet").ask_logging(&open(endpoint), &lines);
+    assert_eq!((answer.status, answer.message().contains("acme")), (503, false));
+    assert!(lines.text().contains("the tenant \\\"acme\\\" is not known"), "{}", lines.text());
+}
