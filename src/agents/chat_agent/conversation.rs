@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::attempt::{Deadline, ask};
 use super::failure::Failure;
@@ -18,7 +18,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
-use crate::protocol::error::shortened;
+use crate::protocol::error::{INTERNAL, shortened};
 
 /// A conversation with a model.
 pub(super) struct Conversation<'a> {
@@ -66,9 +66,11 @@ impl Conversation<'_> {
         let work = async || {
             self.tell("asking the model".into());
             let body = wire::request(self.model, &self.messages, offers, is_last);
-            ask(self.model, &body, self.deadline, self.cx).await
+            Ok(to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
-        self.cx.step("ask the model", &self.messages.len(), work).await
+        let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
+        let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
+        wire::json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
     /// Makes the calls in the last message of the model, one after the other.
