@@ -9,6 +9,7 @@ use super::types::{Type, Types};
 use crate::json::canonical;
 use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
+use crate::json::write;
 
 /// A compiled schema: rules that refer to one another by index. The first rule is the whole schema.
 #[derive(Debug, Default)]
@@ -199,7 +200,7 @@ impl Enum {
     pub(super) fn of<'v>(values: impl IntoIterator<Item = &'v serde_json::Value>) -> Self {
         let (mut shown, mut canonical, mut types) = (Vec::new(), Vec::new(), Types::NONE);
         for value in values {
-            let text = value.to_string();
+            let text = write::text(value);
             canonical.push(canonical::of_text(&text));
             shown.push(text);
             types = types.with(match value {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::model::ChatModel;
 use crate::agents::agent::Usage;
-use crate::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits, write};
 
 /// The id of the first call, which the model has not made itself. Some endpoints accept only ids of nine letters and
 /// digits.
@@ -25,7 +25,7 @@ pub(super) fn request(model: &ChatModel, messages: &[Value], tools: &[Value], is
             request.insert("tool_choice".into(), "none".into());
         }
     }
-    Value::Object(request).to_string()
+    write::text(&Value::Object(request))
 }
 
 /// Returns a message with this role: the instructions or the question.
@@ -40,7 +40,7 @@ pub(super) fn result(call: &ToolCall, content: &str) -> Value {
 
 /// Returns the message in which a model would call this tool.
 pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
-    let function = json!({ "name": name, "arguments": arguments.to_string() });
+    let function = json!({ "name": name, "arguments": write::text(arguments) });
     let call = json!({ "id": FIRST_CALL, "type": "function", "function": function });
     json!({ "role": "assistant", "content": null, "tool_calls": [call] })
 }
