@@ -167,6 +167,9 @@ fn none_is_by_name_and_local() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
+/// An environment of variables.
+type Lookup<'e> = &'e dyn Fn(&str) -> Option<String>;
+
 /// What the program sets takes precedence over the environment, before and after `configured`. A wrong variable closes the endpoint all
 /// the same.
 #[test]
@@ -180,8 +183,7 @@ fn the_program_takes_precedence_in_any_order() {
     let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     // A mistake about callers does not matter to a program that decides itself who may call.
     let mistaken = |name: &str| (name == "MCP_AUTH").then(|| "jwt".to_owned());
-    type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
-    for environment in [&nothing as Environment<'_>, &of_static, &mistaken] {
+    for environment in [&nothing as Lookup<'_>, &of_static, &mistaken] {
         let before = || new().auth(own).configured(&environment);
         let after = || new().configured(&environment).auth(own);
         for endpoint in [&before as &dyn Fn() -> Endpoint, &after] {
