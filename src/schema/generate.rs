@@ -5,6 +5,19 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+/// A type with a JSON Schema: every type that implements [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON Schema",
+    label = "the type must implement `schemars::JsonSchema`",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate",
+    note = "a handler takes its arguments and its `Context` by value"
+)]
+pub trait HasJsonSchema: JsonSchema {}
+
+// The error then names `HasJsonSchema`, whose message says what to do.
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> HasJsonSchema for T {}
+
 /// Returns the schema of `T` from schemars, without the name of the Rust type and without Rust's number formats.
 pub(super) fn from_type<T: JsonSchema>() -> Value {
     generate(SchemaGenerator::root_schema_for::<T>)

@@ -68,6 +68,7 @@ use serde_json::value::RawValue;
 
 use check::{Options, Outcome};
 pub use error::SchemaError;
+pub use generate::HasJsonSchema;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 pub(crate) use mistake::describe_type_error;
 use program::Program;

@@ -77,6 +77,7 @@ fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Valu
         Err(FetchError::TooSlow) => Err(Failure::Slow(deadline.limit)),
         Err(FetchError::TooLarge) => Err(Failure::TooLarge),
         Err(FetchError::Failed(cause)) => Err(Failure::Unreachable(cause)),
+        Err(error) => Err(Failure::Unreachable(error.to_string())),
     }
 }
 
