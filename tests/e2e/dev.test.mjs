@@ -92,7 +92,7 @@ describe('the knowledge base', () => {
 })
 
 test('an example', async (t) => {
-  const child = await dev(t, await freePort(), '--example', 'weather')
+  const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   assert.ok(child.curl, child.output)
   const { result } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
   assert.ok(result.tools.length > 0)
@@ -102,7 +102,7 @@ test('an example', async (t) => {
 })
 
 test('when wrangler ends, so does it, with its status', async (t) => {
-  const child = await dev(t, await freePort(), '--example', 'weather')
+  const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   const [wrangler] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ')
   process.kill(Number(wrangler), 'SIGKILL')
   assert.equal(await child.ended, 128 + 9)
@@ -121,8 +121,8 @@ test('a port that is taken is a clear error, at once', async (t) => {
 for (const [args, message] of [
   [['--port', 'x'], /a port is a number/],
   [['--port', '0'], /a port is a number/],
-  [['--example', 'nope'], /there is no example "nope"/],
-  [['--bogus'], /unknown argument: --bogus/],
+  [['nowhere'], /there is no nowhere\/wrangler\.toml: give the folder of a server, such as examples\/weather/],
+  [['--bogus'], /unknown option: --bogus/],
 ]) {
   test(`${args.join(' ')} is refused`, async () => {
     await assert.rejects(run(join(ROOT, 'scripts/dev'), args), (error) => message.test(error.stderr))
