@@ -22,7 +22,7 @@ struct App {
 
 /// Builds the server. It is called for each request.
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    McpServer::builder("desk-bookings", env!("CARGO_PKG_VERSION"))
+    McpServer::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .title("Desk bookings")
         .instructions("Books desks in the office, by the day. Ask which day is meant before you book.")
         .tool(tools::book_desk())
