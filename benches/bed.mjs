@@ -32,7 +32,9 @@ export async function bed(root, say) {
 export async function modulesOf({ root }, { peer, crate }) {
   if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
   const folder = join(root, crate, 'build')
-  const names = (await readdir(folder)).filter((name) => /^(index|module)\.js$|\.wasm$/.test(name)).sort()
+  const built = await readdir(folder)
+  // The entry first. What is not a server of this library has no main.js.
+  const names = ['main.js', 'index.js', 'index_bg.wasm'].filter((name) => built.includes(name))
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ describe('the knowledge base', () => {
 })
 
 test('an example', async (t) => {
-  const child = await dev(t, await freePort(), '--example', 'weather')
+  const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   assert.ok(child.curl, child.output)
   const { result } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
   assert.ok(result.tools.length > 0)
@@ -102,11 +102,26 @@ test('an example', async (t) => {
 })
 
 test('when wrangler ends, so does it, with its status', async (t) => {
-  const child = await dev(t, await freePort(), '--example', 'weather')
+  const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   const [wrangler] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ')
   process.kill(Number(wrangler), 'SIGKILL')
   assert.equal(await child.ended, 128 + 9)
   assert.deepEqual(await left(), [])
+})
+
+test('a folder outside the repository; a secret that wrangler does not pass on is named', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'dev-home-'))
+  t.after(() => rm(home, { recursive: true }))
+  await writeFile(join(home, 'worker.js'), 'export default { fetch: (request, env) => new Response(Object.keys(env).sort().join()) }')
+  await writeFile(join(home, 'wrangler.toml'),
+    'name = "names"\nmain = "worker.js"\ncompatibility_date = "2026-11-01"\n[secrets]\nrequired = [\n  "LISTED",\n]\n')
+  await writeFile(join(home, '.dev.vars'), "LISTED='1'\nFORGOTTEN='2'\n")
+  const port = await freePort()
+  const child = await dev(t, port, home)
+  assert.ok(child.curl, child.output)
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'LISTED')
+  assert.match(child.output, /FORGOTTEN in \.dev\.vars is not passed on: add it to required, below \[secrets\] in wrangler\.toml/)
+  assert.doesNotMatch(child.output, /\bLISTED in \.dev\.vars/)
 })
 
 test('a port that is taken is a clear error, at once', async (t) => {
@@ -121,8 +136,8 @@ test('a port that is taken is a clear error, at once', async (t) => {
 for (const [args, message] of [
   [['--port', 'x'], /a port is a number/],
   [['--port', '0'], /a port is a number/],
-  [['--example', 'nope'], /there is no example "nope"/],
-  [['--bogus'], /unknown argument: --bogus/],
+  [['nowhere'], /there is no nowhere\/wrangler\.toml: give the folder of a server, such as examples\/weather/],
+  [['--bogus'], /unknown option: --bogus/],
 ]) {
   test(`${args.join(' ')} is refused`, async () => {
     await assert.rejects(run(join(ROOT, 'scripts/dev'), args), (error) => message.test(error.stderr))

@@ -24,6 +24,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
 // Those that are no examples.
 const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults') }
+const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
 
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 const ENVIRONMENT = {
@@ -150,7 +151,7 @@ export async function logged(output, pattern) {
 // A copy of the Worker's own wrangler.toml, in a folder where a developer's .dev.vars and database
 // are not, and without its build command: the test builds once, and does not watch.
 async function writeConfig(folder, name, change) {
-  const home = HOMES[name] ?? join(ROOT, 'examples', name)
+  const home = homeOf(name)
   const text = await readFile(join(home, 'wrangler.toml'), 'utf8')
   const main = /^main = "(.*)"$/m.exec(text)[1]
   await writeFile(join(folder, 'wrangler.toml'), change(text
@@ -167,7 +168,7 @@ async function writeSecrets(folder, secrets) {
 
 const builds = new Map()
 function built(name, unwind) {
-  const how = unwind ? [name, '--unwind'] : [name]
+  const how = [name === 'app' ? join(ROOT, 'app') : homeOf(name), ...(unwind ? ['--unwind'] : [])]
   if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)
 }

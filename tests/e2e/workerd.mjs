@@ -19,8 +19,8 @@ const CALLER = `(
 )`
 const FAULTS = `(
   modules = [
+    (name = "main.js", esModule = embed "build/main.js"),
     (name = "index.js", esModule = embed "build/index.js"),
-    (name = "module.js", esModule = embed "build/module.js"),
     (name = "index_bg.wasm", wasm = embed "build/index_bg.wasm"),
   ],
   compatibilityDate = "2026-11-01",
@@ -58,7 +58,7 @@ process.on('exit', () => {
  *   those of a Worker of worker.mjs
  */
 export async function startWorkerd(caller) {
-  await promisify(execFile)(join(ROOT, 'scripts/build'), ['faults'], { maxBuffer: 1e8 })
+  await promisify(execFile)(join(ROOT, 'scripts/build'), [join(ROOT, 'tests/faults')], { maxBuffer: 1e8 })
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   const port = await freePort()
   if (caller) await writeFile(join(folder, 'caller.js'), caller)

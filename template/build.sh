@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the Worker in this folder into build/. wrangler calls it, as `npm run build`.
+set -eu
+
+# Programs on PATH come first. A missing one is installed in .tools/, once.
+PATH=$PATH:$PWD/.tools/bin
+need() {
+  command -v "$1" >/dev/null || cargo install --locked --root .tools --bin "$1" "$2"
+}
+need worker-build worker-build@0.8.7
+need "${WASM_BINDGEN_BIN:=wasm-bindgen}" wasm-bindgen-cli@0.2.129
+
+# worker-build downloads each program that these variables do not name. esbuild and wasm-opt are devDependencies of package.json.
+export ESBUILD_BIN=esbuild WASM_OPT_BIN=wasm-opt WASM_BINDGEN_BIN
+
+[ $# -gt 0 ] || set -- --release
+worker-build "$@"
+
+# In a release, the names of functions are a sixth of the module. Before they go, functions are sorted by them: gzip then finds
+# similar functions beside each other.
+case $1 in
+  --release) wasm-opt --reorder-functions-by-name --strip-debug build/index_bg.wasm -o build/index_bg.wasm ;;
+esac

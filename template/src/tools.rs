@@ -1,0 +1,62 @@
+//! The tools.
+
+use edge_mcp::{Context, HandlerError, Json, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::App;
+use crate::bookings::{Booking, DESKS};
+
+// The limits here are part of the published schema, and they are checked before the handler runs.
+#[derive(Deserialize, JsonSchema)]
+struct BookDesk {
+    /// The day, such as 2026-12-24
+    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
+    date: String,
+    /// The number of the desk
+    #[schemars(range(min = 1, max = DESKS))]
+    desk: u32,
+}
+
+pub fn book_desk() -> Tool {
+    Tool::new("book-desk", "Books a desk for a day, for the caller.", book).additive().closed_world()
+}
+
+async fn book(BookDesk { date, desk }: BookDesk, cx: Context) -> Result<Json<Booking>, HandlerError> {
+    let caller = cx.auth().ok_or_else(|| HandlerError::new("Only callers with a token can book a desk."))?;
+    let booking = Booking { date, desk, person: caller.subject.clone() };
+    // `?` converts every error: its text goes to the log, and the model gets a fixed sentence.
+    if cx.state::<App>()?.bookings.add(&booking).await? {
+        return Ok(Json(booking));
+    }
+    // This sentence is for the model: what is wrong, and what to do instead.
+    Err(HandlerError::new(format!(
+        "Desk {desk} is taken on {}. Call list-bookings for that day, and book a desk that is not in its list.",
+        booking.date
+    )))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ListBookings {
+    /// The day, such as 2026-12-24
+    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
+    date: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    /// The bookings of that day, sorted by desk
+    bookings: Vec<Booking>,
+    /// The number of desks that are not booked
+    free: usize,
+}
+
+pub fn list_bookings() -> Tool {
+    Tool::new("list-bookings", "Lists the desks that are booked on a day.", list).read_only().closed_world()
+}
+
+async fn list(ListBookings { date }: ListBookings, cx: Context) -> Result<Json<Listed>, HandlerError> {
+    let bookings = cx.state::<App>()?.bookings.of_day(&date).await?;
+    let free = (DESKS as usize).saturating_sub(bookings.len());
+    Ok(Json(Listed { bookings, free }))
+}

@@ -1,0 +1,76 @@
+// scripts/new: what it writes, and what it refuses. tests/e2e/template.test.mjs builds and serves the result.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { parseEnv, promisify } from 'node:util'
+
+const ROOT = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
+const run = promisify(execFile)
+const scriptsNew = (...args) => run(join(ROOT, 'scripts/new'), args, { cwd: folder })
+
+let folder
+before(async () => { folder = await mkdtemp(join(tmpdir(), 'new-')) })
+after(() => rm(folder, { recursive: true, force: true }))
+
+const secretsOf = async (home) => parseEnv(await readFile(join(home, '.dev.vars'), 'utf8'))
+
+test('a copy has its own name and secrets, and depends on this checkout', async () => {
+  const home = join(folder, 'tennis-courts')
+  const { stderr } = await scriptsNew(home)
+  assert.match(stderr, /created tennis-courts in .*tennis-courts\. Next: cd .*npm run dev/)
+
+  assert.equal((await stat(join(home, '.dev.vars'))).mode & 0o777, 0o600)
+  const { MCP_STATIC_TOKENS, MCP_STATE_KEY } = await secretsOf(home)
+  const [{ token, subject }] = JSON.parse(MCP_STATIC_TOKENS)
+  assert.deepEqual([token.length, subject, MCP_STATE_KEY.length], [43, 'developer', 43])
+
+  for (const file of ['Cargo.toml', 'Cargo.lock', 'package.json', 'package-lock.json', 'wrangler.toml', 'README.md']) {
+    const text = await readFile(join(home, file), 'utf8')
+    assert.ok(text.includes('tennis-courts') && !text.includes('desk-bookings'), file)
+  }
+  assert.ok((await readFile(join(home, 'Cargo.toml'), 'utf8')).includes(`edge-mcp = { path = "${ROOT}" }`))
+  assert.equal(JSON.parse(await readFile(join(home, 'package-lock.json'), 'utf8')).packages[''].name, 'tennis-courts')
+
+  const own = await readdir(home)
+  assert.deepEqual(['build', 'target', 'node_modules', '.wrangler'].filter((name) => own.includes(name)), [])
+})
+
+test('each copy has other secrets, and --name gives another name than the folder', async () => {
+  const homes = [join(folder, 'one'), join(folder, 'Two_2')]
+  await scriptsNew(homes[0])
+  await scriptsNew(homes[1], '--name', 'two')
+  const [one, two] = await Promise.all(homes.map(secretsOf))
+  assert.notEqual(one.MCP_STATIC_TOKENS, two.MCP_STATIC_TOKENS)
+  assert.notEqual(one.MCP_STATE_KEY, two.MCP_STATE_KEY)
+  assert.match(await readFile(join(homes[1], 'wrangler.toml'), 'utf8'), /^name = "two"$/m)
+})
+
+test('an empty folder is taken, a folder or a file that is there is not touched', async () => {
+  await mkdir(join(folder, 'empty'))
+  await scriptsNew(join(folder, 'empty'))
+  await mkdir(join(folder, 'full'))
+  await writeFile(join(folder, 'full/notes.txt'), 'mine')
+  await assert.rejects(scriptsNew(join(folder, 'full')), /full is not empty/)
+  assert.deepEqual(await readdir(join(folder, 'full')), ['notes.txt'])
+  await assert.rejects(scriptsNew(join(folder, 'full/notes.txt')), /notes\.txt is a file/)
+})
+
+for (const [args, message] of [
+  [[], /name the folder to create/],
+  [['a', 'b'], /only one folder/],
+  [['--bogus', 'a'], /unknown option: --bogus/],
+  [['a', '--name'], /--name needs a value/],
+  [['Capital'], /"Capital" cannot be the name of a Worker.*--name/],
+  [['a', '--name', '-x'], /"-x" cannot be the name/],
+  [['a', '--name', 'x'.repeat(64)], /cannot be the name/],
+]) {
+  test(`${args.join(' ')} is refused, and nothing is created`, async () => {
+    const earlier = await readdir(folder)
+    await assert.rejects(scriptsNew(...args), (error) => message.test(error.stderr))
+    assert.deepEqual(await readdir(folder), earlier)
+  })
+}

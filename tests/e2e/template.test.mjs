@@ -1,0 +1,99 @@
+// A server from scripts/new, outside the repository: its own tests, and its README as a person follows it. worker-build may download
+// nothing.
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, rmSync } from 'node:fs'
+import { mkdtemp, readFile, readdir, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { ROOT } from './worker.mjs'
+
+const run = promisify(execFile)
+
+const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-template-'))
+const home = join(folder, 'desks')
+// Where worker-build keeps what it downloads.
+const cache = join(folder, 'cache')
+const choice = join(ROOT, '.tools/wasm-toolchain')
+const isDebian = existsSync(choice) && (await readFile(choice, 'utf8')).trim() === 'debian'
+const environment = {
+  ...process.env,
+  PATH: [...(isDebian ? ['/usr/bin'] : []), process.env.PATH].join(delimiter),
+  // It shares the compiled dependencies with the Workers of this repository.
+  CARGO_TARGET_DIR: process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'),
+  CARGO_NET_OFFLINE: 'true',
+  XDG_CACHE_HOME: cache,
+  WRANGLER_SEND_METRICS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  NO_COLOR: '1',
+}
+
+const freePort = () => new Promise((resolve) => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address()
+    server.close(() => resolve(port))
+  })
+})
+
+let child
+let output = ''
+let origin
+process.on('exit', () => {
+  if (child?.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+before(async () => {
+  await run(join(ROOT, 'scripts/new'), [home])
+  // In place of `npm ci`: the packages of the repository have the same versions.
+  await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'))
+  const port = await freePort()
+  origin = `http://127.0.0.1:${port}`
+  child = spawn('npm', ['run', 'dev', '--', '--port', String(port), '--inspector-port', '0', '--show-interactive-dev-session=false'],
+    { cwd: home, env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => { output += text })
+})
+after(() => process.kill(-child.pid, 'SIGKILL'))
+
+/** Waits until the server answers: `npm run dev` builds it first. */
+async function served() {
+  while (child.exitCode === null) {
+    const response = await fetch(origin).catch(() => undefined)
+    if (response) return response.arrayBuffer()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`npm run dev ended:\n${output}`)
+}
+
+test('its code is formatted, and its native tests pass', async () => {
+  await run('cargo', ['fmt', '--check'], { cwd: home })
+  const { stdout } = await run('npm', ['test'], { cwd: home, env: environment })
+  assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
+})
+
+test('it is built and served as its README says', async () => {
+  await served()
+  const readme = await readFile(join(home, 'README.md'), 'utf8')
+  const [, block] = /^```console\n(.*?)^```$/ms.exec(readme)
+  const [token, ...commands] = block.split(/^\$ /m).filter(Boolean)
+  assert.ok(commands.length >= 2)
+  for (const text of commands) {
+    const [command, ...lines] = text.trimEnd().split('\n')
+    const script = `${token}${command.replaceAll('http://127.0.0.1:8787', origin)}`
+    const { stdout } = await run('bash', ['-c', script], { cwd: home })
+    assert.equal(stdout, lines.join('\n'), `${command}\n${output}`)
+  }
+})
+
+test('worker-build has downloaded nothing, and Cargo.lock is up to date', async () => {
+  await served()
+  const downloaded = existsSync(join(cache, 'worker-build')) ? await readdir(join(cache, 'worker-build'), { recursive: true }) : []
+  assert.deepEqual(downloaded.filter((name) => /wasm|esbuild/.test(name)), [], output)
+  const lock = (await readFile(join(ROOT, 'template/Cargo.lock'), 'utf8')).replace('"desk-bookings"', '"desks"')
+  assert.equal(await readFile(join(home, 'Cargo.lock'), 'utf8'), lock)
+})
