@@ -42,7 +42,7 @@ fn introspected(claims: &Value) -> Answer {
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer("opaque")
-        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
 }
 
 /// Asks with claims that a token carries.
@@ -53,7 +53,7 @@ fn signed(claims: &Value) -> Answer {
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer(&token)
-        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
 }
 
 fn says(answer: &Answer) -> &str {

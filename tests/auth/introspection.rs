@@ -24,7 +24,7 @@ fn validator() -> Introspection {
 
 fn ask(endpoint: &Endpoint, token: &str, network: &Rc<Network>, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_logging(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
 }
 
 /// `active` is JSON `true`, and nothing that looks like it.
@@ -71,9 +71,9 @@ fn an_outage_is_no_verdict() {
         ("deep", answering(200, &format!(r#"{{"active":true,"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)))),
     ];
     for (what, network) in broken {
-        let lines = machine(&network, NOW);
+        let host = machine(&network, NOW);
         let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer("s3cret");
-        let answer = whoami.ask_logging(&endpoint(validator()), &lines);
+        let answer = whoami.ask_on(&endpoint(validator()), &host);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{what}");
         assert_eq!(answer.header("www-authenticate"), None, "{what}: the token may be good");
         assert_eq!(
@@ -81,9 +81,9 @@ fn an_outage_is_no_verdict() {
             "Access tokens cannot be checked at the moment. Try again in a few seconds.",
             "{what}"
         );
-        let line = &lines.read()[0];
+        let line = &host.log()[0];
         assert!(line["refused"].as_str().is_some_and(|why| why.starts_with("unavailable: ")), "{what}: {line}");
-        assert!(!lines.text().contains("s3cret"), "{what}");
+        assert!(!host.log_text().contains("s3cret"), "{what}");
     }
 }
 

@@ -29,7 +29,7 @@ fn published(keys: &[Value]) -> Rc<Network> {
 
 fn ask(endpoint: &Endpoint, token: &str, network: &Rc<Network>, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_logging(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
 }
 
 fn header(algorithm: &str) -> Value {

@@ -17,6 +17,7 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, StateKeys, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
@@ -27,7 +28,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use support::{Ask, Lines, NEWEST, envelope, modern, post};
+use support::{Ask, NEWEST, envelope, modern, on, post};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -121,7 +122,7 @@ fn call(version: &str, method: &str, name: &str, arguments: Value, progress: boo
 /// Bytes that the call holds while its handler waits, and the last message of its answer.
 fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> (usize, Value) {
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let before = MEMORY.current_usage();
     let (ask, at) = (ask(), endpoint.clone());
     let answer = async move {

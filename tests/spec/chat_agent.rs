@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,
     StateKeys, StaticTokens, Tool,
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::fake_model::{Said, asked, call_message, calls, choice, model, text};
 use crate::input_required::KEY;
 use crate::network::Network;
-use crate::support::{Answer, Hours, Internal, Lines, SECRET, envelope, modern};
+use crate::support::{Answer, Internal, SECRET, envelope, modern};
 
 const TOKENS: &str = r#"[
     {"token": "ada", "subject": "ada", "scopes": []},
@@ -92,13 +93,13 @@ pub fn question() -> Value {
     json!({ "name": "ask_clerk", "arguments": { "message": "How much?" } })
 }
 
-pub fn over(network: &Rc<Network>) -> Lines {
-    Lines::over(&Rc::<Hours>::default(), network.fetch())
+pub fn over(network: &Rc<Network>) -> TestHost {
+    TestHost::new().fetch(network.fetch())
 }
 
 /// Asks the agent as `token` does.
 fn ask_as(token: &str, endpoint: &Endpoint, network: &Rc<Network>) -> Answer {
-    modern("tools/call", question()).bearer(token).ask_logging(endpoint, &over(network))
+    modern("tools/call", question()).bearer(token).ask_on(endpoint, &over(network))
 }
 
 /// What the model was told of the calls that it has made in its first answer.
@@ -338,7 +339,7 @@ fn progress_is_told() {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let ask = modern("tools/call", question()).with_body(message.to_string()).bearer("ada");
     let ask = ask.header("Accept", "application/json, text/event-stream");
-    let answer = ask.ask_logging(&with_tools(), &over(&network));
+    let answer = ask.ask_on(&with_tools(), &over(&network));
     let told: Vec<_> = answer.notifications.iter().map(|told| &told["params"]).collect();
     let says: Vec<_> = told.iter().map(|told| told["message"].as_str().expect("words")).collect();
     assert_eq!(says, ["asking the model", "calling double", "asking the model"]);

@@ -26,7 +26,7 @@ fn a_tool_that_asks_is_gone_on_from() {
     let two = calls(&[("double", json!({ "n": 4 })), ("ask", json!({}))]);
     let network = model([two, text("Hello, Ada.")]);
     let ask = |params: Value, capabilities: Value| {
-        with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_logging(&endpoint, &over(&network))
+        with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_on(&endpoint, &over(&network))
     };
     let first = ask(question(), all());
     let (key, question_asked) = asked_question(&first);
@@ -44,10 +44,10 @@ fn a_tool_that_asks_is_gone_on_from() {
 
     let network = model([calls(&[("ask", json!({}))])]);
     let ask = with_capabilities(json!({}), "tools/call", question()).bearer("ada");
-    assert_eq!(ask.ask_logging(&endpoint, &over(&network)).refusal(), (400, -32021), "as if it had been called itself");
+    assert_eq!(ask.ask_on(&endpoint, &over(&network)).refusal(), (400, -32021), "as if it had been called itself");
 
     let network = model([calls(&[("ask", json!({}))]), text("Then not.")]);
-    let old = legacy("tools/call", question()).bearer("ada").ask_logging(&endpoint, &over(&network));
+    let old = legacy("tools/call", question()).bearer("ada").ask_on(&endpoint, &over(&network));
     assert_eq!(old.tool_text(), ("Then not.", false), "a client that cannot be asked at all");
     let content = told(&network)[0]["content"].as_str().expect("a text").to_owned();
     assert!(content.starts_with("The tool failed: elicitation needs a session"), "{content}");
@@ -74,7 +74,7 @@ fn agents_within_agents_are_gone_on_from() {
         text("Ada, says the clerk."),
     ]);
     let params = json!({ "name": "ask_chief", "arguments": { "message": "Who is it?" } });
-    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_logging(&endpoint, &over(&network));
+    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_on(&endpoint, &over(&network));
     let first = ask(params.clone());
     assert_eq!((network.count(), first.result()["resultType"].as_str()), (2, Some("input_required")), "{first:?}");
     let second = ask(retry(&params, &first, answer_all(&first, &ada())));
@@ -101,7 +101,7 @@ fn the_same_question_is_asked_again() {
     });
     let call = || calls(&[("name", json!({}))]);
     let network = model([call(), text("Ada."), call(), text("Still Ada.")]);
-    let answer = legacy("tools/call", json!({ "name": "twice" })).ask_logging(&endpoint, &over(&network));
+    let answer = legacy("tools/call", json!({ "name": "twice" })).ask_on(&endpoint, &over(&network));
     assert_eq!(answer.tool_text(), ("Ada. Still Ada.", false));
     let lengths: Vec<_> = asked(&network).iter().map(|request| request["messages"].as_array().map(Vec::len)).collect();
     assert_eq!(lengths, [Some(1), Some(3), Some(1), Some(3)]);

@@ -2,28 +2,24 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use edge_mcp::{Body, BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
-use futures::executor::LocalPool;
-use http::Response;
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
 use sha2::{Digest, Sha256};
 
-use crate::support::{Ask, Lines, endpoint, post, server};
+use crate::support::{Answer, Ask, endpoint, post, server};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
-fn asked(ask: Ask, endpoint: &Endpoint) -> (Response<()>, String) {
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
-    let (head, body) = pool.run_until(ask.raw(endpoint, &host)).into_parts();
-    let Body::Bytes(bytes) = body else { panic!("a stream") };
-    (Response::from_parts(head, ()), String::from_utf8(bytes).expect("UTF-8"))
+fn asked(ask: Ask, endpoint: &Endpoint) -> (Answer, String) {
+    let answer = ask.document(endpoint);
+    let text = String::from_utf8(answer.body().to_vec()).expect("UTF-8");
+    (answer, text)
 }
 
 fn get(path: &str) -> Ask {
     post("").verb("GET").at(path).without("Content-Type")
 }
 
-fn page(endpoint: &Endpoint) -> (Response<()>, String) {
+fn page(endpoint: &Endpoint) -> (Answer, String) {
     asked(get("/").header("Accept", BROWSER), endpoint)
 }
 

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_mcp::host::Level;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
-use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;
 
-use crate::support::{Ask, Lines, endpoint, legacy, modern};
+use crate::support::{Ask, endpoint, legacy, modern};
 
 const TOKENS: &str = r#"[
     {"token": "ada-token", "subject": "ada", "scopes": []},
@@ -52,10 +52,9 @@ fn concurrent_requests_with_one_id_keep_apart() {
         McpServer::builder("s", "1").tool(Tool::new("whoami", "Who calls.", whoami)).build()
     };
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = TestHost::new();
     let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
-    let (ada, bob) = pool.run_until(join(ask("ada-token"), ask("bob-token")));
+    let (ada, bob) = testing::run(join(ask("ada-token"), ask("bob-token")));
     assert_eq!((ada.tool_text().0, bob.tool_text().0), ("ada", "bob"));
     assert_eq!(together.get(), 2, "they did run at the same time");
 }
@@ -126,11 +125,11 @@ fn traces_are_followed() {
         (json!(format!("{parent}-x")), "none", None),
         (json!(7), "none", None),
     ] {
-        let lines = Lines::default();
+        let host = TestHost::new();
         let params = json!({ "name": "trace", "_meta": { "traceparent": sent } });
-        let answer = legacy("tools/call", params).ask_logging(&endpoint, &lines);
+        let answer = legacy("tools/call", params).ask_on(&endpoint, &host);
         assert_eq!(answer.tool_text(), (text, false));
-        assert_eq!(lines.read()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
+        assert_eq!(host.log()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
     }
 }
 
@@ -189,15 +188,15 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
 #[test]
 fn the_request_id_is_the_hosts_and_bounded() {
     let logged = |ask: Ask| {
-        let lines = Lines::default();
+        let host = TestHost::new();
         let ask = ask
             .address("127.0.0.77")
             .header("CF-Ray", "chosen")
             .header("X-Request-Id", "chosen")
             .header("Request-Id", "chosen");
-        assert_eq!(ask.ask_logging(&endpoint(), &lines).status, 200);
-        assert!(!lines.text().contains("chosen") && !lines.text().contains("127.0.0.77"), "{}", lines.text());
-        lines.read()[0].get("request_id").cloned()
+        assert_eq!(ask.ask_on(&endpoint(), &host).status, 200);
+        assert!(!host.log_text().contains("chosen") && !host.log_text().contains("127.0.0.77"), "{}", host.log_text());
+        host.log()[0].get("request_id").cloned()
     };
     let ping = || legacy("ping", json!({}));
     assert_eq!(logged(ping()), None);
@@ -218,19 +217,19 @@ fn one_line_is_logged() {
         Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let endpoint = endpoint.without_rate_limit();
     let secret = "sesame";
-    let lines = Lines::default();
+    let host = TestHost::new();
     let call = json!({ "name": "say", "arguments": { "text": secret } });
-    modern("tools/call", call).bearer("ada-token").request_id("8f3b-AMS").ask_logging(&endpoint, &lines);
+    modern("tools/call", call).bearer("ada-token").request_id("8f3b-AMS").ask_on(&endpoint, &host);
     let read = json!({ "uri": format!("test://items/{secret}") });
-    modern("resources/read", read).bearer("bob-token").ask_logging(&endpoint, &lines);
-    modern("tools/list", json!({})).bearer(secret).ask_logging(&endpoint, &lines);
+    modern("resources/read", read).bearer("bob-token").ask_on(&endpoint, &host);
+    modern("tools/list", json!({})).bearer(secret).ask_on(&endpoint, &host);
     let note = json!({ "jsonrpc": "2.0", "method": "x" }).to_string();
     for version in ["2025-11-25", "2026-07-28"] {
         let ask = crate::support::post(note.clone()).header("MCP-Protocol-Version", version);
-        ask.bearer("bob-token").ask_logging(&endpoint, &lines);
+        ask.bearer("bob-token").ask_on(&endpoint, &host);
     }
     let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }]).to_string();
-    crate::support::post(batch).bearer("bob-token").ask_logging(&endpoint, &lines);
+    crate::support::post(batch).bearer("bob-token").ask_on(&endpoint, &host);
     let expected = [
         json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "request_id": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
@@ -239,7 +238,7 @@ fn one_line_is_logged() {
         json!({ "event": "request", "era": "modern", "status": 202, "ms": 0 }),
         json!({ "event": "request", "method": "batch", "era": "legacy", "status": 200, "ms": 0 }),
     ];
-    assert_eq!(lines.read(), expected);
-    assert_eq!(lines.levels(), [Level::Info; 6]);
-    assert!(!lines.text().contains(secret) && !lines.text().contains("token"), "{}", lines.text());
+    assert_eq!(host.log(), expected);
+    assert_eq!(host.log_levels(), [Level::Info; 6]);
+    assert!(!host.log_text().contains(secret) && !host.log_text().contains("token"), "{}", host.log_text());
 }
