@@ -46,3 +46,11 @@ struct FromMastra;
 
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;
+
+#[doc = include_str!("../docs/compared.md")]
+struct Compared;
+
+#[doc = include_str!("../docs/upgrading.md")]
+struct Upgrading;
+#[doc = include_str!("../docs/compiler-errors.md")]
+struct CompilerErrors;

@@ -2,7 +2,6 @@
 //!
 //! Source: 2026-07-28, client/elicitation.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -15,7 +14,7 @@ use super::input_error::{InputError, InputProblem};
 use super::session_required::SessionRequired;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::description::Text;
-use crate::schema::Schema;
+use crate::schema::{HasJsonSchema, Schema};
 
 /// The outcome of an elicitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl Context {
     /// [`InputError`]: the client does not support forms, or its answer does not fit `T`.
     pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<Elicited<T>, InputError>
     where
-        T: JsonSchema + DeserializeOwned + 'static,
+        T: HasJsonSchema + DeserializeOwned + 'static,
     {
         let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());

@@ -19,7 +19,7 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::json::{Document, JsonLimits, Kind, Value};
+use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
@@ -233,7 +233,7 @@ impl McpServer {
             let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
             return Err(HandlerError::new(message));
         }
-        let text = arguments.to_string();
+        let text = write::text(&arguments);
         let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
             .ok()
             .filter(|document| document.root().kind() == Kind::Object)

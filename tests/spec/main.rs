@@ -44,6 +44,7 @@ mod native;
 mod network;
 mod older_revisions;
 mod one_request;
+mod pages;
 mod pagination;
 mod panics;
 mod platform;

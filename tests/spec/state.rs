@@ -121,7 +121,7 @@ async fn tell(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.elicit::<Name>("name", "Your name?").await?.accepted();
     let meeting = cx.state::<Meeting>()?;
     if let Some(waiting) = meeting.0.take() {
-        drop(waiting.send(()));
+        waiting.send(()).expect("the other call waits");
     } else {
         let (sender, receiver) = oneshot::channel();
         meeting.0.set(Some(sender));
