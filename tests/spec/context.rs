@@ -8,24 +8,21 @@ use edge_mcp::host::{FetchError, FetchLimits, Fetched};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
     ClientCapabilities, Context, Elicited, Endpoint, Handler, HandlerError, InputError, IntoToolResult, McpServer,
-    ResultExt, StateKeys, Tool,
+    Parameters, ResultExt, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::input_required::{all, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy, modern};
 
-fn endpoint<Shape, H>(handler: H) -> Endpoint
+fn endpoint<P, H>(handler: H) -> Endpoint
 where
-    Shape: 'static,
-    H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult> + Clone,
+    P: Parameters<Arguments: JsonSchema>,
+    H: Handler<P, Output: IntoToolResult> + Clone,
 {
-    Endpoint::new(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-        .without_auth()
-        .without_rate_limit()
+    testing::endpoint(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
 }
 
 /// Calls the tool on `host`, and returns the text of its result.

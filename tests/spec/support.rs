@@ -354,7 +354,11 @@ impl Ask {
 
     /// Gets a document, which is no message.
     pub fn document(self, endpoint: &Endpoint) -> Answer {
-        testing::run(Client::new(endpoint).send(self.received())).into()
+        self.document_on(endpoint, &TestHost::new())
+    }
+
+    pub fn document_on(self, endpoint: &Endpoint, host: &TestHost) -> Answer {
+        testing::run(Client::new(endpoint).host(host).send(self.received())).into()
     }
 
     /// Asks, and gives the answer as it is.
