@@ -35,19 +35,17 @@ type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Res
 /// assert!(host.requests().is_empty() && host.log().is_empty());
 /// ```
 #[derive(Clone)]
-pub struct TestHost {
-    shared: Rc<Shared>,
-    clock: Rc<Clock>,
-    spawn: Option<Rc<Spawn>>,
-    fetch: Option<Rc<Fetch>>,
-    verify: Option<Rc<Verify>>,
-}
+pub struct TestHost(Rc<Parts>);
 
-struct Shared {
+struct Parts {
+    clock: Rc<Clock>,
     tasks: Tasks,
+    spawn: RefCell<Option<Rc<Spawn>>>,
     network: Network,
-    log: RefCell<Vec<(Level, String)>>,
+    fetch: RefCell<Option<Rc<Fetch>>>,
+    verify: RefCell<Option<Rc<Verify>>>,
     random: Cell<u8>,
+    log: RefCell<Vec<(Level, String)>>,
 }
 
 impl Default for TestHost {
@@ -59,26 +57,33 @@ impl Default for TestHost {
 impl TestHost {
     /// Creates a host. Its clock shows 2027-01-15T08:00:00Z.
     pub fn new() -> Self {
-        let shared =
-            Shared { tasks: Tasks::new(), network: Network::default(), log: RefCell::default(), random: Cell::new(0) };
-        Self { shared: Rc::new(shared), clock: Rc::new(Clock::new()), spawn: None, fetch: None, verify: None }
+        Self(Rc::new(Parts {
+            clock: Rc::new(Clock::new()),
+            tasks: Tasks::new(),
+            spawn: RefCell::default(),
+            network: Network::default(),
+            fetch: RefCell::default(),
+            verify: RefCell::default(),
+            random: Cell::new(0),
+            log: RefCell::default(),
+        }))
     }
 
     /// Sets the clock, in milliseconds since 1970.
     #[must_use]
     pub fn clock(self, now_ms: u64) -> Self {
-        self.clock.set(now_ms);
+        self.0.clock.set(now_ms);
         self
     }
 
     /// Advances the clock.
     pub fn advance(&self, time: Duration) {
-        self.clock.advance(time);
+        self.0.clock.advance(time);
     }
 
     /// Returns the times that futures have waited for the timer, in order. A wait ends at once: see [`run`](Self::run).
     pub fn waits(&self) -> Vec<Duration> {
-        self.clock.waits()
+        self.0.clock.waits()
     }
 
     /// Prepares the response to requests of this method and URL. Of several responses to the same request, each is given once, in order,
@@ -91,7 +96,7 @@ impl TestHost {
         status: u16,
         body: impl Into<Vec<u8>>,
     ) -> Self {
-        self.shared.network.prepare(method.into(), url.into(), Fetched::new(status, body));
+        self.0.network.prepare(method.into(), url.into(), Fetched::new(status, body));
         self
     }
 
@@ -106,80 +111,83 @@ impl TestHost {
     /// });
     /// ```
     #[must_use]
-    pub fn fetch<F>(mut self, fetch: impl Fn(Request<String>, FetchLimits) -> F + 'static) -> Self
+    pub fn fetch<F>(self, fetch: impl Fn(Request<String>, FetchLimits) -> F + 'static) -> Self
     where
         F: Future<Output = Result<Fetched, FetchError>> + 'static,
     {
-        self.fetch = Some(Rc::new(move |request, limits| fetch(request, limits).boxed_local()));
+        self.0.fetch.replace(Some(Rc::new(move |request, limits| fetch(request, limits).boxed_local())));
         self
     }
 
-    /// Returns the requests to other servers, in order.
+    /// Returns the requests to other servers, in order. Each has its [`FetchLimits`] as an extension.
     pub fn requests(&self) -> Vec<Request<String>> {
-        self.shared.network.requests()
+        self.0.network.requests()
     }
 
     /// Sets the check of signatures: of a key, a message and a signature. Without it, each check fails.
     #[must_use]
-    pub fn verify<F>(mut self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
+    pub fn verify<F>(self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
     where
         F: Future<Output = Result<bool, CannotCheck>> + 'static,
     {
-        self.verify = Some(Rc::new(move |key, message, signature| verify(key, message, signature).boxed_local()));
+        self.0
+            .verify
+            .replace(Some(Rc::new(move |key, message, signature| verify(key, message, signature).boxed_local())));
         self
     }
 
     /// Replaces the way in which tasks are started, for tests that poll them themselves.
     #[must_use]
-    pub fn spawner(mut self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
-        self.spawn = Some(Rc::new(spawn));
+    pub fn spawner(self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
+        self.0.spawn.replace(Some(Rc::new(spawn)));
         self
     }
 
     /// Returns the lines of the log. Each is a JSON object.
     pub fn log(&self) -> Vec<Value> {
-        let log = self.shared.log.borrow();
+        let log = self.0.log.borrow();
         log.iter().map(|(_, line)| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line.as_str()))).collect()
     }
 
     /// Returns the lines of the log as one text.
     pub fn log_text(&self) -> String {
-        self.shared.log.borrow().iter().flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
+        self.0.log.borrow().iter().flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
     }
 
     /// Returns the severity of each line of the log.
     pub fn log_levels(&self) -> Vec<Level> {
-        self.shared.log.borrow().iter().map(|(level, _)| *level).collect()
+        self.0.log.borrow().iter().map(|(level, _)| *level).collect()
     }
 
     pub(super) fn tasks(&self) -> &Tasks {
-        &self.shared.tasks
+        &self.0.tasks
     }
 
     pub(super) fn timer(&self) -> &Clock {
-        &self.clock
+        &self.0.clock
     }
 }
 
 impl Host for TestHost {
     fn now_ms(&self) -> u64 {
-        self.clock.now_ms()
+        self.0.clock.now_ms()
     }
 
     fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
-        self.clock.sleep(time).boxed_local()
+        self.0.clock.sleep(time).boxed_local()
     }
 
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        match &self.spawn {
+        let spawn = self.0.spawn.borrow().clone();
+        match spawn {
             Some(spawn) => spawn(task),
-            None => self.shared.tasks.spawn(task),
+            None => self.0.tasks.spawn(task),
         }
     }
 
     fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        let next = self.shared.random.get().wrapping_add(1);
-        self.shared.random.set(next);
+        let next = self.0.random.get().wrapping_add(1);
+        self.0.random.set(next);
         bytes.fill(next);
         Ok(())
     }
@@ -188,7 +196,7 @@ impl Host for TestHost {
         if level != Level::Info {
             eprintln!("{line}");
         }
-        self.shared.log.borrow_mut().push((level, line.to_owned()));
+        self.0.log.borrow_mut().push((level, line.to_owned()));
     }
 
     fn fetch(
@@ -196,10 +204,11 @@ impl Host for TestHost {
         request: Request<String>,
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        self.shared.network.note(&request);
-        match &self.fetch {
+        self.0.network.note(&request, limits);
+        let fetch = self.0.fetch.borrow().clone();
+        match fetch {
             Some(fetch) => fetch(request, limits),
-            None => ready(self.shared.network.respond(&request)).boxed_local(),
+            None => ready(self.0.network.respond(&request)).boxed_local(),
         }
     }
 
@@ -209,7 +218,8 @@ impl Host for TestHost {
         message: Vec<u8>,
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
-        match &self.verify {
+        let verify = self.0.verify.borrow().clone();
+        match verify {
             Some(verify) => verify(key, message, signature),
             None => ready(Err(CannotCheck("the test has no signature algorithms".into()))).boxed_local(),
         }
@@ -218,6 +228,6 @@ impl Host for TestHost {
 
 impl fmt::Debug for TestHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestHost").field("log", &self.shared.log).finish_non_exhaustive()
+        f.debug_struct("TestHost").field("log", &self.0.log).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use http::Request;
 
-use crate::host::{FetchError, Fetched};
+use crate::host::{FetchError, FetchLimits, Fetched};
 
 /// The prepared responses of a network, and the requests that it got.
 #[derive(Default)]
@@ -24,8 +24,10 @@ impl Network {
         self.responses.borrow_mut().push(Prepared { method, url, response });
     }
 
-    pub(super) fn note(&self, request: &Request<String>) {
-        self.requests.borrow_mut().push(request.clone());
+    pub(super) fn note(&self, request: &Request<String>, limits: FetchLimits) {
+        let mut request = request.clone();
+        request.extensions_mut().insert(limits);
+        self.requests.borrow_mut().push(request);
     }
 
     pub(super) fn requests(&self) -> Vec<Request<String>> {

@@ -11,7 +11,8 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
 use serde_json::json;
 
-use crate::issuer::{Network, RESOURCE, machine};
+use crate::issuer::{RESOURCE, machine};
+use crate::network;
 use crate::support::{Ask, NOW, legacy, server};
 
 const TOKENS: &str = r#"[{"token":"ada","subject":"ada","scopes":[]}, {"token":"also","subject":"ada","scopes":[]},
@@ -123,7 +124,7 @@ fn an_open_endpoint_counts_by_address() {
 /// each request.
 #[test]
 fn an_address_counts_before_others_are_asked() {
-    let network = Network::answering(200, &json!({ "active": false }));
+    let network = network::answering(200, &json!({ "active": false }));
     let limit = up_to(2);
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server)
@@ -132,9 +133,9 @@ fn an_address_counts_before_others_are_asked() {
         .rate_limit(limit.limit());
     let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_on(&endpoint, &machine(&network, NOW)).status;
     assert_eq!([ask("a"), ask("b"), ask("c"), ask("d")], [401, 401, 429, 429]);
-    assert_eq!(network.count(), 2);
+    assert_eq!(network.requests().len(), 2);
     assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [4]);
-    network.change(|_| Err(FetchError::TooSlow));
+    network::change(&network, |_| Err(FetchError::TooSlow));
     assert_eq!(ask("e"), 429);
 }
 

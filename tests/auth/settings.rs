@@ -8,7 +8,8 @@ use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource
 use serde_json::json;
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, basic, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, basic, machine, token};
+use crate::network;
 use crate::support::{Answer, NOW, legacy, post, server};
 
 const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
@@ -105,7 +106,7 @@ fn an_array_or_a_table_is_named() {
 /// Each way to authenticate, alone and together with others.
 #[test]
 fn each_way_is_configured() {
-    let network = Network::new(|request| {
+    let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
             _ => good(),
@@ -142,7 +143,7 @@ fn each_client_authentication_is_configured() {
         ("bearer", Some("Bearer s3cret".to_owned()), false),
         ("none", None, false),
     ] {
-        let network = Network::answering(200, &good());
+        let network = network::answering(200, &good());
         let variables = with(&INTROSPECTION, &[("MCP_INTROSPECTION_AUTH_METHOD", method)]);
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&format!("by-{method}"));
         assert_eq!(ask.ask_on(&endpoint(&variables), &machine(&network, NOW)).status, 200, "{method}");

@@ -8,7 +8,8 @@ use edge_mcp::{
 use serde_json::json;
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, machine, token};
+use crate::network;
 use crate::support::{NOW, legacy, server};
 
 struct ByLength(usize);
@@ -81,7 +82,7 @@ fn several_validators_are_asked_in_turn() {
         .or(Introspection::new("https://auth.example.com/introspect").expect("a URL"));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server).auth(validators).resource(resource).without_rate_limit();
-    let network = Network::new(|request| {
+    let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
             _ if request.body().starts_with("token=opaque&") => good(),

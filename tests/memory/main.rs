@@ -17,8 +17,8 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::testing::TestHost;
-use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, StateKeys, Tool};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -59,7 +59,7 @@ type GoOn = Rc<RefCell<Vec<oneshot::Sender<()>>>>;
 /// Handlers that wait until the test lets them go on.
 fn endpoint(go_on: &GoOn) -> Endpoint {
     let go_on = go_on.clone();
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let wait = {
             let go_on = go_on.clone();
             move || {
@@ -95,9 +95,6 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
             .prompt(Prompt::new("waits", prompt).complete("n", Completion::with(complete)))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
-    .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key"))
 }
 
 fn padded(mut arguments: Value) -> Value {

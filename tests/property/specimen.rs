@@ -10,7 +10,7 @@ use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{
     BuildError, Completion, Content, Context, Elicited, Endpoint, HandlerError, Json, Limits, LogLevel, McpServer,
     Prompt, PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate, Sampling,
-    StateKeys, StaticTokens, Tool,
+    StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -168,14 +168,9 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 /// The endpoint, for who has [`TOKEN`].
 pub fn endpoint() -> Endpoint {
     let tokens = format!(r#"[{{"token": "{TOKEN}", "subject": "ada", "scopes": []}}]"#);
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes")).expect("a key");
     let mut limits = Limits::default();
     limits.body = MOST_BYTES;
-    Endpoint::new(server)
-        .auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens"))
-        .state_keys(keys)
-        .limits(limits)
-        .without_rate_limit()
+    testing::endpoint(server).auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens")).limits(limits)
 }
 
 /// A request, whatever it may hold: also what no HTTP library would let through.

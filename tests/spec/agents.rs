@@ -1,6 +1,6 @@
 //! Agents as tools.
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Agent, AgentReply, BuildError, Context, Endpoint, HandlerError, McpServer, Tool, Usage};
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn echo(key: &'static str) -> Echo {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit()
+    testing::endpoint(move |_| build())
 }
 
 fn one() -> Endpoint {

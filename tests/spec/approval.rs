@@ -159,7 +159,7 @@ fn the_calls_of_an_agent_are_approved() {
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Pay!" } });
     let rounds = rounds(&endpoint(&done), &params, &over(&network));
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
-    assert_eq!((done.take(), network.count()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
+    assert_eq!((done.take(), network.requests().len()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
 }
 
 /// Clients of older revisions, and clients without elicitation, cannot be asked. The tool says so before it is called.

@@ -1,19 +1,17 @@
 //! Agents that ask a model, and call tools for it.
 
-use std::rc::Rc;
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,
-    StateKeys, StaticTokens, Tool,
+    StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::fake_model::{Said, asked, call_message, calls, choice, model, text};
-use crate::input_required::KEY;
-use crate::network::Network;
+use crate::network;
 use crate::support::{Answer, Internal, SECRET, envelope, modern};
 
 const TOKENS: &str = r#"[
@@ -78,10 +76,7 @@ pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
 }
 
 pub fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
-    Endpoint::new(move |_| server(agent()))
-        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-        .without_rate_limit()
+    testing::endpoint(move |_| server(agent())).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
 }
 
 /// The endpoint of an agent that may call all of [`TOOLS`].
@@ -93,17 +88,17 @@ pub fn question() -> Value {
     json!({ "name": "ask_clerk", "arguments": { "message": "How much?" } })
 }
 
-pub fn over(network: &Rc<Network>) -> TestHost {
-    TestHost::new().fetch(network.fetch())
+pub fn over(network: &TestHost) -> TestHost {
+    network.clone()
 }
 
 /// Asks the agent as `token` does.
-fn ask_as(token: &str, endpoint: &Endpoint, network: &Rc<Network>) -> Answer {
+fn ask_as(token: &str, endpoint: &Endpoint, network: &TestHost) -> Answer {
     modern("tools/call", question()).bearer(token).ask_on(endpoint, &over(network))
 }
 
 /// What the model was told of the calls that it has made in its first answer.
-pub fn told(network: &Network) -> Vec<Value> {
+pub fn told(network: &TestHost) -> Vec<Value> {
     let second = asked(network).remove(1);
     let messages = second["messages"].as_array().expect("messages").clone();
     messages.into_iter().filter(|message| message["role"] == "tool").collect()
@@ -143,7 +138,7 @@ fn a_question_goes_to_the_model() {
                 "max_tokens": 9, "temperature": 0.5, "seed": 7,
             })]
         );
-        let limits = network.limits.get().expect("limits");
+        let limits = network::limits(&network).expect("limits");
         assert_eq!((limits.time.as_secs(), limits.bytes), (60, 1234));
     }
     let listed = modern("tools/list", json!({})).bearer("ada").ask_at(&endpoint(|| clerk(local())));

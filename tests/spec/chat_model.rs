@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, Endpoint, McpServer, Tool};
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::fake_model::{Said, choice, model, status, text};
-use crate::network::Network;
+use crate::network;
 use crate::support::{Ask, envelope, legacy, modern, on};
 
 const KEY: &str = "sk-0123456789";
@@ -29,7 +29,7 @@ fn clerk(model: ChatModel) -> ChatAgent {
 }
 
 fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
-    Endpoint::new(move |_| McpServer::builder("s", "1").agent(agent()).build()).without_auth().without_rate_limit()
+    testing::endpoint(move |_| McpServer::builder("s", "1").agent(agent()).build())
 }
 
 fn question() -> Ask {
@@ -37,8 +37,8 @@ fn question() -> Ask {
 }
 
 /// What came of a question: the text, whether it is an error, the log, and how long was waited between the attempts.
-fn ask(network: &Rc<Network>, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, TestHost, Vec<u128>) {
-    let host = TestHost::new().fetch(network.fetch());
+fn ask(network: &TestHost, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, TestHost, Vec<u128>) {
+    let host = network.clone();
     let answer = question().ask_on(&endpoint(agent), &host);
     let (text, is_error) = answer.tool_text();
     let waits = host.waits().iter().map(Duration::as_millis).collect();
@@ -94,17 +94,17 @@ fn what_may_pass_is_tried_again() {
 #[test]
 fn there_is_an_end_to_attempts() {
     for (seconds, least, most) in [(60, 11, 19), (3, 3, 4), (295, 40, 78)] {
-        let network = Network::answering(500, "");
+        let network = network::answering(500, "");
         let agent = move || clerk(remote()).time_limit(Duration::from_secs(seconds));
         let (text, is_error, host, waits) = ask(&network, agent);
         assert!(is_error && text.starts_with("The model cannot be reached."), "{text}");
-        assert!((least..=most).contains(&network.count()), "{seconds}: {}", network.count());
-        assert_eq!(waits.len() + 1, network.count());
+        assert!((least..=most).contains(&network.requests().len()), "{seconds}: {}", network.requests().len());
+        assert_eq!(waits.len() + 1, network.requests().len());
         let waited: u128 = waits.iter().sum();
         assert!(waited < u128::from(seconds) * 1000 && waits.iter().all(|wait| *wait <= 8000), "{waits:?}");
-        let left = network.limits.get().expect("limits").time;
+        let left = network::limits(&network).expect("limits").time;
         assert_eq!(left.as_millis() + waited, u128::from(seconds) * 1000);
-        assert!(cause(&host).ends_with(&format!("(asked {} times)", network.count())), "{}", host.log_text());
+        assert!(cause(&host).ends_with(&format!("(asked {} times)", network.requests().len())), "{}", host.log_text());
     }
     let network = model([later(60)]);
     let (text, is_error, ..) = ask(&network, || clerk(remote()));
@@ -150,7 +150,7 @@ fn failures_are_told() {
         let (text, is_error, host, _) = ask(&network, || clerk(remote()).instructions("Keep it to yourself."));
         assert!(is_error && text.contains(says), "{case}: {text}");
         assert!(cause(&host).contains(logs), "{case}: {}", host.log_text());
-        assert_eq!(network.count(), count, "{case}");
+        assert_eq!(network.requests().len(), count, "{case}");
         for private in [KEY, QUESTION, "yourself"] {
             assert!(
                 !text.contains(private) && !host.log_text().contains(private),

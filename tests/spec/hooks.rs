@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ fn described(event: &ToolEvent) -> String {
 /// A tool that halves, with two who look on: one that writes down what it sees, and one that fails.
 fn endpoint(seen: &Seen) -> Endpoint {
     let seen = seen.clone();
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let (hooked, called) = (seen.clone(), seen.clone());
         let halve = move |Number { n }: Number| {
             let called = called.clone();
@@ -61,8 +61,6 @@ fn endpoint(seen: &Seen) -> Endpoint {
         );
         McpServer::builder("s", "1").tool(tool).build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 /// A hook of the server sees the calls of all tools, nested ones and those of workflows included, before the tool's own hooks.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{BodyError, Host, Request};
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Body, Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -28,7 +28,7 @@ struct Much {
 fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
     let mut limits = Limits::default();
     change(&mut limits);
-    Endpoint::new(|_| {
+    testing::endpoint(|_| {
         let much = |Much { bytes }: Much| async move { "x".repeat(bytes) };
         McpServer::builder("s", "1")
             .tool(Tool::new("much", "Says much.", much).argument_limit(20))
@@ -36,8 +36,6 @@ fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
             .prompt(Prompt::new("much", || async { "x".repeat(2000) }))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
     .limits(limits)
 }
 
@@ -147,7 +145,7 @@ fn a_batch_is_worked_on_together() {
             let (working, seen) = (working.clone(), seen.clone());
             let mut limits = Limits::default();
             limits.concurrent = concurrent;
-            Endpoint::new(move |_| {
+            testing::endpoint(move |_| {
                 let (working, seen) = (working.clone(), seen.clone());
                 let work = move || {
                     let (working, seen) = (working.clone(), seen.clone());
@@ -167,8 +165,6 @@ fn a_batch_is_worked_on_together() {
                 };
                 McpServer::builder("s", "1").tool(Tool::new("work", "Works.", work)).build()
             })
-            .without_auth()
-            .without_rate_limit()
             .limits(limits)
         };
         let call =

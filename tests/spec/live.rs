@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::host::Host;
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, Prompt, Resource,
     ResourceTemplate, StateKeys, Tool,
@@ -26,12 +26,10 @@ use crate::support::{Answer, Ask, NEWEST, envelope, legacy, modern, modern_as, o
 const BOTH: &str = "application/json, text/event-stream";
 
 fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone + 'static) -> Endpoint {
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let tool = Tool::new("work", "Works.", handler.clone());
         McpServer::builder("worker", "1").tool(tool).logging(LogLevel::Warning).build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 /// Tells of everything at once.
@@ -260,7 +258,7 @@ fn a_deadline_passes() {
     for (said, seconds) in [(None, 30), (Some(2), 2), (Some(300), 300), (Some(301), 300)] {
         let ended: Rc<Cell<&'static str>> = Rc::default();
         let at_end = ended.clone();
-        let endpoint = Endpoint::new(move |_| {
+        let endpoint = testing::endpoint(move |_| {
             let at_end = at_end.clone();
             let wait = move || {
                 let waiting = Dropped(at_end.clone());
@@ -272,9 +270,7 @@ fn a_deadline_passes() {
             let tool = Tool::new("work", "Waits.", wait);
             let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
             McpServer::builder("s", "1").tool(tool).build()
-        })
-        .without_auth()
-        .without_rate_limit();
+        });
         let host = TestHost::new();
         let answer = new_call(json!({})).ask_on(&endpoint, &host);
         assert_eq!(host.waits(), [Duration::from_secs(seconds)]);
@@ -291,7 +287,7 @@ fn every_handler_has_a_deadline() {
         std::future::pending().await
     }
     let two = Duration::from_secs(2);
-    let endpoint = Endpoint::new(move |_| {
+    let endpoint = testing::endpoint(move |_| {
         McpServer::builder("s", "1")
             .prompt(Prompt::new("short", wait).deadline(two))
             .prompt(Prompt::new("usual", wait))
@@ -301,9 +297,7 @@ fn every_handler_has_a_deadline() {
                 ResourceTemplate::new("test://t/{x}", |_: BTreeMap<String, String>| wait()).deadline(two),
             )
             .build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (method, params, seconds) in [
         ("prompts/get", json!({ "name": "short" }), 2),
         ("prompts/get", json!({ "name": "usual" }), 30),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, answer_all, ask_with, retry};
+use crate::input_required::{all, answer_all, ask_with, retry};
 use crate::support::{Internal, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
@@ -101,13 +101,11 @@ fn server(seen: &Seen) -> McpServer {
 }
 
 fn endpoint() -> Endpoint {
-    Endpoint::new(|request| {
+    testing::endpoint(|request| {
         request.extend(Tenant("acme"));
         Ok(server(&Seen::default()))
     })
     .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
-    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-    .without_rate_limit()
 }
 
 /// Calls of the program itself: what a client would get, as values.

@@ -73,7 +73,7 @@ fn a_server_lives_as_long_as_its_request() {
         let answer = move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token)));
         McpServer::builder("s", "1").tool(Tool::new(name, "One tenant's tool.", answer)).build()
     };
-    let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
+    let endpoint = testing::endpoint(server);
     for tenant in ["a", "b", "a"] {
         let list = modern("tools/list", json!({})).header("X-Tenant", tenant).ask_at(&endpoint);
         let tools = list.result()["tools"].as_array().expect("tools").clone();
@@ -112,12 +112,10 @@ fn any_instance_answers_any_client() {
 #[test]
 fn traces_are_followed() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
-    let endpoint = Endpoint::new(|_| {
+    let endpoint = testing::endpoint(|_| {
         let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
         McpServer::builder("s", "1").tool(Tool::new("trace", "d", trace)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (sent, text, logged) in [
         (json!(parent), parent, Some("0af7651916cd43dd8448eb211c80319c")),
         (json!("00-0AF7651916CD43DD8448EB211C80319C-00f067aa0ba902b7-01"), "none", None),
@@ -136,7 +134,7 @@ fn traces_are_followed() {
 /// A handler learns of its request what was sent with it: its URL, and the members of its `_meta`.
 #[test]
 fn a_handler_knows_its_request() {
-    let endpoint = Endpoint::new(|_| {
+    let endpoint = testing::endpoint(|_| {
         let known = |cx: Context| async move {
             format!(
                 "{} {:?} {:?}",
@@ -146,9 +144,7 @@ fn a_handler_knows_its_request() {
             )
         };
         McpServer::builder("s", "1").tool(Tool::new("known", "d", known)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (meta, text) in [
         (json!({ "example.com/tenant": { "name": "acme\n" } }), "Some(String(\"acme\\n\")) None"),
         (json!({ "example.com/tenant": 7 }), "Some(Null) None"),
@@ -165,7 +161,7 @@ fn a_handler_knows_its_request() {
 #[test]
 fn what_is_put_into_a_request_reaches_its_handlers() {
     struct Tenant(String);
-    let endpoint = Endpoint::new(|request| {
+    let endpoint = testing::endpoint(|request| {
         let given = request.header("X-Tenant");
         if let Some(tenant) = given {
             request.extend(Tenant("replaced".into()));
@@ -176,9 +172,7 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
             cx.extension::<Tenant>().map_or("none".to_owned(), |tenant| tenant.0.clone())
         };
         McpServer::builder("s", "1").tool(Tool::new("tenant", "d", tenant)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     let ask = || legacy("tools/call", json!({ "name": "tenant" }));
     assert_eq!(ask().header("X-Tenant", "a").ask_at(&endpoint).tool_text(), ("a", false));
     assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));

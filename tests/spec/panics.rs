@@ -1,5 +1,6 @@
 //! Handlers that panic, in a program that unwinds: the answer is lost, and nothing else.
 
+use edge_mcp::testing;
 use edge_mcp::{Context, Endpoint, McpServer, Prompt, Resource, Tool};
 use futures::future::LocalBoxFuture;
 use serde_json::json;
@@ -14,7 +15,7 @@ fn breaks(why: &str) -> LocalBoxFuture<'static, String> {
 }
 
 fn endpoint() -> Endpoint {
-    Endpoint::new(|_| {
+    testing::endpoint(|_| {
         let tells = |cx: Context| {
             cx.progress(1.0, None, "begun");
             breaks("a tool that tells")
@@ -27,8 +28,6 @@ fn endpoint() -> Endpoint {
             .prompt(Prompt::new("breaks", || breaks("a prompt")))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 fn is_internal(answer: &Answer) {

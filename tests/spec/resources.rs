@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     CacheHint, Completion, Endpoint, McpServer, Presented, Principal, Resource, ResourceTemplate, TokenRefusal,
 };
@@ -137,7 +137,7 @@ fn guarded() -> Endpoint {
             .resource_template(ResourceTemplate::new("kb://{+any}", read).scopes(["read"]))
             .build()
     };
-    Endpoint::new(server).auth(by_name).without_rate_limit()
+    testing::endpoint(server).auth(by_name)
 }
 
 /// Spellings of the URIs that need `admin`. A template that needs `read` only stands for each of them.

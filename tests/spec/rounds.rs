@@ -6,15 +6,15 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use edge_mcp::host::Level;
-use edge_mcp::testing::TestHost;
-use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{local, over};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::input_required::{all, answer_all, retry, with_capabilities};
 use crate::support::{Answer, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
@@ -36,8 +36,7 @@ pub struct Yes {
 pub type Done = Rc<RefCell<Vec<String>>>;
 
 pub fn open(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key");
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
+    testing::endpoint(move |_| build())
 }
 
 pub fn yes() -> Value {
@@ -283,5 +282,5 @@ fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {
     let host = over(&network);
     let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Ada. Still Ada.", false)));
-    assert_eq!(network.count(), 2);
+    assert_eq!(network.requests().len(), 2);
 }

@@ -198,7 +198,7 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
     let network = model([calls(&[("work", json!({}))]), text("Done.")]);
     let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &over(&network));
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
-    assert_eq!((done.take(), network.count()), (vec!["work".to_owned()], 2));
+    assert_eq!((done.take(), network.requests().len()), (vec!["work".to_owned()], 2));
 }
 
 /// The key of a step is the same in each round of its call, and differs from the keys of other work.

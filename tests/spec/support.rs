@@ -195,7 +195,7 @@ pub fn complete(prompt: &str, argument: &str, value: &str) -> Value {
 
 /// The endpoint of [`server`], open to all.
 pub fn endpoint() -> Endpoint {
-    Endpoint::new(server).without_auth().without_rate_limit()
+    testing::endpoint(server)
 }
 
 /// A request that is being put together.

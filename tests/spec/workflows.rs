@@ -1,7 +1,7 @@
 //! Workflows as tools.
 
-use edge_mcp::testing::TestHost;
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,8 +27,7 @@ struct More {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
+    testing::endpoint(move |_| build())
 }
 
 async fn grow(Number { n }: Number, cx: Context) -> Result<Json<Sum>, HandlerError> {

@@ -7,7 +7,6 @@ use edge_mcp::testing::{self, Answer, Client, TestHost, variables};
 use serde_json::{Value, json};
 
 use super::fake_model::{asked, call_message, calls, choice, model, status, text};
-use super::network::Network;
 use super::{KnowledgeBase, endpoint};
 use crate::librarian::Librarian;
 
@@ -18,14 +17,14 @@ fn configured(pairs: &[(&str, &str)]) -> Result<Option<Librarian>, String> {
 const LOCAL: &[(&str, &str)] =
     &[("LIBRARIAN_MODEL_URL", "http://localhost:11434/v1"), ("LIBRARIAN_MODEL", "small"), ("LIBRARIAN_API_KEY", "k3y")];
 
-fn asked_of(endpoint: &Endpoint, question: &str, network: &Rc<Network>) -> Answer {
-    let host = TestHost::new().fetch(network.fetch());
+fn asked_of(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
+    let host = network.clone();
     let client = Client::new(endpoint).host(&host);
     testing::run(client.call("ask_librarian", json!({ "message": question })))
 }
 
 /// Asks the librarian of a knowledge base of two documents. Returns the text and `isError`.
-fn answered(question: &str, network: &Rc<Network>) -> (String, bool) {
+fn answered(question: &str, network: &TestHost) -> (String, bool) {
     let endpoint = endpoint(&KnowledgeBase::new().store, configured(LOCAL).expect("a configuration"));
     let answer = asked_of(&endpoint, question, network);
     (answer.text().to_owned(), answer.is_error())
