@@ -23,7 +23,7 @@ mod librarian;
 mod network;
 
 fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
-    Endpoint::new(server).state(Documents(store.clone())).state(librarian).without_auth()
+    testing::endpoint(server).state(Documents(store.clone())).state(librarian)
 }
 
 /// Resources that do not exist have an error code of their own in older revisions.

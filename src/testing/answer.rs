@@ -46,10 +46,9 @@ impl Answer {
         Self { message, text: problem, ..Self::default() }
     }
 
-    /// Adds the questions that earlier rounds of the call have asked.
-    pub(super) fn with_questions(mut self, earlier: &Map<String, Value>) -> Self {
-        let own = std::mem::take(&mut self.questions);
-        self.questions = earlier.clone().into_iter().chain(own).collect();
+    /// Sets the questions of all rounds of the call.
+    pub(super) fn with_questions(mut self, questions: Map<String, Value>) -> Self {
+        self.questions = questions;
         self
     }
 

@@ -192,28 +192,22 @@ impl<'e> Client<'e> {
         for _ in 0..MOST_ROUNDS {
             let answer = self.round(method, params.clone()).await;
             if !answer.is_question() {
-                return answer.with_questions(&questions);
+                return answer.with_questions(questions);
             }
             let asked = answer.result().get("inputRequests").and_then(Value::as_object).cloned().unwrap_or_default();
             questions.extend(asked.clone());
-            let mut replies = Map::new();
-            for (key, question) in &asked {
-                let Some(reply) = self.reply_to(key, question) else {
-                    let problem = format!(
-                        "The call asks `{key}`, and the test does not answer it: use `answer`, `decline` or `cancel` of Client. \
-                         The question is {question}"
-                    );
-                    return answer.unanswered(problem).with_questions(&questions);
-                };
-                replies.insert(key.clone(), reply);
-            }
-            let Some(members) = params.as_object_mut() else { return answer };
+            let replies = asked.iter().map(|(key, question)| Ok((key.clone(), self.reply_to(key, question)?)));
+            let replies: Map<_, _> = match replies.collect::<Result<_, String>>() {
+                Ok(replies) => replies,
+                Err(problem) => return answer.unanswered(problem).with_questions(questions),
+            };
+            let Some(members) = params.as_object_mut() else { return answer.with_questions(questions) };
             members.insert("inputResponses".into(), replies.into());
             members.extend(answer.result().get("requestState").map(|state| ("requestState".into(), state.clone())));
         }
         let keys: Vec<_> = questions.keys().map(String::as_str).collect();
         let problem = format!("The call still asks after {MOST_ROUNDS} rounds: {}", keys.join(", "));
-        Answer::failed(problem).with_questions(&questions)
+        Answer::failed(problem).with_questions(questions)
     }
 
     /// Sends an HTTP request as it is: without the headers of this client, and to any path.
@@ -262,15 +256,21 @@ impl<'e> Client<'e> {
     }
 
     /// Returns the answer to the question that the client got as `key`. The key of a nested call ends with the handler's own.
-    fn reply_to(&self, key: &str, question: &Value) -> Option<Value> {
+    fn reply_to(&self, key: &str, question: &Value) -> Result<Value, String> {
         let is_own = |known: &str| key.strip_suffix(known).is_some_and(|path| path.is_empty() || path.ends_with('/'));
         let exact = self.answers.iter().find(|(known, _)| known == key);
-        let (_, reply) = exact.or_else(|| self.answers.iter().find(|(known, _)| is_own(known)))?;
+        let reply = exact.or_else(|| self.answers.iter().find(|(known, _)| is_own(known)));
         let content = match reply {
-            Reply::Raw(answer) => return Some(answer.clone()),
-            Reply::Content(content) => content.clone(),
+            Some((_, Reply::Raw(answer))) => return Ok(answer.clone()),
+            Some((_, Reply::Content(content))) => content.clone(),
+            None => {
+                return Err(format!(
+                    "The call asks `{key}`, and the test does not answer it: use `answer`, `decline` or `cancel` of Client. \
+                     The question is {question}"
+                ));
+            }
         };
-        Some(match question.get("method").and_then(Value::as_str) {
+        Ok(match question.get("method").and_then(Value::as_str) {
             Some("sampling/createMessage") => {
                 json!({ "role": "assistant", "content": { "type": "text", "text": content }, "model": "test" })
             }

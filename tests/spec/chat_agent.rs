@@ -1,6 +1,5 @@
 //! Agents that ask a model, and call tools for it.
 
-
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,

@@ -35,7 +35,10 @@ fn the_network_can_be_a_function() {
     let host = TestHost::new()
         .fetch(|request, limits| async move { Ok(Fetched::new(200, format!("{} {}", request.uri(), limits.bytes))) });
     assert_eq!(fetched(&host, "GET", "https://a.example/").expect("a response").body, b"https://a.example/ 100");
-    assert_eq!(host.requests().len(), 1);
+    assert_eq!(host.requests()[0].extensions().get::<FetchLimits>().map(|limits| limits.bytes), Some(100));
+    // Clones are the same host.
+    drop(host.clone().fetch(|_, _| async { Err(FetchError::TooSlow) }));
+    assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooSlow));
 }
 
 #[test]

@@ -18,8 +18,7 @@ const LOCAL: &[(&str, &str)] =
     &[("LIBRARIAN_MODEL_URL", "http://localhost:11434/v1"), ("LIBRARIAN_MODEL", "small"), ("LIBRARIAN_API_KEY", "k3y")];
 
 fn asked_of(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
-    let host = network.clone();
-    let client = Client::new(endpoint).host(&host);
+    let client = Client::new(endpoint).host(network);
     testing::run(client.call("ask_librarian", json!({ "message": question })))
 }
 
