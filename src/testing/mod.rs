@@ -64,7 +64,7 @@ pub fn endpoint(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> +
     Endpoint::from(keys.map(|keys| endpoint.state_keys(keys)))
 }
 
-/// Returns an environment with these variables, for [`Endpoint::configured`].
+/// Returns an environment with these variables, for [`Endpoint::configured`]. Of several values of a variable, the last counts.
 ///
 /// ```
 /// use edge_mcp::testing::{STATE_KEY, variables};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use edge_mcp::host::Environment;
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
@@ -15,10 +15,7 @@ use crate::support::{Answer, NOW, legacy, post, server};
 const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
 
 fn endpoint(variables: &[(&str, &str)]) -> Endpoint {
-    let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let environment =
-        move |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    Endpoint::new(server).without_rate_limit().configured(&environment)
+    Endpoint::new(server).without_rate_limit().configured(&testing::variables(variables))
 }
 
 fn ping(variables: &[(&str, &str)]) -> Answer {
@@ -45,7 +42,7 @@ const JWT: [(&str, &str); 4] = [
 
 /// `variables` with these in place of those of the same name; an empty value is as good as none.
 fn with<'a>(variables: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    changes.iter().chain(variables).copied().collect()
+    variables.iter().chain(changes).copied().collect()
 }
 
 /// A wrong variable closes the endpoint: 503 that names it and quotes nothing, and a line in the log.

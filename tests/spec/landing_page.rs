@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use edge_mcp::testing;
 use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
 use sha2::{Digest, Sha256};
 
@@ -31,12 +32,8 @@ fn guarded() -> Endpoint {
 }
 
 fn configured(value: &'static str) -> Endpoint {
-    let variable = move |name: &str| match name {
-        "MCP_AUTH" => Some("none".to_owned()),
-        "MCP_PAGE" => Some(value.to_owned()),
-        _ => None,
-    };
-    Endpoint::new(server).without_rate_limit().configured(&variable)
+    let environment = testing::variables(&[("MCP_AUTH", "none"), ("MCP_PAGE", value)]);
+    Endpoint::new(server).without_rate_limit().configured(&environment)
 }
 
 /// What the page says of a server of this name, title, description and website.
