@@ -52,3 +52,5 @@ struct Compared;
 
 #[doc = include_str!("../docs/upgrading.md")]
 struct Upgrading;
+#[doc = include_str!("../docs/compiler-errors.md")]
+struct CompilerErrors;

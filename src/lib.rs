@@ -149,8 +149,8 @@ pub use auth::{
 };
 pub use call::context::Context;
 pub use call::elicitation::Elicited;
-pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
-pub use call::handler::Handler;
+pub use call::error::{Cause, HandlerError, IntoHandlerError, ResultExt};
+pub use call::handler::{AbsentArguments, Arguments, Handler, Parameters};
 pub use call::input_error::InputError;
 pub use call::request_info::RequestInfo;
 pub use call::result::{IntoToolResult, Json, ToolResult};
@@ -160,7 +160,8 @@ pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
 pub use http::stream::{Body, EventStream};
-pub use http::{AllowedOrigins, Endpoint, Limits};
+pub use http::{AllowedOrigins, Endpoint, Limits, PageRequest};
+pub use protocol::capabilities::ClientCapabilities;
 pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
 pub use protocol::description::{
     Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Text, Theme,
@@ -178,3 +179,56 @@ pub use server::list::IntoList;
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::tool::Tool;
+
+/// The crate that derives the JSON Schema of a type. A program that derives schemas by this name needs no dependency on schemars.
+///
+/// ```
+/// use edge_mcp::Tool;
+/// use edge_mcp::schemars::{self, JsonSchema};
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Greeting {
+///     /// Whom to greet
+///     #[schemars(length(min = 1))]
+///     name: String,
+/// }
+///
+/// let greet = |Greeting { name }: Greeting| async move { format!("Hello, {name}") };
+/// let tool = Tool::new("greet", "Says hello.", greet);
+/// ```
+///
+/// The derived code names the crate `schemars`, so that name must be in scope. If it is not, name the crate at the type:
+///
+/// ```
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, edge_mcp::schemars::JsonSchema)]
+/// #[schemars(crate = "edge_mcp::schemars")]
+/// struct Greeting {
+///     name: String,
+/// }
+/// # fn is_described<T: edge_mcp::schema::HasJsonSchema>() {}
+/// # is_described::<Greeting>();
+/// ```
+pub use schemars;
+
+/// The names that most servers use, for `use edge_mcp::prelude::*`.
+///
+/// It has no modules: after `use edge_mcp::*`, the module `worker` shadows the crate `worker`.
+///
+/// ```
+/// use edge_mcp::prelude::*;
+///
+/// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+///     McpServer::builder("greeter", "1.0.0").tool(Tool::new("greet", "Says hello.", || async { "Hello" })).build()
+/// }
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::{
+        BuildError, Completion, ConfigError, Content, Context, Elicited, Endpoint, HandlerError, IntoHandlerError,
+        Json, McpServer, Prompt, PromptMessage, RequestInfo, Resource, ResourceContents, ResourceDescription,
+        ResourceTemplate, ResultExt, StaticTokens, Tool, ToolResult,
+    };
+}

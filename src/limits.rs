@@ -147,6 +147,10 @@ limits! {
             "a request state" => "sent: `-32603`, and the log says why; received: `-32602`";
         STATE_SECONDS: u64 = 600, Seconds, "`StateKeys::lifetime`":
             "the time for which a request state is valid" => "`-32602`; the client calls again without it";
+        FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":
+            "an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
+        FETCH_BYTES: usize = 1 << 20, Bytes, "`FetchLimits`":
+            "the body of an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
     }
     "Schemas" {
         CHECK_STEPS: u32 = 4_600_000, Count, "":

@@ -3,17 +3,16 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
-use schemars::JsonSchema;
 use serde_json::json;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::handler::Handler;
+use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::step_memory::Status;
 use crate::json::Value;
 use crate::protocol::description::{Text, is_blank};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -59,10 +58,10 @@ pub struct Workflow {
 
 impl Workflow {
     /// Creates a workflow. The description is for the model that decides whether to run it, and must not be empty.
-    pub fn new<Shape, H>(key: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
+    pub fn new<P, H>(key: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+        P: Parameters<Arguments: HasJsonSchema>,
+        H: Handler<P, Output: IntoToolResult>,
     {
         let (key, description) = (key.into(), description.into());
         let is_blank = is_blank(&description);

@@ -126,6 +126,11 @@ impl<'a> Presented<'a> {
 ///
 /// let endpoint = Endpoint::new(server).auth(by_length);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a token validator",
+    label = "expected a validator, or an async function of `Presented<'_>` that returns `Result<Principal, TokenRefusal>`",
+    note = "if this is a `Result`, use `?`: the endpoint function may return `Result<Endpoint, ConfigError>`"
+)]
 pub trait TokenValidator {
     /// Checks a token and returns for whom it speaks.
     ///
@@ -140,6 +145,7 @@ pub trait TokenValidator {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: AsyncFn(Presented<'_>) -> Result<Principal, TokenRefusal>> TokenValidator for F {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         self(presented).await

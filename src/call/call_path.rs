@@ -13,7 +13,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::rounds::Rounds;
-use crate::json::canonical;
+use crate::json::{canonical, write};
 
 /// The number of digits of a digest in the key of a question.
 const SHOWN: usize = 8;
@@ -82,7 +82,7 @@ impl CallPath {
     /// Returns the digest that binds an answer to its question: of the call that asks, and of the question's method and
     /// parameters.
     pub(crate) fn question(&self, question: &serde_json::Value) -> String {
-        digest(&self.call, "question", "", &question.to_string())
+        digest(&self.call, "question", "", &write::text(question))
     }
 
     /// Returns the digest of a nested call or step, and the suffix with its ordinal. The suffix of the first one is

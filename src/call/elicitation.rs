@@ -2,7 +2,6 @@
 //!
 //! Source: 2026-07-28, client/elicitation.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -15,7 +14,7 @@ use super::input_error::{InputError, InputProblem};
 use super::session_required::SessionRequired;
 use crate::json::{Document, JsonLimits};
 use crate::protocol::description::Text;
-use crate::schema::Schema;
+use crate::schema::{HasJsonSchema, Schema};
 
 /// The outcome of an elicitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl Context {
     /// [`InputError`]: the client does not support forms, or its answer does not fit `T`.
     pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<Elicited<T>, InputError>
     where
-        T: JsonSchema + DeserializeOwned + 'static,
+        T: HasJsonSchema + DeserializeOwned + 'static,
     {
         let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
@@ -90,6 +89,26 @@ impl Context {
         let needs = Needs { declared, capability, session: SessionRequired::Elicitation };
         let (key, answer) = self.answer(&key, question, needs).await?;
         elicited(&key, answer.get(), |_| Ok(()))
+    }
+
+    /// Asks the person to confirm `question`. Returns `true` if the person does, and `false` if the person declines or closes the
+    /// question.
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not support forms, or its answer is malformed.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    ///
+    /// async fn clear(cx: Context) -> Result<&'static str, HandlerError> {
+    ///     Ok(if cx.confirm("clear", "Delete all parcels?").await? { "Deleted." } else { "Nothing was deleted." })
+    /// }
+    /// ```
+    pub async fn confirm(&self, key: &str, question: &str) -> Result<bool, InputError> {
+        match self.confirm_now(key, question)? {
+            Some(answer) => Ok(answer.accepted().is_some()),
+            None => std::future::pending().await,
+        }
     }
 
     /// Asks the person to confirm `message`. Returns the answer if it arrived with this round.

@@ -81,8 +81,20 @@ impl HandlerError {
     }
 }
 
+/// An error that `?` converts into a [`HandlerError`]: every [`std::error::Error`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `std::error::Error`",
+    label = "convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by \
+             `.map_err(|error| HandlerError::new(\"…\").because(error))`"
+)]
+pub trait Cause: Error + 'static {}
+
+// An error then names `Cause`, whose message says what to do.
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> Cause for E {}
+
 // `HandlerError` does not implement `Error`, since this conversion would then overlap with `From<T> for T`.
-impl<E: Error + 'static> From<E> for HandlerError {
+impl<E: Cause> From<E> for HandlerError {
     fn from(error: E) -> Self {
         Self { input: InputError::find(&error).map(Box::new), ..Self::new(INTERNAL).because(causes(&error)) }
     }
@@ -111,6 +123,12 @@ impl<E: Error + 'static> From<E> for HandlerError {
 ///
 /// let tool = Tool::new("order", "Orders an article.", order);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot fail with `{Self}`",
+    label = "the error must be `HandlerError`, or a type that implements `IntoHandlerError`",
+    note = "return `Result<_, HandlerError>`: `?` converts every `std::error::Error` into it, and logs the text",
+    note = "make an error of a text by `HandlerError::new(\"…\")`: the caller gets the text"
+)]
 pub trait IntoHandlerError {
     /// Converts the error.
     fn into_handler_error(self) -> HandlerError;
@@ -136,7 +154,7 @@ pub trait ResultExt<T, E>: Sized {
     /// The error, converted.
     fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
     where
-        E: Error + 'static;
+        E: Cause;
 
     /// Converts an error that chooses its own sentence. `?` alone would hide the sentence of a type that also implements
     /// [`std::error::Error`].
@@ -146,12 +164,30 @@ pub trait ResultExt<T, E>: Sized {
     fn explained(self) -> Result<T, HandlerError>
     where
         E: IntoHandlerError;
+
+    /// Replaces the answer to a question that the client cannot be asked, because it lacks the capability or speaks an older revision.
+    /// An answer that is malformed stays an error.
+    ///
+    /// # Errors
+    /// The error, converted.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, ResultExt};
+    ///
+    /// async fn clear(cx: Context) -> Result<&'static str, HandlerError> {
+    ///     let is_confirmed = cx.confirm("clear", "Delete all parcels?").await.or_unasked(|| false)?;
+    ///     Ok(if is_confirmed { "Deleted." } else { "Nothing was deleted." })
+    /// }
+    /// ```
+    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    where
+        E: Into<InputError>;
 }
 
 impl<T, E> ResultExt<T, E> for Result<T, E> {
     fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
     where
-        E: Error + 'static,
+        E: Cause,
     {
         self.map_err(|error| HandlerError { message: sentence.into(), ..error.into() })
     }
@@ -161,6 +197,16 @@ impl<T, E> ResultExt<T, E> for Result<T, E> {
         E: IntoHandlerError,
     {
         self.map_err(E::into_handler_error)
+    }
+
+    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    where
+        E: Into<InputError>,
+    {
+        match self.map_err(Into::into) {
+            Err(error) if error.is_unasked() => Ok(instead()),
+            result => Ok(result?),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::host::{Host, Level};
+use crate::host::{Host, Level, warning};
 use crate::json::write;
 use crate::protocol::error::{RpcError, shortened};
 
@@ -26,8 +26,7 @@ pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
 
 /// Logs what the developer should know about the rounds of a call.
 pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
-    let line = serde_json::json!({ "event": "rounds", "problem": problem }).to_string();
-    host.log(Level::Warning, &line);
+    warning::log(host, Level::Warning, "rounds", problem);
 }
 
 /// Logs why `subject` failed, and returns the error for the caller, which does not contain the cause.

@@ -1,11 +1,10 @@
 //! Async functions as handlers.
 //!
-//! A handler takes no parameters, its arguments, the [`Context`], or both in this order. A marker type for each of
-//! these shapes lets one trait, [`Handler`], cover them all. The compiler infers the marker. Tools, prompts and
-//! resources add their own requirements on arguments and results.
+//! A [`Handler`] takes no parameters, its [`Arguments`], the [`Context`], or both in this order. The compiler infers the [`Parameters`]
+//! as a tuple. They have a trait of their own so that the compiler knows them when it checks them, and can say what is wrong with them.
+//! Tools, prompts and resources add their own requirements on arguments and results.
 
 use std::future::Future;
-use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,54 +19,131 @@ use crate::schema::describe_type_error;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 
-/// `async fn()`
-pub struct TakesNothing;
-/// `async fn(A)`
-pub struct TakesArguments<A>(PhantomData<A>);
-/// `async fn(Context)`
-pub struct TakesContext;
-/// `async fn(A, Context)`
-pub struct TakesBoth<A>(PhantomData<A>);
-
 /// An async function that answers a call. It does not have to be `Send`, because a Worker has one thread.
+///
+/// `P` is the tuple of its [`Parameters`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a handler",
-    label = "not an async function of (), (Arguments), (Context) or (Arguments, Context)",
-    note = "Arguments must be `Deserialize` and own what they hold"
+    message = "`{Self}` is not a handler",
+    label = "expected an async function of (), (Arguments), (Context) or (Arguments, Context)",
+    note = "write `async fn`, or a closure such as `|arguments: Arguments| async move {{ … }}`",
+    note = "put all arguments into one struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
 )]
-pub trait Handler<Shape>: 'static {
-    /// The type of the arguments.
-    type Arguments: DeserializeOwned + 'static;
+pub trait Handler<P>: 'static {
     /// The return type of the function.
     type Output: 'static;
 
     /// Calls the function.
-    fn call(&self, arguments: Self::Arguments, cx: Context) -> impl Future<Output = Self::Output> + 'static;
+    fn call(&self, parameters: P) -> impl Future<Output = Self::Output> + 'static;
 }
 
-macro_rules! handler {
-    ($shape:ty, ($($generic:ident)?), $arguments:ty, ($($taken:ty),*), |$a:ident, $cx:ident| ($($given:ident),*)) => {
-        impl<F, $($generic,)? Fut> Handler<$shape> for F
+/// The parameters of a [`Handler`]: `()`, `(Arguments,)`, `(Context,)` or `(Arguments, Context)`.
+#[diagnostic::on_unimplemented(
+    message = "a handler cannot have the parameters `{Self}`",
+    label = "expected an async function of (), (Arguments), (Context) or (Arguments, Context)",
+    note = "put all arguments into one struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait Parameters: 'static {
+    /// The type of the arguments.
+    type Arguments: Arguments;
+
+    /// Creates the parameters of one call.
+    fn of_call(arguments: Self::Arguments, cx: Context) -> Self;
+}
+
+/// The arguments of a [`Handler`]: a type that implements `Deserialize` and owns its data.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of a handler",
+    label = "the arguments must implement `Deserialize` and own their data",
+    note = "add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to the type of the arguments",
+    note = "a handler takes its arguments and its `Context` by value"
+)]
+pub trait Arguments: DeserializeOwned + 'static {}
+
+// An error then names `Arguments`, whose message says what to do.
+#[diagnostic::do_not_recommend]
+impl<A: DeserializeOwned + 'static> Arguments for A {}
+
+/// The arguments of a function that cannot have any: its parameters are `()` or `(Context,)`.
+#[diagnostic::on_unimplemented(
+    message = "this function is called without arguments, and cannot take `{Self}`",
+    label = "expected an async function of () or (Context)",
+    note = "a `Resource` has no arguments: the variables of a `ResourceTemplate` are the arguments of its handler"
+)]
+pub trait AbsentArguments: Arguments {
+    /// Creates them.
+    fn absent() -> Self;
+}
+
+macro_rules! handlers {
+    ($(($($parameter:ident $name:ident),*))*) => {$(
+        impl<F, $($parameter,)* Fut> Handler<($($parameter,)*)> for F
         where
-            F: Fn($($taken),*) -> Fut + 'static,
-            $($generic: DeserializeOwned + 'static,)?
+            F: Fn($($parameter),*) -> Fut + 'static,
             Fut: Future + 'static,
             Fut::Output: 'static,
         {
-            type Arguments = $arguments;
             type Output = Fut::Output;
 
-            fn call(&self, $a: $arguments, $cx: Context) -> impl Future<Output = Self::Output> + 'static {
-                self($($given),*)
+            fn call(&self, ($($name,)*): ($($parameter,)*)) -> impl Future<Output = Self::Output> + 'static {
+                self($($name),*)
             }
         }
-    };
+    )*};
 }
 
-handler!(TakesNothing, (), NoArguments, (), |_a, _cx| ());
-handler!(TakesArguments<A>, (A), A, (A), |a, _cx| (a));
-handler!(TakesContext, (), NoArguments, (Context), |_a, cx| (cx));
-handler!(TakesBoth<A>, (A), A, (A, Context), |a, cx| (a, cx));
+handlers! { () (A a) (A a, B b) }
+
+impl Parameters for () {
+    type Arguments = NoArguments;
+
+    fn of_call(_: NoArguments, _: Context) -> Self {}
+}
+
+impl Parameters for (Context,) {
+    type Arguments = NoArguments;
+
+    fn of_call(_: NoArguments, cx: Context) -> Self {
+        (cx,)
+    }
+}
+
+impl<A: Arguments> Parameters for (A,) {
+    type Arguments = A;
+
+    fn of_call(arguments: A, _: Context) -> Self {
+        (arguments,)
+    }
+}
+
+impl<A: Arguments> Parameters for (A, Context) {
+    type Arguments = A;
+
+    fn of_call(arguments: A, cx: Context) -> Self {
+        (arguments, cx)
+    }
+}
+
+impl AbsentArguments for NoArguments {
+    fn absent() -> Self {
+        Self {}
+    }
+}
+
+/// No type implements this. It is the bound of the wrong order of parameters, and its message says what the right order is.
+#[diagnostic::on_unimplemented(
+    message = "the arguments of a handler come before its `Context`",
+    label = "expected an async function of ({Self}, Context)"
+)]
+pub trait AfterContext: Arguments {}
+
+#[doc(hidden)]
+impl<A: AfterContext> Parameters for (Context, A) {
+    type Arguments = A;
+
+    fn of_call(arguments: A, cx: Context) -> Self {
+        (cx, arguments)
+    }
+}
 
 /// Deserializes arguments that fit their schema. The error names the arguments that the type rejects: a type can reject
 /// values that a schema cannot exclude, such as a string with a format of its own.

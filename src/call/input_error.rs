@@ -31,6 +31,11 @@ impl InputError {
         error.downcast_ref::<Self>().cloned()
     }
 
+    /// Returns whether the client cannot be asked. If not, it was asked, and its answer is malformed, or the question is not allowed.
+    pub fn is_unasked(&self) -> bool {
+        matches!(self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
+    }
+
     /// Returns the feature that needs a session, if that is the reason.
     pub fn session_required(&self) -> Option<SessionRequired> {
         match self.0 {

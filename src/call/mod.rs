@@ -17,6 +17,7 @@
 //! | `step` | steps |
 //! | `step_memory` | the results of finished steps, and the running steps |
 //! | `call_path` | positions of steps and nested calls within a call |
+//! | `platform` | requests to other servers, work after the answer, the capabilities of the client |
 //! | `notifications` | progress and log messages |
 //! | `deadline` | the deadline of a handler |
 //! | `failure` | log lines about failures |
@@ -32,6 +33,7 @@ pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod notifications;
+mod platform;
 pub(crate) mod request_info;
 pub(crate) mod result;
 pub(crate) mod roots;

@@ -2,14 +2,13 @@
 
 use std::rc::Rc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::{HandlerError, IntoHandlerError};
 use crate::protocol::content::Content;
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// The result of a tool.
 ///
@@ -112,6 +111,12 @@ pub struct Json<T>(pub T);
 /// | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
 /// | `()` | no content |
 /// | `Result<one of them, E>` | an error is a result with `isError` |
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them",
+    note = "wrap a struct, a number or a list in `Json`: `Json(value)`; its type must implement `Serialize` and `JsonSchema`",
+    note = "return a `Result` in place of an `Option`: `value.ok_or_else(|| HandlerError::not_found(\"…\"))`"
+)]
 pub trait IntoToolResult {
     /// Converts the value into a result.
     ///
@@ -161,7 +166,7 @@ impl IntoToolResult for Vec<Content> {
     }
 }
 
-impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
+impl<T: Serialize + HasJsonSchema + 'static> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         ToolResult::structured(&self.0)
     }
@@ -171,7 +176,7 @@ impl<T: Serialize + JsonSchema + 'static> IntoToolResult for Json<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
+impl<T: Serialize + HasJsonSchema + 'static> IntoToolResult for (Json<T>, Vec<Content>) {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let (json, content) = self;
         Ok(json.into_tool_result()?.content(content))

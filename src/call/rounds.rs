@@ -49,7 +49,8 @@ pub(crate) struct Earlier {
 pub(crate) struct Rounds {
     pub capabilities: ClientCapabilities,
     answers: RefCell<Vec<Answered>>,
-    questions: RefCell<BTreeMap<String, Question>>,
+    /// The questions with their keys. There are few of them.
+    questions: RefCell<Vec<(String, Question)>>,
     /// The random id of the call. Empty until it is needed.
     id: RefCell<String>,
     unsendable: RefCell<Option<Unsendable>>,
@@ -157,7 +158,7 @@ impl Rounds {
         !self.questions.borrow().is_empty() || self.unsendable.borrow().is_some()
     }
 
-    pub(crate) fn questions(&self) -> Ref<'_, BTreeMap<String, Question>> {
+    pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, Question)>> {
         self.questions.borrow()
     }
 
@@ -179,16 +180,17 @@ impl Rounds {
             self.changed.borrow_mut().push(key.clone());
         }
         self.steps.borrow_mut().wait_at(place);
-        match questions.get(&key) {
-            Some(asked) if asked.digest != question.digest => {
+        match questions.iter().find(|(asked, _)| *asked == key) {
+            Some((_, asked)) if asked.digest != question.digest => {
                 let conflict = format!("two questions have the key {key:?}: give each a key of its own");
                 self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
             }
+            Some(_) => {}
             None if questions.len().saturating_add(answers.len()) >= QUESTIONS => {
                 let excess = format!("it asks more than {QUESTIONS} questions");
                 self.unsendable.replace(Some(Unsendable::Excess(excess)));
             }
-            _ => drop(questions.insert(key, question)),
+            None => questions.push((key, question)),
         }
     }
 

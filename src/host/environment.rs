@@ -12,6 +12,11 @@ use super::rate_limit::RateLimit;
 /// let environment = |name: &str| (name == "MCP_AUTH").then(|| "none".to_owned());
 /// assert_eq!(environment.variable("MCP_AUTH").as_deref(), Some("none"));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an environment",
+    label = "expected `worker::Env`, or a function of `&str` that returns `Option<String>`",
+    note = "give a map as a function: `&|name: &str| variables.get(name).cloned()`"
+)]
 pub trait Environment {
     /// Returns the variable or secret `name`, if it is set.
     fn variable(&self, name: &str) -> Option<String>;
@@ -23,6 +28,7 @@ pub trait Environment {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Fn(&str) -> Option<String>> Environment for F {
     fn variable(&self, name: &str) -> Option<String> {
         self(name)

@@ -3,13 +3,25 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The limits of a request to another server.
+use serde::de::DeserializeOwned;
+
+use crate::json::deserialize::read;
+use crate::json::{Document, JsonLimits};
+use crate::limits::{FETCH_BYTES, FETCH_SECONDS};
+
+/// The limits of a request to another server. By default: 10 seconds and 1 MiB.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
     /// The time from the start of the request to the last byte of the response. The request is aborted after it.
     pub time: Duration,
     /// The most bytes of the response's body.
     pub bytes: usize,
+}
+
+impl Default for FetchLimits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(FETCH_SECONDS), bytes: FETCH_BYTES }
+    }
 }
 
 /// The response of another server, whatever its status.
@@ -29,10 +41,29 @@ impl Fetched {
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, body: body.into(), retry_after: None }
     }
+
+    /// Returns the response if its status is 2xx.
+    ///
+    /// # Errors
+    /// [`FetchError::Status`].
+    pub fn success(self) -> Result<Self, FetchError> {
+        if (200..300).contains(&self.status) { Ok(self) } else { Err(FetchError::Status(self.status)) }
+    }
+
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    /// [`FetchError::Malformed`] if it is not a `T`.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
+        let document = Document::parse(&self.body, JsonLimits::MOST);
+        let document = document.map_err(|error| FetchError::Malformed(error.to_string()))?;
+        read(document.root()).map_err(|error| FetchError::Malformed(error.to_string()))
+    }
 }
 
 /// Why a request to another server has no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FetchError {
     /// The response did not arrive in time.
     TooSlow,
@@ -40,14 +71,20 @@ pub enum FetchError {
     TooLarge,
     /// The connection failed. The text is for the log.
     Failed(String),
+    /// The status of the response is not 2xx: see [`Fetched::success`].
+    Status(u16),
+    /// The body is not what was expected: see [`Fetched::json`]. The text is for the log.
+    Malformed(String),
 }
 
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooSlow => f.write_str("it did not answer in time"),
-            Self::TooLarge => f.write_str("its answer is too long"),
-            Self::Failed(cause) => write!(f, "it cannot be reached: {cause}"),
+            Self::TooSlow => f.write_str("the other server did not answer in time"),
+            Self::TooLarge => f.write_str("the answer of the other server is too long"),
+            Self::Failed(cause) => write!(f, "the other server cannot be reached: {cause}"),
+            Self::Status(status) => write!(f, "the other server answers with status {status}"),
+            Self::Malformed(problem) => write!(f, "the answer of the other server cannot be read: {problem}"),
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Warnings that are written once per isolate, not with every request.
+//! Lines about problems in the log, and warnings that are written once per isolate, not with every request.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use serde_json::json;
+
 use crate::host::{Host, Level};
+use crate::json::write;
 use crate::limits::WARNINGS;
 
 thread_local! {
@@ -20,7 +23,11 @@ pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
         is_new
     });
     if is_new {
-        let line = serde_json::json!({ "event": event, "problem": problem }).to_string();
-        host.log(Level::Warning, &line);
+        log(host, Level::Warning, event, problem);
     }
+}
+
+/// Writes a line about a problem to the log.
+pub(crate) fn log(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
+    host.log(level, &write::text(&json!({ "event": event, "problem": problem })));
 }

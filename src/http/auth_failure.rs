@@ -13,7 +13,7 @@ use super::http_error::HttpError;
 use crate::auth::challenge::Challenge;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, SecureUrl, TokenRefusal};
-use crate::host::{Host, Level};
+use crate::host::{Host, Level, warning};
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The time after which a client may retry if its token could not be checked.
@@ -118,8 +118,7 @@ impl AuthFailure {
 
 /// Returns a 503, and logs what is wrong with the configuration. The caller gets the problem too if it `is_public`.
 pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
-    let line = serde_json::json!({ "event": "misconfigured", "problem": problem }).to_string();
-    host.log(Level::Error, &line);
+    warning::log(host, Level::Error, "misconfigured", problem);
     let problem = if is_public { problem } else { "see its log" };
     let message = format!("This server is misconfigured and serves no requests: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))

@@ -2,15 +2,19 @@
 
 use std::any::{Any, type_name};
 use std::fmt::Display;
+use std::future::Future;
 use std::rc::Rc;
 
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::choice::Choice;
 use super::limits::Limits;
 use super::origin::AllowedOrigins;
+use super::page::{Page, PageRequest};
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{ConfigError, Principal, ProtectedResource, StateKeys, TokenValidator};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
 use crate::host::{Environment, RateLimit, Request};
@@ -48,6 +52,7 @@ pub struct Endpoint {
     configured_resource: ProtectedResource,
     pub(super) origins: Choice<AllowedOrigins>,
     pub(super) limits: Limits,
+    pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
     pub(super) has_page: Choice<bool>,
     /// Whether each request writes a log line.
@@ -68,6 +73,7 @@ impl Endpoint {
             configured_resource: ProtectedResource::default(),
             origins: Choice::new(AllowedOrigins::default()),
             limits: Limits::default(),
+            pages: Vec::new(),
             json_only: false,
             has_page: Choice::new(true),
             logs_requests: true,
@@ -312,6 +318,33 @@ impl Endpoint {
     #[must_use]
     pub fn json_only(mut self) -> Self {
         self.json_only = true;
+        self
+    }
+
+    /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
+    /// which has the headers, the state and the network. A page has the deadline of a tool, and the limit on bodies.
+    ///
+    /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. Requests of
+    /// pages of other origins are rejected. The path of the endpoint itself cannot be a page.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};
+    ///
+    /// async fn about(_: PageRequest, cx: Context) -> Result<http::Response<String>, HandlerError> {
+    ///     let is_known = cx.header("Cookie").is_some_and(|cookies| cookies.split("; ").any(|cookie| cookie == "seen=yes"));
+    ///     let text = if is_known { "Welcome back." } else { "Welcome." };
+    ///     Ok(http::Response::builder().header("Set-Cookie", "seen=yes; Secure; HttpOnly; SameSite=Lax").body(text.into())?)
+    /// }
+    ///
+    /// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build()).page("/about", about);
+    /// ```
+    #[must_use]
+    pub fn page<F, B>(mut self, path: impl Into<Text>, handler: impl Fn(PageRequest, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<http::Response<B>, HandlerError>> + 'static,
+        B: Into<Vec<u8>>,
+    {
+        self.pages.push(Page::new(path.into(), handler));
         self
     }
 

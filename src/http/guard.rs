@@ -36,6 +36,11 @@ pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> R
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
     }
+    announced_length(head, body_limit)
+}
+
+/// Returns the announced length of the body, if there is one.
+pub(super) fn announced_length(head: &BoundedRequest, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
     let announced = head.standard_header("content-length")?.and_then(|length| length.parse::<u64>().ok());
     let announced = announced.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
     if announced.is_some_and(|length| length > body_limit) {

@@ -25,6 +25,7 @@
 //! | `listen` | `subscriptions/listen` |
 //! | `crash` | the answer that the host gives if the program crashes |
 //! | `log_line` | the log line of a request |
+//! | `page` | pages of the program |
 //! | `landing` | the landing page |
 //! | `document` | documents that everybody may read |
 //! | `well_known` | the metadata below `/.well-known/` |
@@ -51,6 +52,7 @@ pub(crate) mod limits;
 mod listen;
 mod log_line;
 pub(crate) mod origin;
+mod page;
 mod pipeline;
 mod request_headers;
 mod server_json;
@@ -64,3 +66,4 @@ mod well_known;
 pub use endpoint::Endpoint;
 pub use limits::Limits;
 pub use origin::AllowedOrigins;
+pub use page::PageRequest;

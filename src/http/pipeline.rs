@@ -122,8 +122,9 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        let is_page = *self.has_page && landing::is_asked_for(head, path)?;
-        if path != self.path && !is_page {
+        let own_page = self.pages.iter().find(|page| page.path == path && path != self.path);
+        let is_page = own_page.is_none() && *self.has_page && landing::is_asked_for(head, path)?;
+        if path != self.path && !is_page && own_page.is_none() {
             return self.answer_elsewhere(received).boxed_local().await.map(Answer::Whole);
         }
         if !origin_passes {
@@ -131,6 +132,11 @@ impl Endpoint {
                 StatusCode::FORBIDDEN,
                 "Pages of this origin may not call this server. Its configuration can allow them.",
             ));
+        }
+        if let Some(page) = own_page {
+            self.access.admit_anyone(&**head, url, &self.path, host).await?;
+            let cx = Context::native(self.request_info(head.clone(), None), (*host).clone());
+            return page.answer(head, body, &self.limits, &cx).boxed_local().await.map(Answer::Whole);
         }
         if is_page {
             return self.answer_page(received).boxed_local().await.map(Answer::Whole);

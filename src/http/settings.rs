@@ -39,13 +39,15 @@ pub(super) enum Callers {
 /// A variable has a wrong value.
 pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
-    if variables.get("MCP_SERVERLESS").is_some_and(|value| value != "true") {
+    if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
         let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
     Ok(Settings {
         origins: variables.origins()?,
-        state_keys: StateKeys::from_text("MCP_STATE_KEY", variables.get("MCP_STATE_KEY").as_deref()),
+        state_keys: variables
+            .get("MCP_STATE_KEY")
+            .and_then(|keys| StateKeys::from_text("MCP_STATE_KEY", keys.as_deref())),
         resource: variables.resource()?,
         has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
         rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
@@ -57,25 +59,32 @@ struct Variables<'e, E>(&'e E);
 
 impl<E: Environment> Variables<'_, E> {
     /// A variable that is set to something.
-    fn get(&self, name: &str) -> Option<String> {
-        let value = self.0.variable(name)?;
+    ///
+    /// An environment may hold an array or a table of its configuration file. It arrives as JSON, and no setting is written like that.
+    fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
+        let value = self.0.variable(name).unwrap_or_default();
         let value = value.trim();
-        (!value.is_empty()).then(|| value.to_owned())
+        if value.starts_with("[\"") || value.starts_with("{\"") {
+            let problem =
+                "must be a string, not an array or a table: separate the values of a list by spaces or commas";
+            return Err(ConfigError::new(name, problem));
+        }
+        Ok((!value.is_empty()).then(|| value.to_owned()))
     }
 
     fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
-        self.get(name).ok_or_else(|| ConfigError::new(name, format!("is not set: it is {what}")))
+        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: it is {what}")))
     }
 
     /// The values of a variable that holds several.
-    fn list(&self, name: &str) -> Vec<String> {
-        let value = self.get(name).unwrap_or_default();
-        value.split([',', ' ', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
+        let value = self.get(name)?.unwrap_or_default();
+        Ok(value.split([',', ' ', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect())
     }
 
     /// Whether a variable says the second of two words, if it is set.
     fn choice(&self, name: &'static str, [no, yes]: [&str; 2]) -> Result<Option<bool>, ConfigError> {
-        match self.get(name) {
+        match self.get(name)? {
             None => Ok(None),
             Some(value) if value == no || value == yes => Ok(Some(value == yes)),
             Some(_) => Err(ConfigError::new(name, format!("must be \"{yes}\" or \"{no}\""))),
@@ -86,7 +95,7 @@ impl<E: Environment> Variables<'_, E> {
     /// `MCP_ALLOW_PUBLIC`.
     fn callers(&self) -> Result<Callers, ConfigError> {
         let is_public = self.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
-        let names = self.list("MCP_AUTH");
+        let names = self.list("MCP_AUTH")?;
         match &*names {
             [] => return Ok(Callers::Unset),
             [none] if none == "none" && is_public => return Ok(Callers::Everybody),
@@ -97,7 +106,7 @@ impl<E: Environment> Variables<'_, E> {
         for name in names {
             validators = match &*name {
                 "static" => {
-                    let tokens = self.get("MCP_STATIC_TOKENS");
+                    let tokens = self.get("MCP_STATIC_TOKENS")?;
                     validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref())?)
                 }
                 "introspection" => validators.or(self.introspection()?),
@@ -116,7 +125,7 @@ impl<E: Environment> Variables<'_, E> {
         const METHOD: &str = "MCP_INTROSPECTION_AUTH_METHOD";
         let endpoint = self.required(ENDPOINT, "the URL at which the authorization server answers about tokens")?;
         let mut validator = Introspection::at(ENDPOINT, &endpoint)?;
-        if let Some(issuer) = self.get("MCP_ISSUER") {
+        if let Some(issuer) = self.get("MCP_ISSUER")? {
             validator = validator.issuer(issuer);
         }
         let secret = || {
@@ -129,7 +138,7 @@ impl<E: Environment> Variables<'_, E> {
             }
         };
         let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the name of this server at the authorization server");
-        match self.get(METHOD).as_deref() {
+        match self.get(METHOD)?.as_deref() {
             None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
             Some("post") => Ok(validator.post(id()?, secret()?)),
             Some("bearer") => Ok(validator.bearer(&secret()?)),
@@ -142,7 +151,7 @@ impl<E: Environment> Variables<'_, E> {
         let jwks = self.required("MCP_JWKS_URL", "the URL of the keys that sign the tokens")?;
         let issuer = self.required("MCP_ISSUER", "the `iss` of the tokens that are taken")?;
         let mut validator = Jwt::new(&jwks, &issuer)?;
-        let names = self.list("MCP_JWT_ALGORITHMS");
+        let names = self.list("MCP_JWT_ALGORITHMS")?;
         if !names.is_empty() {
             let algorithms: Option<Vec<_>> = names.iter().map(|name| Algorithm::named(name)).collect();
             validator = validator.algorithms(algorithms.ok_or_else(|| {
@@ -150,20 +159,20 @@ impl<E: Environment> Variables<'_, E> {
                 ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))
             })?);
         }
-        let types = self.list("MCP_JWT_TYPES");
+        let types = self.list("MCP_JWT_TYPES")?;
         Ok(if types.is_empty() { validator } else { validator.types(types) })
     }
 
     /// Returns what the environment says about the server as a protected resource.
     fn resource(&self) -> Result<ProtectedResource, ConfigError> {
         let mut resource = ProtectedResource::local();
-        if let Some(url) = self.get("MCP_RESOURCE") {
+        if let Some(url) = self.get("MCP_RESOURCE")? {
             resource.url = ProtectedResource::at(&url)?.url;
         }
-        for issuer in self.list("MCP_AUTHORIZATION_SERVERS") {
+        for issuer in self.list("MCP_AUTHORIZATION_SERVERS")? {
             resource = resource.authorization_server(&issuer)?;
         }
-        let scopes = self.get("MCP_SCOPES").map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
+        let scopes = self.get("MCP_SCOPES")?.map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
         if let Some(scopes) = scopes {
             resource.scopes = scopes;
         }
@@ -172,7 +181,7 @@ impl<E: Environment> Variables<'_, E> {
 
     fn origins(&self) -> Result<AllowedOrigins, ConfigError> {
         const NAME: &str = "MCP_ALLOWED_ORIGINS";
-        self.list(NAME).into_iter().try_fold(AllowedOrigins::local(), |origins, origin| {
+        self.list(NAME)?.into_iter().try_fold(AllowedOrigins::local(), |origins, origin| {
             if is_origin(&origin) {
                 Ok(origins.and(origin))
             } else {

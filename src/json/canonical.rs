@@ -3,6 +3,7 @@
 //! Members are sorted by key, numbers are normalized, and strings have no unnecessary escapes.
 
 use std::borrow::Cow;
+use std::collections::BinaryHeap;
 
 use super::decimal::{Decimal, is_integer_literal};
 use super::document::{Document, Value};
@@ -57,7 +58,7 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
     match value.kind() {
         Kind::Object => {
             text.push('{');
-            write_members(value.members().collect(), text);
+            write_members(value, |_, _| true, text);
             text.push('}');
         }
         Kind::Array => {
@@ -80,17 +81,19 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
     }
 }
 
-/// Appends the members of an object, sorted by key. Keys are unique.
-pub(crate) fn write_members(mut members: Vec<(Cow<'_, str>, Value<'_>)>, text: &mut String) {
-    members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    for (name, value) in members {
+/// Appends the members of an object that `is_written` accepts, sorted by key. Keys are unique.
+pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool, text: &mut String) {
+    let members = object.members().filter(|(name, value)| is_written(name, *value));
+    // A heap sorts with a tenth of the code of `sort_unstable`.
+    let members: BinaryHeap<_> = members.map(|(name, value)| (name, value.position())).collect();
+    for (name, position) in members.into_sorted_vec() {
         match name {
             // A borrowed key has no escapes in the source.
             Cow::Borrowed(name) => text.extend(["\"", name, "\""]),
             Cow::Owned(name) => text.push_str(&quoted(&name)),
         }
         text.push(':');
-        write(value, text);
+        write(object.at(position), text);
         text.push(',');
     }
 }

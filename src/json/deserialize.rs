@@ -21,6 +21,8 @@ const RAW: &str = "$serde_json::private::RawValue";
 
 /// Deserializes a value into a `T`, in the same way as serde_json.
 ///
+/// serde_json also reads a struct from an array of its fields. Here a struct is an object, as in its schema.
+///
 /// In JSON Schema `7.0` is an integer; in serde_json it is not. Here an integer type accepts `7.0`. serde buffers the values of tagged
 /// and flattened types before it knows their types. If such a type rejects the value, it is read a second time with every number
 /// like `7.0` as an integer.
@@ -138,13 +140,13 @@ impl<'d> Reader<'d> {
     fn visit_items<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut items = Items { children: self.value.children(Kind::Array), outer: self, next: 0 };
         let read = visitor.visit_seq(&mut items)?;
-        if items.children.next().is_some() { Err(TypeError::new("there are too many items")) } else { Ok(read) }
+        if items.advance().is_some() { Err(TypeError::new("there are too many items")) } else { Ok(read) }
     }
 
     fn visit_members<V: Visitor<'d>>(self, visitor: V) -> Result<V::Value, TypeError> {
         let mut members = Members { children: self.value.children(Kind::Object), outer: self, entered: None };
         let read = visitor.visit_map(&mut members)?;
-        if members.children.next().is_some() { Err(TypeError::new("there are too many members")) } else { Ok(read) }
+        if members.next_name().is_some() { Err(TypeError::new("there are too many members")) } else { Ok(read) }
     }
 }
 
@@ -206,7 +208,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         deserialize_tuple(usize) Array => visit_items;
         deserialize_tuple_struct(&'static str, usize) Array => visit_items;
         deserialize_map() Object => visit_members;
-        deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members, Array => visit_items;
+        deserialize_struct(&'static str, &'static [&'static str]) Object => visit_members;
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
@@ -292,13 +294,21 @@ struct Items<'d> {
     next: usize,
 }
 
+// Advancing does not depend on a type, so that the module contains it once.
+impl<'d> Items<'d> {
+    /// Returns the next item and its index.
+    fn advance(&mut self) -> Option<(usize, Value<'d>)> {
+        let at = self.next;
+        self.next = at.saturating_add(1);
+        Some((at, self.children.next()?))
+    }
+}
+
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = TypeError;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, TypeError> {
-        let Some(item) = self.children.next() else { return Ok(None) };
-        let at = self.next;
-        self.next = at.saturating_add(1);
+        let Some((at, item)) = self.advance() else { return Ok(None) };
         seed.deserialize(self.outer.with(item)).map(Some).map_err(|error| error.inside(PathSegment::Item(at)))
     }
 }
@@ -310,20 +320,29 @@ struct Members<'d> {
     entered: Option<Value<'d>>,
 }
 
+impl<'d> Members<'d> {
+    fn next_name(&mut self) -> Option<Value<'d>> {
+        self.entered = self.children.next();
+        self.entered
+    }
+
+    fn next_member(&mut self) -> Result<(Value<'d>, Value<'d>), TypeError> {
+        let member = self.entered.take().zip(self.children.next());
+        member.ok_or_else(|| TypeError::new("a value was requested before its key"))
+    }
+}
+
 impl<'de> MapAccess<'de> for Members<'de> {
     type Error = TypeError;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, TypeError> {
-        let Some(name) = self.children.next() else { return Ok(None) };
-        self.entered = Some(name);
+        let Some(name) = self.next_name() else { return Ok(None) };
         let read = seed.deserialize(Reader { value: name, numbers: Numbers::InKeys });
         read.map(Some).map_err(|error| error.inside(member(name)))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
-        let (Some(name), Some(value)) = (self.entered.take(), self.children.next()) else {
-            return Err(TypeError::new("a value was requested before its key"));
-        };
+        let (name, value) = self.next_member()?;
         seed.deserialize(self.outer.with(value)).map_err(|error| error.inside(member(name)))
     }
 }

@@ -26,6 +26,12 @@ pub(crate) fn to_string(value: &impl Serialize) -> serde_json::Result<String> {
     String::from_utf8(to_vec(value)?).map_err(serde_json::Error::custom)
 }
 
+/// Writes a value. The `Display` of a value uses a serializer of its own, which the module would contain as well.
+pub(crate) fn text(value: &serde_json::Value) -> String {
+    // A value always serializes.
+    to_string(value).unwrap_or_default()
+}
+
 /// Appends the serialized `value` to `bytes`.
 ///
 /// # Errors

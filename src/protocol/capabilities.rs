@@ -33,12 +33,17 @@ pub(crate) struct ServerCapabilities {
 }
 
 /// The capabilities of a client that this library uses. Source: 2026-07-28, schema, `ClientCapabilities`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
-pub(crate) struct ClientCapabilities {
+#[non_exhaustive]
+pub struct ClientCapabilities {
+    /// A person can fill in forms.
     pub elicitation_form: bool,
+    /// A person can open URLs.
     pub elicitation_url: bool,
+    /// A model can answer.
     pub sampling: bool,
+    /// The client names the folders that it works in.
     pub roots: bool,
 }
 

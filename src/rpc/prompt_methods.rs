@@ -18,7 +18,7 @@ use super::resolve::{Target, mistargeted};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
-use crate::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits, write};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
 use crate::protocol::error::RpcError;
@@ -90,7 +90,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
     }
 
     let schema = prompt.handler.schema().map_err(internal)?;
-    let arguments = schema.object_of_strings(given).to_string();
+    let arguments = write::text(&schema.object_of_strings(given));
     let arguments = Document::parse(arguments.as_bytes(), JsonLimits::default());
     let arguments = arguments.map_err(|error| mismatch(&prompt, &error.to_string()))?;
     let mistakes = schema.validate(arguments.root());

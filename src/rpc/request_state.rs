@@ -48,11 +48,14 @@ pub(super) type Asked = BTreeMap<String, String>;
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let (rounds, host) = (call.cx.rounds(), call.cx.host());
     let questions = rounds.questions();
+    // `collect` would sort first, which adds code to the module that nothing else needs.
+    let mut asked = Asked::new();
+    asked.extend(questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())));
     let state = RequestState {
         id: rounds.call_id(host)?,
         expires: now(call).saturating_add(keys.seconds()),
         belongs: digest,
-        asked: questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())).collect(),
+        asked,
         answers: rounds.answers().clone(),
         steps: rounds.steps().finished().to_vec(),
     };
@@ -88,11 +91,18 @@ pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
     let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
-    let members = request.params.into_iter().flat_map(Value::members);
-    let mut lasting: Vec<_> =
-        members.filter(|(name, _)| !matches!(&**name, "_meta" | "inputResponses" | "requestState")).collect();
-    // Empty arguments and missing arguments are equivalent.
-    lasting.retain(|(name, value)| name != "arguments" || value.members().next().is_some());
-    canonical::write_members(lasting, &mut text);
+    if let Some(params) = request.params {
+        canonical::write_members(params, is_lasting, &mut text);
+    }
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+}
+
+/// Whether all rounds of a call have the same value of this parameter.
+fn is_lasting(name: &str, value: Value<'_>) -> bool {
+    match name {
+        "_meta" | "inputResponses" | "requestState" => false,
+        // Empty arguments and missing arguments are equivalent.
+        "arguments" => value.members().next().is_some(),
+        _ => true,
+    }
 }

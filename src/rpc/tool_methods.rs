@@ -71,7 +71,7 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     let arguments = params::optional_object(request, "arguments")?;
     input_required::resume(call, request)?;
     let nothing = Document::empty_object();
-    let work = execute(&tool, arguments.unwrap_or(nothing.root()), &call.cx);
+    let work = execute(&call.server, &tool, arguments.unwrap_or(nothing.root()), &call.cx);
     let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())

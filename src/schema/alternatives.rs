@@ -72,7 +72,8 @@ impl Program {
             .iter()
             .map(|rule| self.properties_with_enum(*rule).find(|(known, _)| *known == name).map(|(_, allowed)| allowed))
             .collect();
-        let texts = enums.iter().map(|allowed| Some((*allowed)?.canonical.iter().map(String::as_str).collect()));
+        let texts =
+            enums.iter().map(|allowed| Some((*allowed)?.canonical.as_slice().iter().map(String::as_str).collect()));
         let selection = Selection::of(&texts.collect::<Vec<_>>())?;
         let expected = or_list(enums.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str));
         Some(Tag { name: name.to_owned(), selection, expected })

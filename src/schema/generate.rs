@@ -5,21 +5,33 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+/// A type with a JSON Schema: every type that implements [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON Schema",
+    label = "the type must implement `schemars::JsonSchema`",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate",
+    note = "a handler takes its arguments and its `Context` by value"
+)]
+pub trait HasJsonSchema: JsonSchema {}
+
+// The error then names `HasJsonSchema`, whose message says what to do.
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> HasJsonSchema for T {}
+
 /// Returns the schema of `T` from schemars, without the name of the Rust type and without Rust's number formats.
 pub(super) fn from_type<T: JsonSchema>() -> Value {
-    finished(generator().into_root_schema_for::<T>())
+    generate(SchemaGenerator::root_schema_for::<T>)
 }
 
-fn generator() -> SchemaGenerator {
+/// Returns the schema that `root_schema` generates. It does not depend on a type, so that the module contains it once.
+fn generate(root_schema: fn(&mut SchemaGenerator) -> Schema) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         // 2020-12 is the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    settings.with_transform(RecursiveTransform(replace_number_format)).into_generator()
-}
-
-fn finished(mut schema: Schema) -> Value {
+    let mut generator = settings.with_transform(RecursiveTransform(replace_number_format)).into_generator();
+    let mut schema = root_schema(&mut generator);
     // schemars sets the title to the name of the Rust type, which is an internal detail.
     schema.remove("title");
     let mut schema = schema.to_value();

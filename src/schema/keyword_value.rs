@@ -7,6 +7,7 @@ use super::program::Number;
 use super::types::{Type, Types};
 use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
+use crate::json::write;
 
 pub(super) fn must_be(what: &str, pointer: &str) -> SchemaError {
     SchemaError::at(pointer, format!("the value must be {what}"))
@@ -45,7 +46,7 @@ pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, SchemaError> 
 }
 
 pub(super) fn number(value: &Value, pointer: &str) -> Result<Number, SchemaError> {
-    let text = if value.is_number() { value.to_string() } else { String::new() };
+    let text = if value.is_number() { write::text(value) } else { String::new() };
     let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", pointer))?;
     Ok(Number { exact, short: ShortDecimal::of(&text) })
 }

@@ -68,13 +68,14 @@ use serde_json::value::RawValue;
 
 use check::{Options, Outcome};
 pub use error::SchemaError;
+pub use generate::HasJsonSchema;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 pub(crate) use mistake::describe_type_error;
 use program::Program;
 pub(crate) use types::Type;
 
 use crate::bounded_cache::{BoundedCache, NEVER};
-use crate::json::Value;
+use crate::json::{Value, write};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
 /// A compiled JSON Schema: the schema as it is published, and the program that enforces it.
@@ -125,7 +126,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] if the value is not a valid schema or uses a keyword that cannot be enforced.
     pub fn of_value(value: &serde_json::Value) -> Result<Rc<Self>, SchemaError> {
-        let text = value.to_string();
+        let text = write::text(value);
         let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text, 0).cloned());
         known.unwrap_or_else(|| {
             let compiled = Self::compile(value.clone()).map(Rc::new);

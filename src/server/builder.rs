@@ -1,5 +1,7 @@
 //! Servers and their builder.
 
+use std::error::Error;
+use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
@@ -8,9 +10,11 @@ use serde_json::{Map, Value};
 use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
+use super::hook::{Hooks, ToolEvent};
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
+use crate::call::context::Context;
 use crate::call::request_info::RequestInfo;
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
@@ -109,6 +113,8 @@ pub(crate) struct Definitions {
     pub logging: Option<LogLevel>,
     pub extensions: Map<String, Value>,
     pub lists_all: bool,
+    /// The hooks of all tools.
+    pub hooks: Hooks,
     /// Warnings about the definitions, for the log.
     pub warnings: Vec<String>,
     cache: CacheHint,
@@ -129,6 +135,7 @@ impl Definitions {
             logging: None,
             extensions: Map::new(),
             lists_all: false,
+            hooks: Hooks::default(),
             warnings: Vec::new(),
             cache: CacheHint::NONE,
             caches: Vec::new(),
@@ -264,6 +271,29 @@ impl McpServerBuilder {
     /// tools, resources and prompts implement the extension.
     pub fn extension(mut self, name: impl Into<String>, settings: Value) -> Self {
         self.definitions.extensions.insert(name.into(), settings);
+        self
+    }
+
+    /// Adds a hook to all tools, those of agents and workflows included: an async function of the name of the tool, an event of a call, and
+    /// the call's context. It runs before the tool's own [hooks](Tool::hook).
+    ///
+    /// ```
+    /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};
+    ///
+    /// let server = McpServer::builder("greeter", "1.0.0")
+    ///     .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
+    ///     .hook(|tool: Text, event, cx: Context| async move {
+    ///         if let ToolEvent::Error(message) = event {
+    ///             println!("{tool} failed for {:?}: {message}", cx.auth().map(|caller| caller.subject.clone()));
+    ///         }
+    ///         Ok(())
+    ///     });
+    /// ```
+    pub fn hook<F>(mut self, observe: impl Fn(Text, ToolEvent, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
+    {
+        self.definitions.hooks.add(move |tool, event, cx| observe(tool.clone(), event, cx));
         self
     }
 

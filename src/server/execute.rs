@@ -19,7 +19,7 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::json::{Document, JsonLimits, Kind, Value};
+use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
@@ -34,19 +34,25 @@ pub(crate) enum Executed {
     CannotAsk(InputError),
 }
 
-/// Checks the arguments and the approval, and calls the handler of `tool`. The returned future runs the call to its
+/// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
 /// end. It owns its data.
 ///
 /// Boxed, so that the compiled module contains it once, for calls of clients and nested calls.
-pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalBoxFuture<'static, Executed> {
+pub(crate) fn execute(
+    server: &McpServer,
+    tool: &Tool,
+    arguments: Value<'_>,
+    cx: &Context,
+) -> LocalBoxFuture<'static, Executed> {
     let called = Called {
         name: tool.metadata.name.clone(),
         deadline: tool.deadline,
-        hooks: tool.hooks.clone(),
+        hooks: server.definitions.hooks.and(&tool.hooks),
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let checked = check(tool, arguments, cx).and_then(|()| shown(tool, arguments));
+    let observes = tool.approval.is_some() || !called.hooks.is_empty();
+    let checked = check(tool, arguments, cx).and_then(|()| observes.then(|| shown(tool, arguments)).transpose());
     if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
         match permission(approval, &tool.metadata.name, shown, arguments.text(), cx) {
             Permission::Granted => {}
@@ -59,23 +65,17 @@ pub(crate) fn execute(tool: &Tool, arguments: Value<'_>, cx: &Context) -> LocalB
     let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.metadata.name, &mistake));
     let work = checked.and_then(|shown| Ok((shown, call()?)));
     let mut input = Vec::new();
-    if !tool.hooks.is_empty() {
+    if !called.hooks.is_empty() {
         input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
         input.extend(work.iter().filter_map(|(shown, _)| shown.clone()).map(ToolEvent::InputAvailable));
     }
     called.watched(input, work.map(|(_, work)| work)).boxed_local()
 }
 
-/// Converts the arguments for the approval and the hooks of the tool, if it has any. They must see what the handler gets, so arguments
-/// that cannot be converted are refused.
-fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Option<Rc<serde_json::Value>>, ToolResult> {
-    if tool.approval.is_none() && tool.hooks.is_empty() {
-        return Ok(None);
-    }
-    match arguments.to_json() {
-        Some(json) => Ok(Some(Rc::new(json))),
-        None => Err(refused(&tool.metadata.name, "a number is out of range")),
-    }
+/// Converts the arguments for the approval and the hooks. They must see what the handler gets, so arguments that cannot be converted are
+/// refused.
+fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
+    arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))
 }
 
 /// Checks that the arguments fit the schema of the tool.
@@ -143,7 +143,7 @@ impl Called {
 
     /// Sends an event to the hooks. Failures of hooks are logged only.
     async fn tell(&self, event: ToolEvent) {
-        for failure in self.hooks.tell(event, &self.cx).await {
+        for failure in self.hooks.tell(&self.name, event, &self.cx).await {
             failure::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
         }
     }
@@ -233,13 +233,13 @@ impl McpServer {
             let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
             return Err(HandlerError::new(message));
         }
-        let text = arguments.to_string();
+        let text = write::text(&arguments);
         let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
             .ok()
             .filter(|document| document.root().kind() == Kind::Object)
             .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
         let inner = cx.within(Rc::new(self.clone()), name, &text);
-        let work = execute(tool, document.root(), &inner);
+        let work = execute(self, tool, document.root(), &inner);
         // Free the arguments before the tool runs.
         drop(document);
         drop(text);

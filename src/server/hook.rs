@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::call::context::Context;
 use crate::call::result::ToolResult;
+use crate::protocol::description::Text;
 
 /// An event of a tool call. The events occur in this order.
 ///
@@ -31,18 +32,24 @@ pub enum ToolEvent {
 }
 
 type Failure = Box<dyn Error>;
-type Observe = Rc<dyn Fn(ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), Failure>>>;
+type Observe = Rc<dyn Fn(&Text, ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), Failure>>>;
 
-/// The hooks of a tool.
+/// The hooks of a tool, or of all tools of a server.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks(Vec<Observe>);
 
 impl Hooks {
-    pub(super) fn add<F>(&mut self, observe: impl Fn(ToolEvent, Context) -> F + 'static)
+    /// Adds a hook, which gets the name of the tool.
+    pub(super) fn add<F>(&mut self, observe: impl Fn(&Text, ToolEvent, Context) -> F + 'static)
     where
         F: Future<Output = Result<(), Failure>> + 'static,
     {
-        self.0.push(Rc::new(move |event, cx| observe(event, cx).boxed_local()));
+        self.0.push(Rc::new(move |tool, event, cx| observe(tool, event, cx).boxed_local()));
+    }
+
+    /// Returns these hooks, and `others` after them.
+    pub(super) fn and(&self, others: &Self) -> Self {
+        Self(self.0.iter().chain(&others.0).cloned().collect())
     }
 
     /// Returns whether there are no hooks. If so, events do not have to be created.
@@ -50,11 +57,11 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    /// Calls all hooks in sequence, and returns their failures. A failure does not stop the hooks after it.
-    pub(crate) async fn tell(&self, event: ToolEvent, cx: &Context) -> Vec<Failure> {
+    /// Calls all hooks of a call of `tool` in sequence, and returns their failures. A failure does not stop the hooks after it.
+    pub(crate) async fn tell(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<Failure> {
         let mut failures = Vec::new();
         for observe in &self.0 {
-            failures.extend(observe(event.clone(), cx.clone()).await.err());
+            failures.extend(observe(tool, event.clone(), cx.clone()).await.err());
         }
         failures
     }

@@ -4,6 +4,10 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 
 /// A list, or a `Result` of one: the return types of the functions of [`Completion::with`](crate::Completion::with) and
 /// [`ResourceTemplate::list`](crate::ResourceTemplate::list).
+#[diagnostic::on_unimplemented(
+    message = "a list function cannot return `{Self}`",
+    label = "the function must return `Vec<{T}>` or a `Result` of it"
+)]
 pub trait IntoList<T> {
     /// Converts the value into a list.
     ///

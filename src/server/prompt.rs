@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use schemars::JsonSchema;
 
 use super::access::{Access, access_methods};
 use super::completion::{Completion, Completions};
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
-use crate::call::handler::{Handler, read};
+use crate::call::handler::{Handler, Parameters, read};
 use crate::json::Value;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, Text, description_method, metadata_methods};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// The messages of a prompt, with an optional description.
 #[derive(Clone, Debug)]
@@ -48,6 +47,11 @@ impl PromptResult {
 /// | [`PromptMessage`], `Vec<PromptMessage>` | these messages |
 /// | [`PromptResult`] | messages with their own description |
 /// | `Result<one of them, E>` | an error; its cause is logged |
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot return `{Self}`",
+    label = "the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them",
+    note = "make a message of a text by `PromptMessage::user(text)` or `PromptMessage::assistant(text)`"
+)]
 pub trait IntoPromptResult {
     /// Converts the value into a result.
     ///
@@ -101,19 +105,20 @@ pub(crate) trait AnyPromptHandler {
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String>;
 }
 
-struct TypedPrompt<H, Shape>(H, PhantomData<Shape>);
+struct TypedPrompt<H, P>(H, PhantomData<P>);
 
-impl<Shape, H> AnyPromptHandler for TypedPrompt<H, Shape>
+impl<P, H> AnyPromptHandler for TypedPrompt<H, P>
 where
-    H: Handler<Shape, Arguments: JsonSchema, Output: IntoPromptResult>,
+    P: Parameters<Arguments: HasJsonSchema>,
+    H: Handler<P, Output: IntoPromptResult>,
 {
     fn schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Schema::of_object::<H::Arguments>()
+        Schema::of_object::<P::Arguments>()
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String> {
         let arguments = read(arguments)?;
-        Ok(self.0.call(arguments, cx).map(IntoPromptResult::into_prompt_result).boxed_local())
+        Ok(self.0.call(P::of_call(arguments, cx)).map(IntoPromptResult::into_prompt_result).boxed_local())
     }
 }
 
@@ -158,10 +163,10 @@ impl Prompt {
     /// Clients send arguments as strings. The handler takes them as a struct, whose fields may also be numbers,
     /// booleans or unit enums. It may also take a `BTreeMap<String, String>`. In that case, declare each argument with
     /// [`argument`](Self::argument).
-    pub fn new<Shape, H>(name: impl Into<Text>, handler: H) -> Self
+    pub fn new<P, H>(name: impl Into<Text>, handler: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Arguments: JsonSchema, Output: IntoPromptResult>,
+        P: Parameters<Arguments: HasJsonSchema>,
+        H: Handler<P, Output: IntoPromptResult>,
     {
         Self {
             metadata: Metadata::new(name),

@@ -14,7 +14,7 @@ use super::variables;
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
-use crate::call::handler::{Handler, NoArguments};
+use crate::call::handler::{AbsentArguments, Handler, Parameters};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
     Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, description_method, metadata_methods,
@@ -30,6 +30,11 @@ use crate::uri_template::{UriTemplate, UriTemplateError};
 /// | [`ResourceContents`], `Vec<ResourceContents>` | these contents, each with its own URI |
 /// | `Option<one of them>` | `None`: a "not found" error |
 /// | `Result<one of them, E>` | an error; its cause is logged |
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot return `{Self}`",
+    label = "the handler must return text, bytes, `ResourceContents`, or an `Option` or a `Result` of one of them",
+    note = "return a struct as JSON text: `serde_json::to_string(&value)?`, with `.mime_type(\"application/json\")` on the resource"
+)]
 pub trait IntoContents {
     /// Converts the value into the contents of the resource at `uri`.
     ///
@@ -147,16 +152,18 @@ pub struct Resource {
 
 impl Resource {
     /// Creates the resource at `uri`. `read` is an async function without parameters, or of the [`Context`].
-    pub fn new<Shape, H>(uri: impl Into<Text>, read: H) -> Self
+    pub fn new<P, H>(uri: impl Into<Text>, read: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Arguments = NoArguments, Output: IntoContents>,
+        P: Parameters<Arguments: AbsentArguments>,
+        H: Handler<P, Output: IntoContents>,
     {
         let uri: Text = uri.into();
         let own_uri = uri.clone();
         let read = move |cx| {
             let uri = own_uri.clone();
-            read.call(NoArguments {}, cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
+            read.call(P::of_call(P::Arguments::absent(), cx))
+                .map(move |contents| contents.into_contents(&uri))
+                .boxed_local()
         };
         Self {
             description: ResourceDescription::new(uri.clone(), uri),
@@ -216,10 +223,10 @@ impl ResourceTemplate {
     ///
     /// `read` is an async function of the template's variables, and optionally of the [`Context`]. The variables are a
     /// map of strings, or a struct of strings, numbers, booleans, unit enums and `Option`s of them.
-    pub fn new<Shape, H>(uri_template: impl Into<Text>, read: H) -> Self
+    pub fn new<P, H>(uri_template: impl Into<Text>, read: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Output: IntoContents>,
+        P: Parameters,
+        H: Handler<P, Output: IntoContents>,
     {
         let uri_template: Text = uri_template.into();
         let read = move |uri: &str, variables: Variables, cx| {
@@ -227,7 +234,7 @@ impl ResourceTemplate {
                 return std::future::ready(Err(HandlerError::not_found(NOT_FOUND))).boxed_local();
             };
             let uri = uri.to_owned();
-            read.call(variables, cx).map(move |contents| contents.into_contents(&uri)).boxed_local()
+            read.call(P::of_call(variables, cx)).map(move |contents| contents.into_contents(&uri)).boxed_local()
         };
         Self {
             parsed: UriTemplate::parse(&uri_template),
@@ -263,12 +270,12 @@ impl ResourceTemplate {
     /// The function runs only for callers with the template's [scopes](Self::scopes). It makes the list private to the
     /// caller.
     #[must_use]
-    pub fn list<Shape, H>(mut self, list: H) -> Self
+    pub fn list<P, H>(mut self, list: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Arguments = NoArguments, Output: IntoList<ResourceDescription>>,
+        P: Parameters<Arguments: AbsentArguments>,
+        H: Handler<P, Output: IntoList<ResourceDescription>>,
     {
-        let list = move |cx| list.call(NoArguments {}, cx).map(IntoList::into_list).boxed_local();
+        let list = move |cx| list.call(P::of_call(P::Arguments::absent(), cx)).map(IntoList::into_list).boxed_local();
         self.list = Some(Box::new(list));
         self
     }

@@ -7,18 +7,16 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
-use crate::call::handler::Handler;
+use crate::call::handler::{Handler, Parameters};
 use crate::call::result::IntoToolResult;
 use crate::protocol::description::{Metadata, Text, ToolAnnotations, metadata_methods};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// A tool: a name, a description, and the handler that runs it.
 ///
@@ -88,10 +86,10 @@ impl fmt::Display for Origin {
 impl Tool {
     /// Creates the tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. A model decides by the description when to call the tool, so it must not
     /// be empty.
-    pub fn new<Shape, H>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
+    pub fn new<P, H>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+        P: Parameters<Arguments: HasJsonSchema>,
+        H: Handler<P, Output: IntoToolResult>,
     {
         Self::of_handler(name.into(), description.into(), Box::new(Typed::new(handler)))
     }
@@ -109,7 +107,7 @@ impl Tool {
     /// let echo = |arguments: Value| async move { format!("You said {}.", arguments["city"]) };
     /// let tool = Tool::with_schema("echo", "Says it again.", &schema, None, echo);
     /// ```
-    pub fn with_schema<Shape, H>(
+    pub fn with_schema<P, H>(
         name: impl Into<Text>,
         description: impl Into<Text>,
         input: &serde_json::Value,
@@ -117,15 +115,15 @@ impl Tool {
         handler: H,
     ) -> Self
     where
-        Shape: 'static,
-        H: Handler<Shape, Output: IntoToolResult>,
+        P: Parameters,
+        H: Handler<P, Output: IntoToolResult>,
     {
         let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
         let output = output.map(Schema::of_value);
         Self::of_handler(
             name.into(),
             description.into(),
-            Box::new(WithSchemas { handler, input, output, shape: PhantomData }),
+            Box::new(WithSchemas { handler, input, output, parameters: PhantomData }),
         )
     }
 
@@ -175,7 +173,7 @@ impl Tool {
     where
         F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
     {
-        self.hooks.add(observe);
+        self.hooks.add(move |_, event, cx| observe(event, cx));
         self
     }
 

@@ -5,14 +5,13 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use schemars::JsonSchema;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::handler::{Handler, read};
+use crate::call::handler::{Handler, Parameters, read};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::json::Value;
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// A handler with erased types, so that a server can hold handlers of different types.
 pub(crate) trait AnyToolHandler {
@@ -24,23 +23,24 @@ pub(crate) trait AnyToolHandler {
 
 pub(crate) type ToolFuture = LocalBoxFuture<'static, Result<ToolResult, HandlerError>>;
 
-pub(crate) struct Typed<H, Shape> {
+pub(crate) struct Typed<H, P> {
     handler: H,
-    shape: PhantomData<Shape>,
+    parameters: PhantomData<P>,
 }
 
-impl<H, Shape> Typed<H, Shape> {
+impl<H, P> Typed<H, P> {
     pub(crate) fn new(handler: H) -> Self {
-        Self { handler, shape: PhantomData }
+        Self { handler, parameters: PhantomData }
     }
 }
 
-impl<Shape, H> AnyToolHandler for Typed<H, Shape>
+impl<P, H> AnyToolHandler for Typed<H, P>
 where
-    H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult>,
+    P: Parameters<Arguments: HasJsonSchema>,
+    H: Handler<P, Output: IntoToolResult>,
 {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Schema::of_object::<H::Arguments>()
+        Schema::of_object::<P::Arguments>()
     }
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
@@ -53,16 +53,17 @@ where
 }
 
 /// The handler of a tool whose schemas are JSON values.
-pub(crate) struct WithSchemas<H, Shape> {
+pub(crate) struct WithSchemas<H, P> {
     pub handler: H,
     pub input: Result<Rc<Schema>, SchemaError>,
     pub output: Option<Result<Rc<Schema>, SchemaError>>,
-    pub shape: PhantomData<Shape>,
+    pub parameters: PhantomData<P>,
 }
 
-impl<Shape, H> AnyToolHandler for WithSchemas<H, Shape>
+impl<P, H> AnyToolHandler for WithSchemas<H, P>
 where
-    H: Handler<Shape, Output: IntoToolResult>,
+    P: Parameters,
+    H: Handler<P, Output: IntoToolResult>,
 {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
         self.input.clone()
@@ -77,10 +78,11 @@ where
     }
 }
 
-fn start<Shape, H>(handler: &H, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>
+fn start<P, H>(handler: &H, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>
 where
-    H: Handler<Shape, Output: IntoToolResult>,
+    P: Parameters,
+    H: Handler<P, Output: IntoToolResult>,
 {
     let arguments = read(arguments)?;
-    Ok(handler.call(arguments, cx).map(IntoToolResult::into_tool_result).boxed_local())
+    Ok(handler.call(P::of_call(arguments, cx)).map(IntoToolResult::into_tool_result).boxed_local())
 }

@@ -26,19 +26,60 @@ extern "C" {
 /// The number of a call that `entry.js` does not know.
 pub(super) const UNKNOWN_CALL: u32 = 0;
 
+/// Returns the host for an event that is not a request, such as a cron trigger or a message of a queue. With it, the program can call its
+/// own tools and other servers.
+///
+/// ```no_run
+/// use std::rc::Rc;
+///
+/// use edge_mcp::{Context, McpServer, RequestInfo, Tool};
+/// use serde_json::json;
+///
+/// // The app marks this function with #[event(scheduled)].
+/// async fn scheduled(_: worker::ScheduledEvent, _: worker::Env, cx: worker::ScheduleContext) {
+///     let server = McpServer::builder("parcels", "1.0.0").tool(Tool::new("sweep", "Deletes old parcels.", || async {}));
+///     let (head, ()) = http::Request::new(()).into_parts();
+///     let cx = Context::native(RequestInfo::new(Rc::new(head), None), edge_mcp::worker::host(cx));
+///     if let Ok(server) = server.build() {
+///         let _swept = server.execute_tool("sweep", json!({}), &cx).await;
+///     }
+/// }
+/// ```
+pub fn of_event(context: impl EventContext) -> Rc<dyn Host> {
+    host(context, UNKNOWN_CALL)
+}
+
+/// The context of an event, which lets work outlive the event. A Durable Object can implement it for its own state.
+pub trait EventContext: 'static {
+    /// Runs `work` to its end, even if the event is over before.
+    fn wait_until(&self, work: LocalBoxFuture<'static, ()>);
+}
+
+impl EventContext for worker::Context {
+    fn wait_until(&self, work: LocalBoxFuture<'static, ()>) {
+        self.wait_until(work);
+    }
+}
+
+impl EventContext for worker::ScheduleContext {
+    fn wait_until(&self, work: LocalBoxFuture<'static, ()>) {
+        self.wait_until(work);
+    }
+}
+
 /// Returns the host for one request, the call `call` of `entry.js`.
-pub(super) fn host(context: worker::Context, call: u32) -> Rc<dyn Host> {
+pub(super) fn host(context: impl EventContext, call: u32) -> Rc<dyn Host> {
     Rc::new(Isolate { context, call })
 }
 
 /// The isolate while it answers one request.
-struct Isolate {
-    context: worker::Context,
+struct Isolate<C> {
+    context: C,
     /// The number of the call in `entry.js`.
     call: u32,
 }
 
-impl Host for Isolate {
+impl<C: EventContext> Host for Isolate<C> {
     /// The clock stands still while the program runs, and advances when it waits for I/O.
     fn now_ms(&self) -> u64 {
         // Milliseconds since 1970 are a whole number, and far below the largest that an f64 holds exactly.
@@ -56,10 +97,11 @@ impl Host for Isolate {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         let call = self.call;
         let mut task = task;
-        self.context.wait_until(std::future::poll_fn(move |cx| {
+        let task = std::future::poll_fn(move |cx| {
             current_call::enter(call);
             task.as_mut().poll(cx)
-        }));
+        });
+        self.context.wait_until(task.boxed_local());
     }
 
     fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {

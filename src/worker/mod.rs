@@ -34,4 +34,5 @@ pub use ::worker as runtime;
 pub use crate::__worker_entry as entry;
 #[doc(hidden)]
 pub use entry::{begin, fetch};
+pub use host::{EventContext, of_event as host};
 pub use serve::serve;

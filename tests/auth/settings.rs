@@ -83,6 +83,25 @@ fn a_wrong_variable_is_named() {
     }
 }
 
+/// An array or a table of a configuration file arrives as JSON. The answer says how a list is written.
+#[test]
+fn an_array_or_a_table_is_named() {
+    let array = r#"["s3cret","kb:write"]"#;
+    let names =
+        ["MCP_AUTH", "MCP_RESOURCE", "MCP_AUTHORIZATION_SERVERS", "MCP_SCOPES", "MCP_ALLOWED_ORIGINS", "MCP_PAGE"];
+    let of_static = names.map(|name| (&STATIC as Variables, name));
+    for (variables, name) in of_static.into_iter().chain([(&JWT as Variables, "MCP_JWT_TYPES"), (&JWT, "MCP_ISSUER")]) {
+        for value in [array, r#"{"s3cret":"kb:write"}"#] {
+            let answer = ping(&with(variables, &[(name, value)]));
+            let problem =
+                "must be a string, not an array or a table: separate the values of a list by spaces or commas";
+            assert_eq!(answer.refusal(), (503, -32603), "{name}");
+            assert!(answer.message().contains(&format!("{name} {problem}")), "{name}: {}", answer.message());
+            assert!(!answer.message().contains("s3cret"), "{name}");
+        }
+    }
+}
+
 /// Each way to authenticate, alone and together with others.
 #[test]
 fn each_way_is_configured() {
@@ -148,6 +167,9 @@ fn none_is_by_name_and_local() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
+/// An environment of variables.
+type Lookup<'e> = &'e dyn Fn(&str) -> Option<String>;
+
 /// What the program sets takes precedence over the environment, before and after `configured`. A wrong variable closes the endpoint all
 /// the same.
 #[test]
@@ -161,8 +183,7 @@ fn the_program_takes_precedence_in_any_order() {
     let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     // A mistake about callers does not matter to a program that decides itself who may call.
     let mistaken = |name: &str| (name == "MCP_AUTH").then(|| "jwt".to_owned());
-    let environments: [&dyn Fn(&str) -> Option<String>; 3] = [&nothing, &of_static, &mistaken];
-    for environment in environments {
+    for environment in [&nothing as Lookup<'_>, &of_static, &mistaken] {
         let before = || new().auth(own).configured(&environment);
         let after = || new().configured(&environment).auth(own);
         for endpoint in [&before as &dyn Fn() -> Endpoint, &after] {

@@ -53,7 +53,7 @@ describe('an authorization server that is down', () => {
     const [seen, unseen] = [await get(), await get()]
     await passes(asking, seen)
     await authorization.stop()
-    await cannotBeChecked(asking, unseen, 'it cannot be reached: ')
+    await cannotBeChecked(asking, unseen, 'the other server cannot be reached: ')
     await passes(asking, seen)
     await authorization.start()
     await passes(asking, unseen)
@@ -63,7 +63,7 @@ describe('an authorization server that is down', () => {
     authorization.resources.set(RESOURCE, { scopes: 'kb:read', format: 'jwt' })
     const [first, second] = [await get(), await get()]
     await authorization.stop()
-    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: it cannot be reached: ')
+    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the other server cannot be reached: ')
     await authorization.start()
     // The keys are fetched again after the time that the answer has named, and no token can bring that forward.
     await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the last attempt failed a moment ago')
@@ -92,17 +92,17 @@ describe('an authorization server that answers', () => {
     more()
   }
 
-  const TOO_SLOW = 'it did not answer in time'
-  const TOO_LARGE = 'its answer is too long'
+  const TOO_SLOW = 'the other server did not answer in time'
+  const TOO_LARGE = 'the answer of the other server is too long'
   const WAYS = [
     { what: 'nothing', answer: () => {}, cause: TOO_SLOW, isCutOff: true },
     { what: 'by halves', answer: begins('{"active":true,'), cause: TOO_SLOW, isCutOff: true },
     { what: 'without an end', answer: goesOn, cause: TOO_LARGE, isCutOff: true },
     { what: 'a byte too much', answer: says(active(LIMIT + 1)), cause: TOO_LARGE },
     { what: 'a byte too much, packed', answer: says(gzipSync(active(LIMIT + 1)), 200, packed), cause: TOO_LARGE },
-    { what: 'and hangs up', answer: begins('{"active":', (response) => response.destroy()), cause: 'it cannot be reached: ' },
-    { what: 'by a reset', answer: (response) => response.socket.resetAndDestroy(), cause: 'it cannot be reached: ' },
-    { what: 'less than it announced', answer: announces(1000, (response) => response.socket.end()), cause: 'it cannot be reached: ' },
+    { what: 'and hangs up', answer: begins('{"active":', (response) => response.destroy()), cause: 'the other server cannot be reached: ' },
+    { what: 'by a reset', answer: (response) => response.socket.resetAndDestroy(), cause: 'the other server cannot be reached: ' },
+    { what: 'less than it announced', answer: announces(1000, (response) => response.socket.end()), cause: 'the other server cannot be reached: ' },
     { what: 'more than it announced', answer: announces(10, (response) => response.end()), cause: 'the answer of the authorization server is not a JSON object' },
     { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'the authorization server answered with status 302' },
     { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'the authorization server answered with status 307' },

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -62,6 +62,37 @@ fn endpoint(seen: &Seen) -> Endpoint {
     })
     .without_auth()
     .without_rate_limit()
+}
+
+/// A hook of the server sees the calls of all tools, nested ones and those of workflows included, before the tool's own hooks.
+#[test]
+fn a_hook_of_the_server_sees_all_calls() {
+    let seen = Seen::default();
+    let of = seen.clone();
+    let endpoint = Endpoint::new(move |_| {
+        let (all, own) = (of.clone(), of.clone());
+        let outer = |cx: Context| async move { Ok::<_, HandlerError>(cx.call_tool("inner", json!({})).await?.text()) };
+        let inner = Tool::new("inner", "Inner.", || async { Err::<String, _>(HandlerError::new("No.")) });
+        let inner = inner.hook(move |event, _| {
+            own.borrow_mut().push(format!("own {}", described(&event)));
+            async { Ok(()) }
+        });
+        McpServer::builder("s", "1")
+            .tool(inner)
+            .workflow(Workflow::new("outer", "Outer.", outer))
+            .hook(move |tool: Text, event, _| {
+                if matches!(event, ToolEvent::Output(_) | ToolEvent::Error(_)) {
+                    all.borrow_mut().push(format!("{tool} {}", described(&event)));
+                }
+                async { Ok(()) }
+            })
+            .build()
+    });
+    let endpoint = endpoint.without_auth().without_rate_limit();
+    legacy("tools/call", json!({ "name": "run_outer", "arguments": {} })).ask_at(&endpoint);
+    let seen = seen.borrow();
+    assert_eq!(seen[..5], ["own start", "own delta {}", "own available {}", "inner error No.", "own error No."]);
+    assert!(seen[5].starts_with("run_outer output"), "{seen:?}");
 }
 
 /// Hooks are told in their order, whatever becomes of the call; one that fails is logged and changes nothing.

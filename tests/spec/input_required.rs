@@ -177,7 +177,7 @@ fn rounds_follow_one_another() {
         .iter()
         .map(|(key, question)| (key.as_str(), question["method"].as_str().expect("a method")))
         .collect();
-    let expected = [("name", "elicitation/create"), ("roots", "roots/list"), ("text", "sampling/createMessage")];
+    let expected = [("name", "elicitation/create"), ("text", "sampling/createMessage"), ("roots", "roots/list")];
     assert_eq!(methods, expected);
     assert!(questions.values().all(|question| question.get("id").is_none() && question.get("jsonrpc").is_none()));
 

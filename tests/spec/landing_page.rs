@@ -60,7 +60,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 #[test]
 fn it_is_for_those_who_ask_for_html() {
     let at_root = || endpoint().path("/");
-    for (what, ask, endpoint, status) in [
+    for (what, ask, endpoint, status) in vec![
         ("a browser", get("/").header("Accept", BROWSER), endpoint(), 200),
         ("a query", get("/?utm=1").header("Accept", BROWSER), endpoint(), 200),
         ("any case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),

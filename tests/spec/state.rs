@@ -119,13 +119,12 @@ struct Meeting(Cell<Option<oneshot::Sender<()>>>);
 async fn tell(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.elicit::<Name>("name", "Your name?").await?.accepted();
     let meeting = cx.state::<Meeting>()?;
-    match meeting.0.take() {
-        Some(waiting) => drop(waiting.send(())),
-        None => {
-            let (sender, receiver) = oneshot::channel();
-            meeting.0.set(Some(sender));
-            receiver.await?;
-        }
+    if let Some(waiting) = meeting.0.take() {
+        waiting.send(()).expect("the other call waits");
+    } else {
+        let (sender, receiver) = oneshot::channel();
+        meeting.0.set(Some(sender));
+        receiver.await?;
     }
     let tenant = cx.extension::<Tenant>().map_or_else(String::new, |tenant| tenant.0.clone());
     let caller = cx.auth().map_or("nobody", |caller| &caller.subject);

@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, Theme};
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Theme};
 use worker::Env;
 
 use crate::guide::Guide;
@@ -28,14 +28,17 @@ edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Endpoint {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
-    Endpoint::new(move |_| server(page_size))
-        .without_auth()
-        .without_rate_limit()
-        // MCP_AUTH can require tokens nevertheless.
-        .configured(env)
+    // wrangler.toml sets MCP_AUTH to "none".
+    Endpoint::new(server).state(Paging { page_size }).without_rate_limit().configured(env)
 }
 
-fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
+/// How lists are divided into pages.
+struct Paging {
+    /// The number of items on a page. `None` for one page.
+    page_size: Option<NonZeroUsize>,
+}
+
+fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let mut server = McpServer::builder("everything", env!("CARGO_PKG_VERSION"))
         .title("Everything")
         .description("Every feature in one server")
@@ -50,7 +53,7 @@ fn server(page_size: Option<NonZeroUsize>) -> Result<McpServer, BuildError> {
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
     // Some clients read only the first page, so pagination is off unless PAGE_SIZE is set.
-    if let Some(items) = page_size {
+    if let Some(items) = request.state::<Paging>()?.page_size {
         server = server.page_size(items);
     }
     for tool in tools::all().into_iter().chain([weather::tool(), contact::tool(), account::tool()]) {

@@ -11,18 +11,18 @@ use std::path::Path;
 use edge_mcp::{Endpoint, Presented, Principal, StateKeys, TokenRefusal};
 use serde_json::{Value, json};
 
-use crate::server;
+use crate::{Paging, server};
 
 /// tools/list changes only together with its golden file.
 #[test]
 fn tools_are_published_as_before() {
-    let endpoint = Endpoint::new(|_| server(None)).without_auth();
+    let endpoint = Endpoint::new(server).state(Paging { page_size: None }).without_auth();
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
 fn endpoint() -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
-    Endpoint::new(|_| server(None)).without_auth().without_rate_limit().state_keys(keys)
+    Endpoint::new(server).state(Paging { page_size: None }).without_auth().without_rate_limit().state_keys(keys)
 }
 
 fn request(method: &str, params: Value) -> Value {
@@ -165,7 +165,7 @@ fn a_tool_knows_who_calls_or_says_that_it_does_not() {
     let nobody = golden::ask(&endpoint(), "tools/call", &params);
     let (says, is_error) = text(&nobody["result"]);
     assert!(is_error && says.starts_with("Authentication required"), "{nobody}");
-    let guarded = Endpoint::new(|_| server(None)).auth(ada).without_rate_limit();
+    let guarded = Endpoint::new(server).state(Paging { page_size: None }).auth(ada).without_rate_limit();
     let known = golden::ask_with(&guarded, &[("Authorization", "Bearer x")], "tools/call", &params);
     assert_eq!(known["result"]["structuredContent"], json!({ "userId": "ada", "email": "ada@example.com" }));
     let refused = golden::ask(&guarded, "tools/call", &params);

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::failure::Failure;
 use super::model::ChatModel;
-use super::wire::{Said, json, read};
+use super::wire::{json, read};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::{FetchError, FetchLimits, Fetched, Host};
@@ -35,7 +37,12 @@ impl Deadline {
 }
 
 /// Sends this body to the model, and retries failures that may be temporary.
-pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &Context) -> Result<Said, HandlerError> {
+pub(super) async fn ask(
+    model: &ChatModel,
+    body: &str,
+    deadline: Deadline,
+    cx: &Context,
+) -> Result<Value, HandlerError> {
     let (mut attempts, mut wait, mut was_broken) = (0_u32, FIRST_WAIT, false);
     loop {
         let left = deadline.left(cx);
@@ -47,7 +54,7 @@ pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &
         let answer = cx.host().fetch(model.request(body.to_owned()), limits).await;
         let retry_after = answer.as_ref().ok().and_then(|answer| answer.retry_after).unwrap_or_default();
         let failure = match judge(answer, deadline) {
-            Ok(said) => return Ok(said),
+            Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
         let is_broken = matches!(failure, Failure::Broken(_));
@@ -63,13 +70,14 @@ pub(super) async fn ask(model: &ChatModel, body: &str, deadline: Deadline, cx: &
     }
 }
 
-fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Said, Failure> {
+fn judge(answer: Result<Fetched, FetchError>, deadline: Deadline) -> Result<Value, Failure> {
     match answer {
         Ok(answer) if answer.status == 200 => read(&answer.body),
         Ok(answer) => Err(Failure::Status(answer.status, code(&answer.body))),
         Err(FetchError::TooSlow) => Err(Failure::Slow(deadline.limit)),
         Err(FetchError::TooLarge) => Err(Failure::TooLarge),
         Err(FetchError::Failed(cause)) => Err(Failure::Unreachable(cause)),
+        Err(error) => Err(Failure::Unreachable(error.to_string())),
     }
 }
 

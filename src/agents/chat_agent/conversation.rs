@@ -6,19 +6,19 @@
 use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::attempt::{Deadline, ask};
 use super::failure::Failure;
 use super::model::ChatModel;
 use super::offered::Offered;
-use super::wire::{self, Said, ToolCall};
+use super::wire::{self, ToolCall};
 use crate::agents::agent::{AgentCall, AgentReply, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
-use crate::protocol::error::shortened;
+use crate::protocol::error::{INTERNAL, shortened};
 
 /// A conversation with a model.
 pub(super) struct Conversation<'a> {
@@ -41,19 +41,20 @@ impl Conversation<'_> {
         for round in 1..=AGENT_ROUNDS {
             let is_last = round == AGENT_ROUNDS;
             self.answer_calls(is_last).await?;
-            let said = self.ask(&offers, is_last).await?;
-            if let Some(usage) = said.usage {
+            let mut answer = self.ask(&offers, is_last).await?;
+            if let Some(usage) = wire::usage(&answer) {
                 used.get_or_insert_default().add(usage);
             }
-            if !is_last && !wire::calls(&said.message).is_empty() {
-                self.messages.push(said.message);
+            let message = answer.get_mut("message").map(Value::take).unwrap_or_default();
+            if !is_last && !wire::calls(&message).is_empty() {
+                self.messages.push(message);
                 continue;
             }
-            let mut text = said.text;
+            let mut text = wire::text(&message).to_owned();
             if text.is_empty() {
                 break;
             }
-            if said.is_cut_short {
+            if wire::is_cut_short(&answer) {
                 text.push_str("\n\n(The answer ends here: the model has used all of its tokens.)");
             }
             return Ok(AgentReply { text, usage: used, calls: self.calls.into_inner() });
@@ -61,13 +62,15 @@ impl Conversation<'_> {
         Err(Failure::NoAnswer(AGENT_ROUNDS).after(1))
     }
 
-    async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Said, HandlerError> {
+    async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Value, HandlerError> {
         let work = async || {
             self.tell("asking the model".into());
             let body = wire::request(self.model, &self.messages, offers, is_last);
-            ask(self.model, &body, self.deadline, self.cx).await
+            Ok(to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
-        self.cx.step("ask the model", &self.messages.len(), work).await
+        let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
+        let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
+        wire::json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
     /// Makes the calls in the last message of the model, one after the other.

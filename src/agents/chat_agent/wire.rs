@@ -3,13 +3,12 @@
 //! Messages are JSON values. A message of the model is sent back unchanged, because some endpoints require members that
 //! they added to it.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::model::ChatModel;
 use crate::agents::agent::Usage;
-use crate::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits, write};
 
 /// The id of the first call, which the model has not made itself. Some endpoints accept only ids of nine letters and
 /// digits.
@@ -26,7 +25,7 @@ pub(super) fn request(model: &ChatModel, messages: &[Value], tools: &[Value], is
             request.insert("tool_choice".into(), "none".into());
         }
     }
-    Value::Object(request).to_string()
+    write::text(&Value::Object(request))
 }
 
 /// Returns a message with this role: the instructions or the question.
@@ -41,7 +40,7 @@ pub(super) fn result(call: &ToolCall, content: &str) -> Value {
 
 /// Returns the message in which a model would call this tool.
 pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
-    let function = json!({ "name": name, "arguments": arguments.to_string() });
+    let function = json!({ "name": name, "arguments": write::text(arguments) });
     let call = json!({ "id": FIRST_CALL, "type": "function", "function": function });
     json!({ "role": "assistant", "content": null, "tool_calls": [call] })
 }
@@ -78,33 +77,35 @@ pub(super) fn json(text: &[u8]) -> Option<Value> {
     Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
 }
 
-/// An answer of the model.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Said {
-    /// The whole message.
-    pub message: Value,
-    pub text: String,
-    /// Whether the model ran out of tokens.
-    pub is_cut_short: bool,
-    pub usage: Option<Usage>,
-}
-
-/// Reads the body of a response with status 200.
-pub(super) fn read(body: &[u8]) -> Result<Said, Failure> {
+/// Reads the body of a response with status 200. Returns the members that the agent uses: the message and the finish reason of the
+/// first choice, and the token usage.
+pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
     let mut answer = json(body).ok_or(Failure::Broken("it is not JSON"))?;
-    let message = answer.pointer_mut("/choices/0/message").map(Value::take);
-    let message = message.filter(Value::is_object).ok_or(Failure::Broken("it has no choice with a message"))?;
-    let finish_reason = answer.pointer("/choices/0/finish_reason").and_then(Value::as_str).unwrap_or_default();
+    let mut take = |pointer: &str| answer.pointer_mut(pointer).map(Value::take).unwrap_or_default();
+    let (message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
+    let answer = json!({ "message": message, "finish_reason": finish_reason, "usage": take("/usage") });
+    if !message.is_object() {
+        return Err(Failure::Broken("it has no choice with a message"));
+    }
     if finish_reason == "content_filter" {
         return Err(Failure::Withheld);
     }
-    let is_cut_short = finish_reason == "length";
-    let texts = ["content", "refusal"].into_iter().filter_map(|member| message.get(member)?.as_str());
-    let text = texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default().to_owned();
-    if text.is_empty() && calls(&message).is_empty() {
-        return Err(if is_cut_short { Failure::CutShort } else { Failure::Broken("it has neither text nor calls") });
+    if text(&message).is_empty() && calls(&message).is_empty() {
+        let broken = Failure::Broken("it has neither text nor calls");
+        return Err(if is_cut_short(&answer) { Failure::CutShort } else { broken });
     }
-    Ok(Said { message, text, is_cut_short, usage: usage(&answer) })
+    Ok(answer)
+}
+
+/// Returns the text of a message of the model.
+pub(super) fn text(message: &Value) -> &str {
+    let texts = ["content", "refusal"].into_iter().filter_map(|member| message.get(member)?.as_str());
+    texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+}
+
+/// Whether the model ran out of tokens.
+pub(super) fn is_cut_short(answer: &Value) -> bool {
+    answer.get("finish_reason").is_some_and(|reason| reason == "length")
 }
 
 /// Returns the token usage in an answer, if the endpoint reports it.

@@ -229,7 +229,7 @@ fn texts() -> Vec<String> {
         "{\"t\":#}",
         "[[#],[#,1]]",
     ];
-    const OTHERS: [&str; 21] = [
+    const OTHERS: [&str; 22] = [
         r#"{"Unit":null}"#,
         r#"{"Unit":1}"#,
         r#"{"Optional":null}"#,
@@ -250,6 +250,7 @@ fn texts() -> Vec<String> {
         r#"{"a":1,"\u0062":2}"#,
         r#"{" 1":1}"#,
         r#""127.0.0.1""#,
+        r#"{"secs":1,"nanos":2}"#,
         r#"{"a":{"$serde_json::private::RawValue":"1"}}"#,
     ];
     let mut texts: Vec<String> = SCALARS.iter().chain(&OTHERS).map(|text| (*text).to_owned()).collect();
@@ -272,6 +273,8 @@ fn compare<T: DeserializeOwned + Debug>() -> (usize, usize) {
             (Err(_), Err(_)) => refused.push(text),
             // Here `-0` is an integer.
             (Ok(_), Err(_)) if text.contains("-0") => {}
+            // Here an array is not a struct.
+            (Err(error), Ok(_)) if error.to_string().starts_with("expected struct ") => refused.push(text),
             (ours, theirs) => panic!("{} of {text}: {ours:?}, not {theirs:?}", std::any::type_name::<T>()),
         }
     }

@@ -1,5 +1,7 @@
 //! Sets of characters: sorted ranges of code points that do not overlap or touch.
 
+use std::collections::BinaryHeap;
+
 /// The highest code point.
 pub(super) const LAST: u32 = 0x10_FFFF;
 
@@ -64,10 +66,10 @@ impl CharSet {
     }
 
     /// Sorts the ranges and merges those that overlap or touch.
-    pub(super) fn normalized(mut self) -> Self {
-        self.0.sort_unstable();
+    pub(super) fn normalized(self) -> Self {
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(self.0.len());
-        for (first, last) in self.0 {
+        // A heap sorts with a tenth of the code of `sort_unstable`.
+        for (first, last) in BinaryHeap::from(self.0).into_sorted_vec() {
             match merged.last_mut() {
                 Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
                 _ => merged.push((first, last)),

@@ -1,0 +1,67 @@
+//! What a handler needs of the platform: requests to other servers, work after the answer, and what the client can do.
+
+use std::future::Future;
+
+use futures::FutureExt;
+
+use super::context::Context;
+use crate::host::{FetchError, FetchLimits, Fetched};
+use crate::protocol::capabilities::ClientCapabilities;
+
+impl Context {
+    /// Sends a request to another server and returns its response. Redirects are not followed. When the handler is dropped, as at its
+    /// deadline, the request is aborted.
+    ///
+    /// A URL that contains text of the caller can reach servers that the caller cannot: check the host.
+    ///
+    /// # Errors
+    /// [`FetchError`]: there is no response, or it exceeds `limits`. A response with an error status is not an error, unless
+    /// [`Fetched::success`] makes it one.
+    ///
+    /// ```
+    /// use edge_mcp::host::FetchLimits;
+    /// use edge_mcp::{Context, HandlerError, ResultExt};
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Rate {
+    ///     rate: f64,
+    /// }
+    ///
+    /// async fn rate(cx: Context) -> Result<String, HandlerError> {
+    ///     let request = http::Request::get("https://rates.example/eur").body("")?;
+    ///     let response = cx.fetch(request, FetchLimits::default()).await.and_then(|response| response.success());
+    ///     let Rate { rate } = response.message("The exchange rates cannot be read. Try again in a minute.")?.json()?;
+    ///     Ok(format!("One euro is {rate} dollars."))
+    /// }
+    /// ```
+    pub async fn fetch(
+        &self,
+        request: http::Request<impl Into<String>>,
+        limits: FetchLimits,
+    ) -> Result<Fetched, FetchError> {
+        self.host().fetch(request.map(Into::into), limits).await
+    }
+
+    /// Runs `work` to its end, without delaying the answer. On Cloudflare Workers it has 30 seconds after the answer.
+    ///
+    /// ```
+    /// use edge_mcp::Context;
+    ///
+    /// async fn count_call() {}
+    ///
+    /// async fn greet(cx: Context) -> &'static str {
+    ///     cx.wait_until(count_call());
+    ///     "Hello"
+    /// }
+    /// ```
+    pub fn wait_until(&self, work: impl Future<Output = ()> + 'static) {
+        self.host().spawn(work.boxed_local());
+    }
+
+    /// Returns what the client can be asked for. Clients of older revisions declare it in `initialize` only, so all capabilities of these
+    /// clients are `false`.
+    pub fn client_capabilities(&self) -> ClientCapabilities {
+        self.rounds().capabilities
+    }
+}

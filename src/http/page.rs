@@ -1,0 +1,88 @@
+//! Pages of the program's own, at paths beside the endpoint.
+
+use std::future::Future;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::{Response, StatusCode};
+
+use super::bounded_request::BoundedRequest;
+use super::http_error::HttpError;
+use super::limits::Limits;
+use super::stream::Body;
+use super::{body, guard};
+use crate::call::context::Context;
+use crate::call::deadline::{DEADLINE, run_only};
+use crate::call::error::{ErrorKind, HandlerError};
+use crate::call::failure;
+use crate::host::Request;
+use crate::protocol::description::Text;
+
+/// The method and the body of a request to a page: see [`Endpoint::page`](crate::Endpoint::page).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageRequest {
+    /// The method, such as `GET`.
+    pub method: String,
+    /// The body. GET and HEAD have none.
+    pub body: Vec<u8>,
+}
+
+type Answer = LocalBoxFuture<'static, Result<Response<Vec<u8>>, HandlerError>>;
+
+/// A page of the program.
+pub(super) struct Page {
+    pub path: Text,
+    handler: Box<dyn Fn(PageRequest, Context) -> Answer>,
+}
+
+impl Page {
+    pub(super) fn new<F, B>(path: Text, handler: impl Fn(PageRequest, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Response<B>, HandlerError>> + 'static,
+        B: Into<Vec<u8>>,
+    {
+        let handler = move |request, cx| {
+            handler(request, cx).map(|answer| answer.map(|response| response.map(Into::into))).boxed_local()
+        };
+        Self { path, handler: Box::new(handler) }
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// 413 for a body that is too long, 408 for one that does not arrive, and the error of the handler: 400, 404 or 500.
+    pub(super) async fn answer(
+        &self,
+        head: &BoundedRequest,
+        request: &impl Request,
+        limits: &Limits,
+        cx: &Context,
+    ) -> Result<Response<Body>, Box<HttpError>> {
+        let method = head.method();
+        let is_head = method == "HEAD";
+        let body = if is_head || method == "GET" {
+            Vec::new()
+        } else {
+            let announced = guard::announced_length(head, limits.body)?;
+            body::read(request, announced, limits, cx.host()).await?.0
+        };
+        let work = (self.handler)(PageRequest { method, body }, cx.clone());
+        let answer = run_only(cx, DEADLINE, &self.path, work).await;
+        match answer.map_err(|error| HttpError::rpc(StatusCode::INTERNAL_SERVER_ERROR, None, error))? {
+            Ok(response) if is_head => Ok(response.map(|_| Body::Bytes(Vec::new()))),
+            Ok(response) => Ok(response.map(Body::Bytes)),
+            Err(HandlerError { kind, message, cause, .. }) => {
+                if let Some(cause) = cause {
+                    failure::log(cx.host(), &self.path, &cause);
+                }
+                let status = match kind {
+                    ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+                    ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+                    ErrorKind::NotFound => StatusCode::NOT_FOUND,
+                };
+                Err(HttpError::http(status, message))
+            }
+        }
+    }
+}

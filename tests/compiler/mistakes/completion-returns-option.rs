@@ -1,0 +1,10 @@
+//! A completion that returns an option.
+//!
+//! error: a list function cannot return `…`
+//! label: the function must return `Vec<…String>` or a `Result` of it
+
+use edge_mcp::Completion;
+
+fn cities() -> Completion {
+    Completion::with(|request, _| async move { (request.value == "P").then(|| "Paris".to_owned()) })
+}

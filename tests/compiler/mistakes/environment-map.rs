@@ -1,0 +1,13 @@
+//! A map as the environment.
+//!
+//! error: `…` is not an environment
+//! label: expected `worker::Env`, or a function of `&str` that returns `Option<String>`
+//! note: give a map as a function: `&|name: &str| variables.get(name).cloned()`
+
+use std::collections::HashMap;
+
+use edge_mcp::Endpoint;
+
+fn with(endpoint: Endpoint, variables: &HashMap<String, String>) -> Endpoint {
+    endpoint.configured(variables)
+}

@@ -1,0 +1,18 @@
+//! An error of the program's own that does not say what the caller gets.
+//!
+//! error: a handler cannot fail with `…`
+//! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`
+
+use edge_mcp::Tool;
+
+enum Refused {
+    OutOfStock,
+}
+
+async fn order() -> Result<String, Refused> {
+    Err(Refused::OutOfStock)
+}
+
+fn tool() -> Tool {
+    Tool::new("order", "Orders an article.", order)
+}

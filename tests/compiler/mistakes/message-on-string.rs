@@ -1,0 +1,14 @@
+//! `message` on a text.
+//!
+//! error: `…` is not a `std::error::Error`
+//! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`
+
+use edge_mcp::{HandlerError, ResultExt};
+
+fn stock() -> Result<u32, String> {
+    Err("The shop is closed.".into())
+}
+
+async fn find() -> Result<String, HandlerError> {
+    Ok(stock().message("The shop does not answer.")?.to_string())
+}

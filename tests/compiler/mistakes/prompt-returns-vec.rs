@@ -1,0 +1,15 @@
+//! A prompt that returns a list of texts.
+//!
+//! error: a prompt cannot return `…`
+//! label: the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them
+//! note: make a message of a text by `PromptMessage::user(text)` or `PromptMessage::assistant(text)`
+
+use edge_mcp::Prompt;
+
+async fn review() -> Vec<String> {
+    vec!["Review this.".into()]
+}
+
+fn prompt() -> Prompt {
+    Prompt::new("review", review)
+}

@@ -1,0 +1,14 @@
+//! `?` on a text.
+//!
+//! error: `?` couldn't convert the error: `…: Cause` is not satisfied
+//! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`
+
+use edge_mcp::HandlerError;
+
+fn stock() -> Result<u32, String> {
+    Err("The shop is closed.".into())
+}
+
+async fn find() -> Result<String, HandlerError> {
+    Ok(stock()?.to_string())
+}

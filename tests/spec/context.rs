@@ -1,0 +1,163 @@
+//! What a handler gets from the platform through its context.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::host::{FetchError, FetchLimits, Fetched};
+use edge_mcp::testing::{Stalled, TestHost, call};
+use edge_mcp::{
+    ClientCapabilities, Context, Elicited, Endpoint, Handler, HandlerError, InputError, IntoToolResult, McpServer,
+    ResultExt, StateKeys, Tool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::support::{Answer, legacy, modern};
+
+fn endpoint<Shape, H>(handler: H) -> Endpoint
+where
+    Shape: 'static,
+    H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult> + Clone,
+{
+    Endpoint::new(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
+        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
+        .without_auth()
+        .without_rate_limit()
+}
+
+/// Calls the tool on `host`, and returns the text of its result.
+fn text(endpoint: &Endpoint, host: &TestHost) -> Result<String, Stalled> {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json").body(body);
+    let response = call(endpoint, request.expect("a request"), host)?;
+    let answer: Value = serde_json::from_slice(response.body()).expect("JSON");
+    Ok(answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned())
+}
+
+#[derive(Deserialize)]
+struct Rate {
+    rate: f64,
+}
+
+async fn rate(cx: Context) -> Result<String, HandlerError> {
+    let limits = FetchLimits { time: Duration::from_secs(2), bytes: 100 };
+    let request = http::Request::post("https://rates.example/eur").body("the body")?;
+    let fetched = cx.fetch(request, limits).await.and_then(Fetched::success).message("No rate.")?;
+    Ok(fetched.json::<Rate>().message("Not a rate.")?.rate.to_string())
+}
+
+#[test]
+fn handlers_fetch_through_the_host() {
+    let answers = |answer: Result<Fetched, FetchError>| {
+        TestHost::new().fetch(move |request, limits| {
+            assert_eq!((request.uri().host(), request.body().as_str()), (Some("rates.example"), "the body"));
+            assert_eq!((limits.time, limits.bytes), (Duration::from_secs(2), 100));
+            let answer = answer.clone();
+            async { answer }
+        })
+    };
+    for (answer, expected, cause) in [
+        (Ok(Fetched::new(200, r#"{"rate":1.25}"#)), "1.25", ""),
+        (Ok(Fetched::new(302, "")), "No rate.", "the other server answers with status 302"),
+        (Ok(Fetched::new(500, "")), "No rate.", "the other server answers with status 500"),
+        (Ok(Fetched::new(200, r#"{"rate":"high"}"#)), "Not a rate.", "the answer of the other server cannot be read"),
+        (Ok(Fetched::new(200, "<html>")), "Not a rate.", "the answer of the other server cannot be read"),
+        (Err(FetchError::TooSlow), "No rate.", "the other server did not answer in time"),
+        (Err(FetchError::TooLarge), "No rate.", "the answer of the other server is too long"),
+        (Err(FetchError::Failed("refused".into())), "No rate.", "the other server cannot be reached: refused"),
+    ] {
+        let host = answers(answer);
+        assert_eq!(text(&endpoint(rate), &host), Ok(expected.into()));
+        let log: String = host.log_lines().into_iter().map(|(_, line)| line).collect();
+        assert!(log.contains(cause), "{cause}: {log}");
+    }
+}
+
+/// Work that outlives the answer does not delay it.
+#[test]
+fn work_can_outlive_the_answer() {
+    let done = Rc::new(Cell::new(false));
+    let of = done.clone();
+    let handler = move |cx: Context| {
+        let done = of.clone();
+        async move {
+            cx.wait_until(std::future::pending());
+            cx.wait_until(async move { done.set(true) });
+            "answered"
+        }
+    };
+    assert_eq!(text(&endpoint(handler), &TestHost::new()), Ok("answered".into()));
+    assert!(done.get());
+}
+
+#[test]
+fn the_capabilities_of_the_client_are_known() {
+    let endpoint = endpoint(|cx: Context| async move {
+        let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots, .. } = cx.client_capabilities();
+        format!("{elicitation_form} {elicitation_url} {sampling} {roots}")
+    });
+    let params = json!({ "name": "t" });
+    for (declared, expected) in [
+        (json!({}), "false false false false"),
+        (json!({ "elicitation": { "url": {} }, "roots": {} }), "false true false true"),
+        (all(), "true true true true"),
+    ] {
+        let answer = with_capabilities(declared, "tools/call", params.clone()).ask_at(&endpoint);
+        assert_eq!(answer.tool_text().0, expected);
+    }
+    assert_eq!(legacy("tools/call", params).ask_at(&endpoint).tool_text().0, "false false false false");
+}
+
+async fn confirm(cx: Context) -> Result<String, HandlerError> {
+    Ok(cx.confirm("clear", "Delete all?").await?.to_string())
+}
+
+/// Asks, and gives `answer` to each question.
+fn answered(endpoint: &Endpoint, answer: &Value) -> Answer {
+    let params = json!({ "name": "t" });
+    let first = with_capabilities(all(), "tools/call", params.clone()).ask_at(endpoint);
+    let responses = answer_all(&first, answer);
+    with_capabilities(all(), "tools/call", retry(&params, &first, responses)).ask_at(endpoint)
+}
+
+#[test]
+fn a_person_can_confirm() {
+    for (action, expected) in [("accept", "true"), ("decline", "false"), ("cancel", "false")] {
+        let answer = answered(&endpoint(confirm), &json!({ "action": action, "content": {} }));
+        assert_eq!(answer.tool_text(), (expected, false));
+    }
+}
+
+/// One way to go on without an answer, in both eras. A malformed answer is an error nevertheless.
+#[test]
+fn a_client_that_cannot_be_asked_can_be_served() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Name {
+        name: String,
+    }
+    let handler = |cx: Context| async move {
+        let name = cx.elicit::<Name>("name", "Who?").await.or_unasked(|| Elicited::Declined)?;
+        Ok::<_, HandlerError>(name.accepted().map_or("nobody".to_owned(), |name| name.name))
+    };
+    let endpoint = endpoint(handler);
+    let params = json!({ "name": "t" });
+    for ask in [modern("tools/call", params.clone()), legacy("tools/call", params)] {
+        assert_eq!(ask.ask_at(&endpoint).tool_text(), ("nobody", false));
+    }
+    let ada = answered(&endpoint, &json!({ "action": "accept", "content": { "name": "Ada" } }));
+    assert_eq!(ada.tool_text(), ("Ada", false));
+    let malformed = answered(&endpoint, &json!({ "action": "accept", "content": { "name": 7 } }));
+    assert_eq!(malformed.error()["code"], -32602);
+}
+
+#[test]
+fn an_error_says_whether_the_client_was_asked() {
+    let handler = |cx: Context| async move {
+        let error: Option<InputError> = cx.roots("r").await.err();
+        error.map_or("no error", |error| if error.is_unasked() { "unasked" } else { "asked" })
+    };
+    assert_eq!(legacy("tools/call", json!({ "name": "t" })).ask_at(&endpoint(handler)).tool_text().0, "unasked");
+}

@@ -1,0 +1,99 @@
+//! Pages of the program.
+
+use std::cell::Cell;
+
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens};
+use futures::FutureExt;
+use futures::executor::LocalPool;
+use http::Response;
+
+use crate::support::{Ask, Lines, SECRET, post};
+
+struct Visits(Cell<u32>);
+
+/// Tells what it was asked.
+async fn tell(request: PageRequest, cx: Context) -> Result<Response<String>, HandlerError> {
+    let visits = cx.state::<Visits>()?;
+    visits.0.set(visits.0.get() + 1);
+    let body = String::from_utf8(request.body)?;
+    match &*body {
+        "invalid" => return Err(HandlerError::invalid("Not this.")),
+        "missing" => return Err(HandlerError::not_found("Not here.")),
+        "broken" => return Err(HandlerError::new("It broke.").because(SECRET)),
+        _ => {}
+    }
+    let cookie = cx.header("Cookie").unwrap_or_default();
+    assert!(cx.auth().is_none());
+    let text = format!("{} {} {body} {cookie} {}", request.method, cx.url(), visits.0.get());
+    Ok(Response::builder().status(202).header("Set-Cookie", "a=b").body(text)?)
+}
+
+fn endpoint() -> Endpoint {
+    let tokens = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
+    Endpoint::new(|_| McpServer::builder("s", "1").build())
+        .state(Visits(Cell::new(0)))
+        .page("/tell", tell)
+        .page("/", tell)
+        .auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"))
+        .without_rate_limit()
+}
+
+fn asked(ask: Ask, endpoint: &Endpoint, lines: &Lines) -> (u16, String, http::HeaderMap) {
+    let pool = LocalPool::new();
+    let response = ask.raw(endpoint, &lines.host(&pool)).now_or_never().expect("it waits for nothing");
+    let (head, body) = response.into_parts();
+    let edge_mcp::Body::Bytes(body) = body else { panic!("a page is no stream") };
+    (head.status.as_u16(), String::from_utf8(body).expect("UTF-8"), head.headers)
+}
+
+#[test]
+fn a_page_needs_no_token() {
+    let (endpoint, lines) = (endpoint(), Lines::default());
+    let get = post("").verb("GET").at("/tell?a=1").header("Cookie", "c=d");
+    let (status, text, headers) = asked(get, &endpoint, &lines);
+    assert_eq!((status, &*text), (202, "GET http://localhost/tell?a=1  c=d 1"));
+    assert_eq!(headers["set-cookie"], "a=b");
+    let (status, text, _) = asked(post("body").at("/tell"), &endpoint, &lines);
+    assert_eq!((status, &*text), (202, "POST http://localhost/tell body  2"));
+    let (status, text, _) = asked(post("").verb("HEAD").at("/tell"), &endpoint, &lines);
+    assert_eq!((status, &*text), (202, ""));
+    // It takes the place of the landing page.
+    let (status, text, _) = asked(post("").verb("GET").at("/").header("Accept", "text/html"), &endpoint, &lines);
+    assert_eq!((status, &*text), (202, "GET http://localhost/   4"));
+    assert_eq!(asked(post("").verb("GET").at("/tell/"), &endpoint, &lines).0, 404);
+}
+
+#[test]
+fn a_page_has_the_limits_of_the_endpoint() {
+    let mut limits = Limits::default();
+    limits.body = 8;
+    let (endpoint, lines) = (endpoint().limits(limits), Lines::default());
+    assert_eq!(asked(post("12345678").at("/tell"), &endpoint, &lines).0, 202);
+    assert_eq!(asked(post("123456789").at("/tell"), &endpoint, &lines).0, 413);
+    assert_eq!(asked(post("").at("/tell").header("Content-Length", "9"), &endpoint, &lines).0, 413);
+    assert_eq!(asked(post("").at("/tell").header("Origin", "https://evil.example"), &endpoint, &lines).0, 403);
+}
+
+#[test]
+fn the_error_of_a_page_is_a_status() {
+    for (body, status, message) in
+        [("invalid", 400, "Not this."), ("missing", 404, "Not here."), ("broken", 500, "It broke.")]
+    {
+        let lines = Lines::default();
+        let (answered, text, _) = asked(post(body).at("/tell"), &endpoint(), &lines);
+        assert_eq!(answered, status);
+        assert!(text.contains(message) && !text.contains(SECRET), "{text}");
+        assert_eq!(lines.text().contains(SECRET), body == "broken");
+    }
+}
+
+/// A page is served only where the endpoint is.
+#[test]
+fn a_page_of_a_closed_endpoint_is_closed() {
+    let page = |_: PageRequest, _: Context| async { Ok(Response::new("open")) };
+    let closed = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page);
+    assert_eq!(asked(post("").verb("GET").at("/p"), &closed, &Lines::default()).0, 503);
+    let local = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page).without_auth();
+    let elsewhere = post("").verb("GET").at("https://kb.example.com/p");
+    assert_eq!(asked(elsewhere, &local, &Lines::default()).0, 503);
+}
