@@ -8,7 +8,7 @@ use edge_mcp::host::{FetchError, FetchLimits, Fetched};
 use edge_mcp::testing::{Stalled, TestHost, call};
 use edge_mcp::{
     ClientCapabilities, Context, Elicited, Endpoint, Handler, HandlerError, InputError, IntoToolResult, McpServer,
-    ResultExt, StateKeys, Tool,
+    Parameters, ResultExt, StateKeys, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy, modern};
 
-fn endpoint<Shape, H>(handler: H) -> Endpoint
+fn endpoint<P, H>(handler: H) -> Endpoint
 where
-    Shape: 'static,
-    H: Handler<Shape, Arguments: JsonSchema, Output: IntoToolResult> + Clone,
+    P: Parameters<Arguments: JsonSchema>,
+    H: Handler<P, Output: IntoToolResult> + Clone,
 {
     Endpoint::new(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
         .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
