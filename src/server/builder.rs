@@ -1,6 +1,5 @@
 //! Servers and their builder.
 
-use std::error::Error;
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -15,6 +14,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::protocol::description::{Icon, Implementation, Text};
 use crate::protocol::log_level::LogLevel;
@@ -291,7 +291,7 @@ impl McpServerBuilder {
     /// ```
     pub fn hook<F>(mut self, observe: impl Fn(Text, ToolEvent, Context) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
+        F: Future<Output = Result<(), HandlerError>> + 'static,
     {
         self.definitions.hooks.add(move |tool, event, cx| observe(tool.clone(), event, cx));
         self

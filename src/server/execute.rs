@@ -144,7 +144,8 @@ impl Called {
     /// Sends an event to the hooks. Failures of hooks are logged only.
     async fn tell(&self, event: ToolEvent) {
         for failure in self.hooks.tell(&self.name, event, &self.cx).await {
-            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {failure}"));
+            let cause = failure.cause.as_deref().unwrap_or(&failure.message);
+            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {cause}"));
         }
     }
 

@@ -1,6 +1,5 @@
 //! Hooks, which observe the calls of a tool.
 
-use std::error::Error;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -9,6 +8,7 @@ use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
 use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::protocol::description::Text;
 
@@ -31,8 +31,7 @@ pub enum ToolEvent {
     Error(Rc<str>),
 }
 
-type Failure = Box<dyn Error>;
-type Observe = Rc<dyn Fn(&Text, ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), Failure>>>;
+type Observe = Rc<dyn Fn(&Text, ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// The hooks of a tool, or of all tools of a server.
 #[derive(Clone, Default)]
@@ -42,7 +41,7 @@ impl Hooks {
     /// Adds a hook, which gets the name of the tool.
     pub(super) fn add<F>(&mut self, observe: impl Fn(&Text, ToolEvent, Context) -> F + 'static)
     where
-        F: Future<Output = Result<(), Failure>> + 'static,
+        F: Future<Output = Result<(), HandlerError>> + 'static,
     {
         self.0.push(Rc::new(move |tool, event, cx| observe(tool, event, cx).boxed_local()));
     }
@@ -58,7 +57,7 @@ impl Hooks {
     }
 
     /// Calls all hooks of a call of `tool` in sequence, and returns their failures. A failure does not stop the hooks after it.
-    pub(crate) async fn tell(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<Failure> {
+    pub(crate) async fn tell(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<HandlerError> {
         let mut failures = Vec::new();
         for observe in &self.0 {
             failures.extend(observe(tool, event.clone(), cx.clone()).await.err());

@@ -1,6 +1,5 @@
 //! Tools.
 
-use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -13,6 +12,7 @@ use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
+use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::IntoToolResult;
 use crate::protocol::description::{Metadata, Text, ToolAnnotations, metadata_methods};
@@ -171,7 +171,7 @@ impl Tool {
     #[must_use]
     pub fn hook<F>(mut self, observe: impl Fn(ToolEvent, Context) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<(), Box<dyn Error>>> + 'static,
+        F: Future<Output = Result<(), HandlerError>> + 'static,
     {
         self.hooks.add(move |_, event, cx| observe(event, cx));
         self
