@@ -32,9 +32,9 @@ pub fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
 /// Asks the endpoint: the status, and what came, of which everything holds.
 pub fn ask(asked: Asked) -> (u16, Seen) {
     let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, asked.clone()));
-    let answer = answer.expect("an answer comes");
+    assert_ne!(answer.status(), 0, "{}", answer.text());
     match holds::check(&asked, &answer) {
-        Ok(seen) => (answer.status, seen),
-        Err(problem) => panic!("{problem}\n{} {}", answer.status, String::from_utf8_lossy(&answer.body)),
+        Ok(seen) => (answer.status(), seen),
+        Err(problem) => panic!("{problem}\n{} {}", answer.status(), String::from_utf8_lossy(answer.body())),
     }
 }

@@ -38,6 +38,9 @@ struct Workflows;
 #[doc = include_str!("../docs/hooks.md")]
 struct Hooks;
 
+#[doc = include_str!("../docs/testing.md")]
+struct Testing;
+
 #[doc = include_str!("../docs/page.md")]
 struct Page;
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use edge_mcp::Endpoint;
+use edge_mcp::testing::{self, Answer, Client};
+use edge_mcp::{Endpoint, Revision};
 use serde_json::{Value, json};
 
 use crate::librarian::Librarian;
@@ -22,7 +23,12 @@ mod librarian;
 mod network;
 
 fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
-    Endpoint::new(server).state(Documents(store.clone())).state(librarian).without_auth()
+    testing::endpoint(server).state(Documents(store.clone())).state(librarian)
+}
+
+/// Resources that do not exist have an error code of their own in older revisions.
+fn old_client(endpoint: &Endpoint) -> Client<'_> {
+    Client::new(endpoint).revision(Revision::V2025_11_25)
 }
 
 /// tools/list changes only together with its golden file.
@@ -30,6 +36,11 @@ fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
 fn tools_are_published_as_before() {
     let endpoint = endpoint(&Rc::default(), None);
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
+}
+
+/// The code of a JSON-RPC error.
+fn code(answer: &Answer) -> Option<i64> {
+    answer.error().map(|(code, _)| code)
 }
 
 struct KnowledgeBase {
@@ -45,22 +56,22 @@ impl KnowledgeBase {
             ("testing", "Testing", "Run scripts/test, then deploy."),
         ] {
             let saved = base.call("save-document", json!({ "slug": slug, "title": title, "text": text }));
-            assert_eq!(saved["isError"], false, "{saved}");
+            assert!(!saved.is_error(), "{saved:?}");
         }
         base
     }
 
-    fn request(&self, method: &str, params: Value) -> Value {
-        golden::ask(&endpoint(&self.store, None), method, &params)
+    fn request(&self, method: &str, params: Value) -> Answer {
+        testing::run(old_client(&endpoint(&self.store, None)).request(method, params))
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Value {
-        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].take()
+    fn call(&self, tool: &str, arguments: Value) -> Answer {
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
     fn text(&self, tool: &str, arguments: Value) -> (String, bool) {
-        let result = self.call(tool, arguments);
-        (result["content"][0]["text"].as_str().unwrap_or_default().to_owned(), result["isError"] == true)
+        let answer = self.call(tool, arguments);
+        (answer.text().to_owned(), answer.is_error())
     }
 }
 
@@ -68,12 +79,12 @@ impl KnowledgeBase {
 fn documents_are_found_read_and_replaced() {
     let base = KnowledgeBase::new();
     let found = base.call("search-documents", json!({ "query": "deploy", "limit": 1 }));
-    assert_eq!(found["structuredContent"]["documents"].as_array().map(Vec::len), Some(1));
+    assert_eq!(found.structured()["documents"].as_array().map(Vec::len), Some(1));
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");
     let again = json!({ "slug": "testing", "title": "Testing", "text": "Changed." });
     for _ in 0..2 {
         let saved = base.call("save-document", again.clone());
-        assert_eq!(saved["structuredContent"], json!({ "slug": "testing", "uri": "kb://documents/testing" }));
+        assert_eq!(*saved.structured(), json!({ "slug": "testing", "uri": "kb://documents/testing" }));
     }
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
 }
@@ -100,7 +111,7 @@ fn ingest_stores_all_documents_or_none() {
     base.store.outage.set(None);
     let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
     assert_eq!(
-        done["structuredContent"],
+        *done.structured(),
         json!({ "documents": [
             { "slug": "a", "uri": "kb://documents/a" }, { "slug": "testing", "uri": "kb://documents/testing" },
         ] })
@@ -113,16 +124,19 @@ fn documents_are_resources() {
     let base = KnowledgeBase::new();
     let listed = base.request("resources/list", json!({}));
     assert_eq!(
-        listed["result"]["resources"][0],
+        listed.result()["resources"][0],
         json!({ "uri": "kb://documents/deploying", "name": "deploying", "title": "Deploying", "mimeType": "text/markdown" })
     );
     let read = base.request("resources/read", json!({ "uri": "kb://documents/deploying" }));
     let contents =
         json!([{ "uri": "kb://documents/deploying", "mimeType": "text/markdown", "text": "Run scripts/deploy." }]);
-    assert_eq!(read["result"]["contents"], contents);
+    assert_eq!(read.result()["contents"], contents);
     for uri in ["kb://documents/none", "kb://documents/Deploying", "kb://documents/a%20b", "kb://documents/"] {
         let missing = base.request("resources/read", json!({ "uri": uri }));
-        assert_eq!((&missing["error"]["code"], &missing["error"]["data"]["uri"]), (&json!(-32002), &json!(uri)));
+        assert_eq!(
+            (&missing.json()["error"]["code"], &missing.json()["error"]["data"]["uri"]),
+            (&json!(-32002), &json!(uri))
+        );
     }
 }
 
@@ -167,10 +181,10 @@ fn slugs_are_completed() {
         base.request("completion/complete", json!({ "ref": reference, "argument": argument }))
     };
     for (value, slugs) in [("", json!(["deploying", "testing"])), ("te", json!(["testing"])), ("x", json!([]))] {
-        assert_eq!(complete(value)["result"]["completion"]["values"], slugs, "{value}");
+        assert_eq!(complete(value).result()["completion"]["values"], slugs, "{value}");
     }
     base.store.outage.set(Some(Outage::Unavailable));
-    assert_eq!(complete("")["error"]["code"], -32603);
+    assert_eq!(code(&complete("")), Some(-32603));
 }
 
 #[test]
@@ -179,22 +193,22 @@ fn prompts_embed_the_matching_documents() {
     let get =
         |name: &str, arguments: Value| base.request("prompts/get", json!({ "name": name, "arguments": arguments }));
     let answer = get("answer-from-documents", json!({ "question": "deploy" }));
-    let messages = answer["result"]["messages"].as_array().expect("messages");
+    let messages = answer.result()["messages"].as_array().expect("messages");
     assert_eq!(messages.len(), 3, "two documents and the question");
     assert_eq!(messages[0]["content"]["resource"]["mimeType"], "text/markdown");
     assert!(messages[2]["content"]["text"].as_str().is_some_and(|text| text.contains("deploy")));
     let nothing = get("answer-from-documents", json!({ "question": "zebra" }));
-    let text = nothing["result"]["messages"][0]["content"]["text"].as_str().expect("a text");
+    let text = nothing.text();
     assert!(text.contains("No document") && text.contains("zebra"), "{text}");
     for (name, text) in [
         ("analyze-code", "Analyze this code with the new logic: x"),
         ("analyze-code@v1", "Analyze this code: x"),
         ("analyze-code@v2", "Analyze this code with the new logic: x"),
     ] {
-        assert_eq!(get(name, json!({ "code": "x" }))["result"]["messages"][0]["content"]["text"], text, "{name}");
+        assert_eq!(get(name, json!({ "code": "x" })).text(), text, "{name}");
     }
     base.store.outage.set(Some(Outage::NotMigrated));
-    assert_eq!(get("answer-from-documents", json!({ "question": "x" }))["error"]["code"], -32603);
+    assert_eq!(code(&get("answer-from-documents", json!({ "question": "x" }))), Some(-32603));
 }
 
 /// At whatever request the store fails, the caller gets an error without its cause, nothing is half written, and the next call
@@ -219,16 +233,16 @@ fn a_failing_store_leaves_no_partial_state() {
             let base = KnowledgeBase::new();
             base.store.remaining.set(Some(remaining));
             let answer = base.request(method, params.clone());
-            let has_failed = answer["error"]["code"] == -32603 || answer["result"]["isError"] == true;
-            assert_eq!(has_failed, remaining < requests, "{method} after {remaining}: {answer}");
-            assert!(!answer.to_string().contains("the test says so"), "{answer}");
+            let has_failed = answer.is_error();
+            assert_eq!(has_failed, remaining < requests, "{method} after {remaining}: {answer:?}");
+            assert!(!format!("{answer:?}").contains("the test says so"), "{answer:?}");
             base.store.remaining.set(None);
             if has_failed {
                 let testing = base.text("read-document", json!({ "slug": "testing" })).0;
                 assert_eq!((base.store.count(), &*testing), (2, "Run scripts/test, then deploy."), "{method}");
             }
             let again = base.request(method, params.clone());
-            assert!(again["error"].is_null() && again["result"]["isError"] != true, "{method}: {again}");
+            assert!(!again.is_error(), "{method}: {again:?}");
         }
     }
 }
@@ -250,7 +264,7 @@ fn an_outage_says_what_to_do() {
         for (method, params) in
             [("resources/list", json!({})), ("resources/read", json!({ "uri": "kb://documents/testing" }))]
         {
-            assert_eq!(base.request(method, params)["error"]["code"], -32603, "{method}");
+            assert_eq!(code(&base.request(method, params)), Some(-32603), "{method}");
         }
     }
 }

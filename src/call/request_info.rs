@@ -1,8 +1,7 @@
 //! The HTTP request that a server is built for.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::state::{MissingState, State};
@@ -35,7 +34,7 @@ pub struct RequestInfo {
     head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Rc<Principal>>>,
     was_read: Rc<Cell<bool>>,
-    extensions: Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>,
+    extensions: Rc<RefCell<Vec<Rc<dyn Any>>>>,
     state: State,
 }
 
@@ -120,12 +119,14 @@ impl RequestInfo {
     /// }
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {
-        self.extensions.borrow_mut().insert(TypeId::of::<T>(), Rc::new(value));
+        let mut extensions = self.extensions.borrow_mut();
+        extensions.retain(|kept| !kept.is::<T>());
+        extensions.push(Rc::new(value));
     }
 
     /// Returns the kept value of type `T`.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.extensions.borrow().get(&TypeId::of::<T>())?.clone().downcast().ok()
+        self.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
     }
 
     /// Returns the path of the URL, without the query.

@@ -43,7 +43,7 @@ type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 pub struct Endpoint {
-    pub(super) path: Text,
+    pub(crate) path: Text,
     pub(super) server: ServerFunction,
     pub(super) each: Vec<EachRequest>,
     pub(super) state: State,

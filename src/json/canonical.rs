@@ -3,7 +3,6 @@
 //! Members are sorted by key, numbers are normalized, and strings have no unnecessary escapes.
 
 use std::borrow::Cow;
-use std::collections::BinaryHeap;
 
 use super::decimal::{Decimal, is_integer_literal};
 use super::document::{Document, Value};
@@ -84,9 +83,10 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
 /// Appends the members of an object that `is_written` accepts, sorted by key. Keys are unique.
 pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool, text: &mut String) {
     let members = object.members().filter(|(name, value)| is_written(name, *value));
-    // A heap sorts with a tenth of the code of `sort_unstable`.
-    let members: BinaryHeap<_> = members.map(|(name, value)| (name, value.position())).collect();
-    for (name, position) in members.into_sorted_vec() {
+    // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
+    let mut members: Vec<_> = members.map(|(name, value)| (name, value.position())).collect();
+    members.sort_unstable();
+    for (name, position) in members {
         match name {
             // A borrowed key has no escapes in the source.
             Cow::Borrowed(name) => text.extend(["\"", name, "\""]),

@@ -103,7 +103,7 @@ struct Compiler<'s> {
     /// The position of each rule as a JSON pointer.
     pointers: Indexed,
     /// The index of each pattern by its source.
-    patterns: FxHashMap<String, PatternId>,
+    patterns: FxHashMap<Rc<str>, PatternId>,
     /// The states of all patterns.
     states: usize,
 }
@@ -306,7 +306,7 @@ impl Compiler<'_> {
         }
         let id = self.program.patterns.len();
         self.program.patterns.push(pattern);
-        self.patterns.insert(source.to_owned(), id);
+        self.patterns.insert(source.into(), id);
         Ok(id)
     }
 

@@ -20,18 +20,19 @@ impl<T: JsonSchema> HasJsonSchema for T {}
 
 /// Returns the schema of `T` from schemars, without the name of the Rust type and without Rust's number formats.
 pub(super) fn from_type<T: JsonSchema>() -> Value {
-    generate(SchemaGenerator::root_schema_for::<T>)
+    finished(generator().into_root_schema_for::<T>())
 }
 
-/// Returns the schema that `root_schema` generates. It does not depend on a type, so that the module contains it once.
-fn generate(root_schema: fn(&mut SchemaGenerator) -> Schema) -> Value {
+fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         // 2020-12 is the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    let mut generator = settings.with_transform(RecursiveTransform(replace_number_format)).into_generator();
-    let mut schema = root_schema(&mut generator);
+    settings.with_transform(RecursiveTransform(replace_number_format)).into_generator()
+}
+
+fn finished(mut schema: Schema) -> Value {
     // schemars sets the title to the name of the Rust type, which is an internal detail.
     schema.remove("title");
     let mut schema = schema.to_value();

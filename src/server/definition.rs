@@ -1,5 +1,7 @@
 //! The checks of a server that is built.
 
+use std::rc::Rc;
+
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
@@ -50,13 +52,10 @@ impl Definitions {
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
-        for resource in &self.resources {
-            let uri = &*resource.description.uri;
-            refuse(
-                "resource",
-                uri,
-                resource_problem(resource).or_else(|| unless(seen.insert(normalized(uri)), TWICE)),
-            )?;
+        let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
+        for (resource, uri) in self.resources.iter().zip(&uris) {
+            let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
+            refuse("resource", &resource.description.uri, problem)?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
@@ -65,21 +64,13 @@ impl Definitions {
             refuse("resource template", name, problem)?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
-        for prompt in &self.prompts {
-            let new = seen.insert((&*prompt.metadata.name, prompt.version.as_deref()));
-            let problem = prompt_problem(prompt)
-                .or_else(|| unless(new, "is added twice; give each its own version"))
-                .or_else(|| unless(self.agrees_with_its_versions(prompt), "has versions that need other scopes"));
-            refuse("prompt", &prompt.metadata.name, problem)?;
+        for (nth, prompt) in self.prompts.iter().enumerate() {
+            let name = &*prompt.metadata.name;
+            let earlier = if seen.insert(name) { None } else { self.prompts.get(..nth) };
+            let problem = prompt_problem(prompt).or_else(|| version_problem(prompt, earlier.unwrap_or_default()));
+            refuse("prompt", name, problem)?;
         }
         self.check_caching()
-    }
-
-    /// Returns whether all versions of `prompt` require the same scopes. They must, because they are listed as one
-    /// prompt.
-    fn agrees_with_its_versions(&self, prompt: &Prompt) -> bool {
-        let same_name = self.prompts.iter().find(|other| other.metadata.name == prompt.metadata.name);
-        same_name.is_none_or(|first| first.access.scopes == prompt.access.scopes)
     }
 
     /// Checks that results that differ between callers are not cached for all of them (2026-07-28,
@@ -148,6 +139,16 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
         .or_else(|| scope_problem(&template.access))
         .or_else(|| caching_problem(&template.access, template.cache))
         .or_else(|| completion_problem(&template.completions, |name| parsed.variables().any(|known| known == name)))
+}
+
+/// Returns the problem with `prompt` as one more version of a prompt among the `earlier` prompts. All versions must require the same
+/// scopes, because they are listed as one prompt.
+fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
+    let mut versions = earlier.iter().filter(|other| other.metadata.name == prompt.metadata.name);
+    let is_new = versions.clone().all(|other| other.version != prompt.version);
+    let agrees = versions.all(|other| other.access.scopes == prompt.access.scopes);
+    unless(is_new, "is added twice; give each its own version")
+        .or_else(|| unless(agrees, "has versions that need other scopes"))
 }
 
 fn prompt_problem(prompt: &Prompt) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The parser of templates.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use percent_encoding::percent_encode_byte;
 
@@ -33,7 +33,7 @@ impl UriTemplate {
         }
         let expressions = parts.map(expression).collect::<Result<Vec<_>, _>>()?;
         let template = Self { prefix, expressions };
-        let mut names = HashSet::new();
+        let mut names = FxHashSet::default();
         if let Some(name) = template.variables().find(|name| !names.insert(*name)) {
             return Err(UriTemplateError::Repeated(name.to_owned()));
         }

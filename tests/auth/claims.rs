@@ -3,7 +3,8 @@
 use edge_mcp::{Endpoint, Introspection, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, machine, token};
+use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
 /// A change that is made to claims which are good.
@@ -38,22 +39,22 @@ fn guarded() -> Endpoint {
 fn introspected(claims: &Value) -> Answer {
     let validator = Introspection::new("https://auth.example.com/introspect").expect("a URL");
     let validator = validator.issuer(ISSUER).without_cache();
-    let network = Network::answering(200, claims);
+    let network = network::answering(200, claims);
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer("opaque")
-        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
 }
 
 /// Asks with claims that a token carries.
 fn signed(claims: &Value) -> Answer {
     let validator = Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL");
-    let network = Network::answering(200, &json!({ "keys": KEYS.public() }));
+    let network = network::answering(200, &json!({ "keys": KEYS.public() }));
     let token = token(&json!({ "alg": "EdDSA", "kid": "EdDSA", "typ": "at+jwt" }), claims);
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer(&token)
-        .ask_logging(&guarded().auth(validator), &machine(&network, NOW))
+        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
 }
 
 fn says(answer: &Answer) -> &str {

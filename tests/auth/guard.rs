@@ -1,11 +1,11 @@
 //! What every request has to show, and what it is told where it does not.
 
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{ConfigError, Endpoint, Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal};
-use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;
 
-use crate::support::{Lines, NOW, legacy, modern, modern_as, post, server};
+use crate::support::{NOW, legacy, modern, modern_as, post, server};
 
 fn guarded() -> Endpoint {
     let tokens = format!(
@@ -86,10 +86,10 @@ fn the_query_carries_no_token() {
         ["access_token=good", "a=b&access_token=good", "access%5Ftoken=good", "access_token", "access_token=%ff"]
     {
         for ask in [legacy("ping", json!({})), legacy("ping", json!({})).bearer("good")] {
-            let lines = Lines::default();
-            let answer = ask.at(&format!("/mcp?{query}")).ask_logging(&guarded(), &lines);
+            let host = TestHost::new();
+            let answer = ask.at(&format!("/mcp?{query}")).ask_on(&guarded(), &host);
             assert_eq!(answer.status, 400, "{query}");
-            assert!(!format!("{answer:?}{}", lines.text()).contains("good"), "{query}");
+            assert!(!format!("{answer:?}{}", host.log_text()).contains("good"), "{query}");
         }
     }
     let about = legacy("ping", json!({})).bearer("good").at("/mcp?q=access_token&Access_Token=x#access_token=y");
@@ -153,11 +153,10 @@ fn what_needs_no_caller_asks_for_none() {
 #[test]
 fn answers_are_not_mixed_up() {
     let endpoint = guarded();
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = TestHost::new();
     let whoami = |token| modern_as(&json!("same"), "tools/call", json!({ "name": "whoami" })).bearer(token);
     let both = join(whoami("good").send(&endpoint, &host), whoami("soon").send(&endpoint, &host));
-    let (ada, bob) = pool.run_until(both);
+    let (ada, bob) = testing::run(both);
     assert_eq!((ada.tool_text(), bob.tool_text()), (("ada", false), ("bob", false)));
 }
 
@@ -198,12 +197,12 @@ fn a_wrong_configuration_is_503() {
         static_tokens(Some("[\"s3cret\"]")),
         Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is odd")),
     ] {
-        let lines = Lines::default();
-        let answer = modern("tools/list", json!({})).bearer("s3cret").ask_logging(&endpoint, &lines);
+        let host = TestHost::new();
+        let answer = modern("tools/list", json!({})).bearer("s3cret").ask_on(&endpoint, &host);
         assert_eq!(answer.refusal(), (503, -32603));
         assert!(answer.message().contains("MCP_STATIC_TOKENS"), "{}", answer.message());
-        assert!(lines.text().contains("MCP_STATIC_TOKENS"));
-        assert!(!format!("{answer:?}{}", lines.text()).contains("s3cret"));
+        assert!(host.log_text().contains("MCP_STATIC_TOKENS"));
+        assert!(!format!("{answer:?}{}", host.log_text()).contains("s3cret"));
         assert_eq!(post("").verb("GET").ask_at(&endpoint).status, 405, "this needs no configuration");
     }
 }
@@ -249,13 +248,8 @@ fn localhost_in_the_url_does_not_open_the_server_to_other_machines() {
             let ask =
                 || legacy("ping", json!({})).verb(verb).at(path).header("Accept", "text/html, */*").address(address);
             let expected = if serves { 200 } else { 503 };
-            let status = |endpoint: &Endpoint| {
-                let mut pool = LocalPool::new();
-                let host = Lines::default().host(&pool);
-                pool.run_until(ask().raw(endpoint, &host)).status().as_u16()
-            };
-            assert_eq!(status(&closed()), expected, "{address} {verb} {path}");
-            assert_eq!(status(&closed().open_to_the_public()), 200, "{address} {verb} {path}");
+            assert_eq!(ask().document(&closed()).status(), expected, "{address} {verb} {path}");
+            assert_eq!(ask().document(&closed().open_to_the_public()).status(), 200, "{address} {verb} {path}");
         }
         let elsewhere = legacy("ping", json!({})).at("https://kb.example.com/mcp").address(address);
         assert_eq!(elsewhere.ask_at(&closed()).status, 503, "{address} and a public URL");

@@ -1,14 +1,15 @@
 //! Tokens that the authorization server is asked about.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Fetched};
+use edge_mcp::testing::TestHost;
 use edge_mcp::{ConfigError, Endpoint, Introspection, ProtectedResource};
 use serde_json::{Value, json};
 
 use crate::claims::good;
-use crate::issuer::{Network, RESOURCE, basic, machine};
+use crate::issuer::{RESOURCE, basic, machine};
+use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
 const ENDPOINT: &str = "https://auth.example.com/introspect";
@@ -22,9 +23,9 @@ fn validator() -> Introspection {
     Introspection::new(ENDPOINT).expect("a URL")
 }
 
-fn ask(endpoint: &Endpoint, token: &str, network: &Rc<Network>, second: u64) -> Answer {
+fn ask(endpoint: &Endpoint, token: &str, network: &TestHost, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_logging(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
 }
 
 /// `active` is JSON `true`, and nothing that looks like it.
@@ -41,7 +42,7 @@ fn active_is_true() {
     ] {
         let mut claims = good();
         claims["active"] = active.clone();
-        let answer = ask(&endpoint(validator().without_cache()), "t", &Network::answering(200, &claims), NOW);
+        let answer = ask(&endpoint(validator().without_cache()), "t", &network::answering(200, &claims), NOW);
         assert_eq!(answer.status, status, "{active}");
     }
 }
@@ -49,9 +50,9 @@ fn active_is_true() {
 /// An outage is no verdict: 503 with Retry-After and a text that says nothing of the inside; the cause is in the log.
 #[test]
 fn an_outage_is_no_verdict() {
-    let failing = |error: FetchError| Network::new(move |_| Err(error.clone()));
-    let answering = |status: u16, body: &str| Network::answering(status, body);
-    let broken: Vec<(&str, Rc<Network>)> = vec![
+    let failing = |error: FetchError| network::of(move |_| Err(error.clone()));
+    let answering = |status: u16, body: &str| network::answering(status, body);
+    let broken: Vec<(&str, TestHost)> = vec![
         ("down", failing(FetchError::Failed("connect ECONNREFUSED db-7.internal:5432".into()))),
         ("slow", failing(FetchError::TooSlow)),
         ("oversized", failing(FetchError::TooLarge)),
@@ -71,9 +72,9 @@ fn an_outage_is_no_verdict() {
         ("deep", answering(200, &format!(r#"{{"active":true,"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)))),
     ];
     for (what, network) in broken {
-        let lines = machine(&network, NOW);
+        let host = machine(&network, NOW);
         let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer("s3cret");
-        let answer = whoami.ask_logging(&endpoint(validator()), &lines);
+        let answer = whoami.ask_on(&endpoint(validator()), &host);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{what}");
         assert_eq!(answer.header("www-authenticate"), None, "{what}: the token may be good");
         assert_eq!(
@@ -81,26 +82,26 @@ fn an_outage_is_no_verdict() {
             "Access tokens cannot be checked at the moment. Try again in a few seconds.",
             "{what}"
         );
-        let line = &lines.read()[0];
+        let line = &host.log()[0];
         assert!(line["refused"].as_str().is_some_and(|why| why.starts_with("unavailable: ")), "{what}: {line}");
-        assert!(!lines.text().contains("s3cret"), "{what}");
+        assert!(!host.log_text().contains("s3cret"), "{what}");
     }
 }
 
 /// An outage ends: nothing of it is kept.
 #[test]
 fn an_outage_ends() {
-    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 503);
-    network.change(|_| Ok(Fetched::new(200, good().to_string())));
+    network::change(&network, |_| Ok(Fetched::new(200, good().to_string())));
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 200);
 }
 
 /// A token of a kind that the authorization server tells nothing of is not valid here, and no outage.
 #[test]
 fn another_kind_of_token_is_not_valid() {
-    let network = Network::answering(400, r#"{"error":"unsupported_token_type"}"#);
+    let network = network::answering(400, r#"{"error":"unsupported_token_type"}"#);
     assert_eq!(ask(&endpoint(validator().without_cache()), "a.b.c", &network, NOW).status, 401);
 }
 
@@ -117,7 +118,7 @@ fn the_question_is_a_form() {
         (validator().post(odd, odd), None, post.as_str()),
         (validator().bearer("own"), Some("Bearer own".to_owned()), plain),
     ] {
-        let network = Network::answering(200, &good());
+        let network = network::answering(200, &good());
         assert_eq!(ask(&endpoint(validator.without_cache()), "t+x==", &network, NOW).status, 200);
         let request = &network.requests()[0];
         assert_eq!((request.method().as_str(), request.uri().to_string().as_str()), ("POST", ENDPOINT));
@@ -126,7 +127,7 @@ fn the_question_is_a_form() {
         assert_eq!(header("accept"), Some("application/json"));
         assert_eq!(header("authorization"), authorization.as_deref());
         assert_eq!(request.body(), body);
-        let limits = network.limits.get().expect("limits");
+        let limits = network::limits(&network).expect("limits");
         assert_eq!((limits.time, limits.bytes), (Duration::from_secs(5), 64 * 1024));
     }
 }
@@ -135,11 +136,11 @@ fn the_question_is_a_form() {
 #[test]
 fn answers_are_kept_for_a_while() {
     let asked = |token: &str, claims: &Value, validator: Introspection, seconds: &[u64]| {
-        let network = Network::answering(200, claims);
+        let network = network::answering(200, claims);
         let endpoint = endpoint(validator);
         let statuses: Vec<_> =
             seconds.iter().map(|second| ask(&endpoint, token, &network, NOW + second).status).collect();
-        (statuses, network.count())
+        (statuses, network.requests().len())
     };
     let (statuses, count) = asked("good", &good(), validator(), &[0, 59, 60, 61]);
     assert_eq!((statuses, count), (vec![200; 4], 2));
@@ -161,16 +162,16 @@ fn answers_are_kept_for_a_while() {
 /// What was said of one token, to one server, about one audience, is said of no other.
 #[test]
 fn what_is_kept_belongs_to_its_question() {
-    let network = Network::answering(200, &good());
+    let network = network::answering(200, &good());
     assert_eq!(ask(&endpoint(validator()), "one", &network, NOW).status, 200);
     for (token, other) in [
         ("two", validator()),
         ("one", Introspection::new("https://other.example/introspect").expect("a URL")),
         ("one", validator().audience("kb")),
     ] {
-        let refusing = Network::answering(200, &json!({ "active": false }));
+        let refusing = network::answering(200, &json!({ "active": false }));
         assert_eq!(ask(&endpoint(other), token, &refusing, NOW).status, 401, "{token}");
-        assert_eq!(refusing.count(), 1);
+        assert_eq!(refusing.requests().len(), 1);
     }
     let elsewhere = ProtectedResource::at("https://other.example.com/mcp").expect("a URL");
     let elsewhere = Endpoint::new(server).resource(elsewhere).auth(validator()).without_rate_limit();
@@ -192,11 +193,11 @@ fn the_audience_can_be_waived_by_name() {
         (validator().any_audience(), json!("https://other.example"), 200),
         (validator().any_audience(), json!(7), 401),
     ] {
-        let network = Network::answering(200, &with(audience.clone()));
+        let network = network::answering(200, &with(audience.clone()));
         assert_eq!(ask(&endpoint(validator.without_cache()), "t", &network, NOW).status, status, "{audience}");
     }
     // Where no audience is compared with it, the server needs no URL.
-    let network = Network::answering(200, &good());
+    let network = network::answering(200, &good());
     let nameless =
         |validator: Introspection| Endpoint::new(server).auth(validator.without_cache()).without_rate_limit();
     assert_eq!(ask(&nameless(validator().any_audience()), "t", &network, NOW).status, 200);
@@ -225,7 +226,7 @@ fn the_endpoint_is_secure() {
 /// An answer is for the client that asked: validators with other credentials, or at another endpoint, ask for themselves.
 #[test]
 fn answers_are_kept_for_each_client() {
-    let network = Network::answering(200, &good());
+    let network = network::answering(200, &good());
     let passes = |validator: Introspection| assert_eq!(ask(&endpoint(validator), "t", &network, NOW).status, 200);
     let other = || Introspection::new("https://other.example.com/introspect").expect("a URL");
     let clients: [&dyn Fn() -> Introspection; 9] = [
@@ -241,12 +242,12 @@ fn answers_are_kept_for_each_client() {
     ];
     for (index, client) in clients.iter().enumerate() {
         passes(client());
-        assert_eq!(network.count(), index + 1, "another client");
+        assert_eq!(network.requests().len(), index + 1, "another client");
         passes(client());
-        assert_eq!(network.count(), index + 1, "the same client");
+        assert_eq!(network.requests().len(), index + 1, "the same client");
     }
     // A refusal to one client is no refusal to another.
-    network.change(|_| Ok(Fetched::new(200, r#"{"active":false}"#)));
+    network::change(&network, |_| Ok(Fetched::new(200, r#"{"active":false}"#)));
     let refused = ask(&endpoint(validator().basic("stranger", "x")), "t", &network, NOW);
     assert_eq!(refused.status, 401);
     passes(validator().basic("kb", "one"));

@@ -1,19 +1,16 @@
 //! An authorization server: what it answers, what it was asked, and the keys by which it signs.
 
 use std::future::ready;
-use std::rc::Rc;
 use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use edge_mcp::host::PublicKey;
+use edge_mcp::testing::TestHost;
 use ring::rand::SystemRandom;
 use ring::rsa::{KeyPair as RsaKeyPair, PublicKeyComponents};
 use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
-
-pub use crate::network::Network;
-use crate::support::Lines;
 
 /// The issuer's name.
 pub const ISSUER: &str = "https://auth.example.com";
@@ -21,13 +18,9 @@ pub const ISSUER: &str = "https://auth.example.com";
 pub const RESOURCE: &str = "https://kb.example.com/mcp";
 
 /// A machine at this second, on this network, that can check signatures.
-pub fn machine(network: &Rc<Network>, second: u64) -> Lines {
-    let Lines { machine } = Lines::at(second);
-    Lines {
-        machine: machine
-            .fetch(network.fetch())
-            .verify(|key, message, signature| ready(Ok(verify(key, &message, &signature)))),
-    }
+pub fn machine(network: &TestHost, second: u64) -> TestHost {
+    let host = network.clone().clock(second * 1000);
+    host.verify(|key, message, signature| ready(Ok(verify(key, &message, &signature))))
 }
 
 /// Checks a signature by ring.

@@ -1,15 +1,16 @@
 //! Tokens that carry their own claims.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Fetched, RateLimit};
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, encoded, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, machine, token};
+use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
 const JWKS: &str = "https://auth.example.com/jwks";
@@ -23,13 +24,13 @@ fn endpoint(validator: Jwt) -> Endpoint {
     Endpoint::new(server).resource(resource).auth(validator).without_rate_limit()
 }
 
-fn published(keys: &[Value]) -> Rc<Network> {
-    Network::answering(200, &json!({ "keys": keys }))
+fn published(keys: &[Value]) -> TestHost {
+    network::answering(200, &json!({ "keys": keys }))
 }
 
-fn ask(endpoint: &Endpoint, token: &str, network: &Rc<Network>, second: u64) -> Answer {
+fn ask(endpoint: &Endpoint, token: &str, network: &TestHost, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_logging(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
 }
 
 fn header(algorithm: &str) -> Value {
@@ -143,7 +144,7 @@ fn the_audience_can_have_another_name() {
     let network = published(&KEYS.public());
     assert_eq!(ask(&named(), &token(&header("ES256"), &claims), &network, NOW).status, 200);
     assert_eq!(ask(&named(), &token(&header("ES256"), &good()), &network, NOW).status, 401);
-    let limits = network.limits.get().expect("limits");
+    let limits = network::limits(&network).expect("limits");
     assert_eq!((limits.time.as_secs(), limits.bytes), (5, 64 * 1024));
     let nameless = Endpoint::new(server).auth(validator()).without_rate_limit();
     assert_eq!(ask(&nameless, &token(&header("ES256"), &good()), &network, NOW).status, 503, "MCP_RESOURCE is not set");
@@ -227,35 +228,39 @@ fn keys_are_kept() {
         (119, &new_token, 401, 2),
     ] {
         assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
-        assert_eq!(network.count(), count, "at {second} s");
+        assert_eq!(network.requests().len(), count, "at {second} s");
     }
     let mut renamed = KEYS.public()[1].clone();
     renamed["kid"] = json!("new");
-    network.change(move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
+    network::change(&network, move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
     assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "a key was changed for another");
     assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old one is gone");
     let mut later = good();
     later["exp"] = json!(NOW + 3600);
     let later = token(&head, &later);
-    assert_eq!((ask(&endpoint, &later, &network, NOW + 719).status, network.count()), (200, 3));
-    assert_eq!((ask(&endpoint, &later, &network, NOW + 720).status, network.count()), (200, 4), "ten minutes later");
+    assert_eq!((ask(&endpoint, &later, &network, NOW + 719).status, network.requests().len()), (200, 3));
+    assert_eq!(
+        (ask(&endpoint, &later, &network, NOW + 720).status, network.requests().len()),
+        (200, 4),
+        "ten minutes later"
+    );
 }
 
 /// Keys that cannot be had are an outage, and no verdict.
 #[test]
 fn without_keys_there_is_no_verdict() {
     let good_token = token(&header("ES256"), &good());
-    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     let mut second = NOW;
     for (status, body) in [(500, "{}"), (302, ""), (200, ""), (200, "[]"), (200, "{}"), (200, r#"{"keys":{}}"#)] {
         let answer = ask(&endpoint, &good_token, &network, second);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{status} {body}");
-        network.change(move |_| Ok(Fetched::new(status, body)));
+        network::change(&network, move |_| Ok(Fetched::new(status, body)));
         second += 5;
     }
     assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "what is no token needs no key");
-    network.change(|_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
+    network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
     assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "service returns");
 }
 
@@ -263,7 +268,7 @@ fn without_keys_there_is_no_verdict() {
 /// 503 meanwhile, and tokens by keys that are kept are good.
 #[test]
 fn a_failed_fetch_is_not_repeated_for_each_token() {
-    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     let good_token = token(&header("ES256"), &good());
     let unknown = |nth: u64| {
@@ -275,18 +280,18 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
     for (second, count) in [(0, 1), (0, 1), (4, 1), (5, 2), (9, 2)] {
         let answer = ask(&endpoint, &good_token, &network, NOW + second);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "at {second} s");
-        assert_eq!(network.count(), count, "at {second} s");
+        assert_eq!(network.requests().len(), count, "at {second} s");
     }
-    network.change(|_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
-    assert_eq!((ask(&endpoint, &good_token, &network, NOW + 10).status, network.count()), (200, 3));
+    network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
+    assert_eq!((ask(&endpoint, &good_token, &network, NOW + 10).status, network.requests().len()), (200, 3));
     // Keys are kept, and another is asked for.
-    network.change(|_| Err(FetchError::TooSlow));
+    network::change(&network, |_| Err(FetchError::TooSlow));
     for (second, count) in [(69, 3), (70, 4), (71, 4), (74, 4), (75, 5), (79, 5)] {
         let status = if second < 70 { 401 } else { 503 };
         for nth in 0..3 {
             assert_eq!(ask(&endpoint, &unknown(nth), &network, NOW + second).status, status, "at {second} s");
         }
-        assert_eq!(network.count(), count, "at {second} s");
+        assert_eq!(network.requests().len(), count, "at {second} s");
         assert_eq!(ask(&endpoint, &good_token, &network, NOW + second).status, 200, "at {second} s");
     }
 }
@@ -304,9 +309,9 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
     let (old, new) = (signed("ES256"), signed("EdDSA"));
     let network = published(&[unnamed(1)]);
     let endpoint = endpoint(validator());
-    assert_eq!((ask(&endpoint, &old, &network, NOW).status, network.count()), (200, 1));
+    assert_eq!((ask(&endpoint, &old, &network, NOW).status, network.requests().len()), (200, 1));
     let keys = json!({ "keys": [unnamed(2)] }).to_string();
-    network.change(move |_| Ok(Fetched::new(200, keys.clone())));
+    network::change(&network, move |_| Ok(Fetched::new(200, keys.clone())));
     for (second, token, status, count) in [
         (59, &new, 401, 1),
         (60, &new, 200, 2),
@@ -317,24 +322,32 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
         (121, &old, 401, 3),
     ] {
         assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
-        assert_eq!(network.count(), count, "at {second} s");
+        assert_eq!(network.requests().len(), count, "at {second} s");
     }
     // A key that is named and has not signed settles it: nothing is fetched.
     let named = json!({ "keys": KEYS.public() }).to_string();
-    network.change(move |_| Ok(Fetched::new(200, named.clone())));
+    network::change(&network, move |_| Ok(Fetched::new(200, named.clone())));
     let (message, _) = old.rsplit_once('.').expect("three parts");
     let forged = format!("{message}.{}", encoded([0; 64]));
-    assert_eq!((ask(&endpoint, &forged, &network, NOW + 200).status, network.count()), (401, 4), "no key is named");
+    assert_eq!(
+        (ask(&endpoint, &forged, &network, NOW + 200).status, network.requests().len()),
+        (401, 4),
+        "no key is named"
+    );
     let good_token = token(&header("ES256"), &good());
     let (message, _) = good_token.rsplit_once('.').expect("three parts");
     let forged = format!("{message}.{}", encoded([0; 64]));
-    assert_eq!((ask(&endpoint, &forged, &network, NOW + 280).status, network.count()), (401, 4), "a key is named");
+    assert_eq!(
+        (ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()),
+        (401, 4),
+        "a key is named"
+    );
 }
 
 /// The address of the caller counts before keys are fetched, and where a failed fetch is not repeated.
 #[test]
 fn a_fetch_for_keys_counts_the_address() {
-    let network = Network::new(|_| Err(FetchError::TooSlow));
+    let network = network::of(|_| Err(FetchError::TooSlow));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let seen = Cell::new(0);
     let limit = RateLimit::new(Duration::from_mins(1), move |_| {
@@ -344,7 +357,7 @@ fn a_fetch_for_keys_counts_the_address() {
     let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
     let good_token = token(&header("ES256"), &good());
     let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);
-    assert_eq!((statuses, network.count()), ([503, 503, 429], 1));
+    assert_eq!((statuses, network.requests().len()), ([503, 503, 429], 1));
 }
 
 /// RFC 9864 names EdDSA on Ed25519 `Ed25519`: tokens and keys may have either name.

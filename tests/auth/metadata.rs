@@ -1,7 +1,7 @@
 //! What clients read before they have a token.
 
 use edge_mcp::{Endpoint, ProtectedResource, StaticTokens};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::issuer::RESOURCE;
 use crate::support::{Answer, legacy, post, server};
@@ -44,7 +44,7 @@ fn the_document_says_where_tokens_come_from() {
         // The host of a request is the caller's to choose.
         let url = format!("https://evil.example{path}");
         let answer =
-            post("").verb("GET").at(&url).header("Origin", "https://anyone.example").raw_at(&endpoint(resource()));
+            post("").verb("GET").at(&url).header("Origin", "https://anyone.example").document(&endpoint(resource()));
         assert_eq!((answer.status, answer.body.as_ref()), (200, Some(&expected)), "{path}");
         for (name, value) in [
             ("content-type", "application/json"),
@@ -53,11 +53,14 @@ fn the_document_says_where_tokens_come_from() {
         ] {
             assert_eq!(answer.header(name), Some(value), "{path}");
         }
-        let head = post("").verb("HEAD").at(&url).raw_at(&endpoint(resource()));
+        let head = post("").verb("HEAD").at(&url).document(&endpoint(resource()));
         assert_eq!((head.status, head.body.is_none()), (200, true));
         assert_eq!(head.header("content-type"), Some("application/json"));
-        let preflight =
-            post("").verb("OPTIONS").at(&url).header("Origin", "https://anyone.example").raw_at(&endpoint(resource()));
+        let preflight = post("")
+            .verb("OPTIONS")
+            .at(&url)
+            .header("Origin", "https://anyone.example")
+            .document(&endpoint(resource()));
         assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")));
         assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
         for verb in ["POST", "DELETE", "PUT"] {
@@ -75,7 +78,7 @@ fn the_url_is_as_typed() {
         ("https://kb.example.com:8443/public/mcp", "/.well-known/oauth-protected-resource/public/mcp"),
         ("https://kb.example.com", "/.well-known/oauth-protected-resource"),
     ] {
-        let answer = post("").verb("GET").at(path).raw_at(&endpoint(at(url)));
+        let answer = post("").verb("GET").at(path).document(&endpoint(at(url)));
         assert_eq!(answer.body.as_ref().map(|body| &body["resource"]), Some(&json!(url)));
     }
     let other = post("").verb("GET").at("/.well-known/oauth-protected-resource/other").ask_at(&endpoint(at(RESOURCE)));
@@ -87,7 +90,7 @@ fn the_url_is_as_typed() {
 fn localhost_needs_no_url() {
     let local = || ProtectedResource::local().authorization_server("http://localhost:3000").expect("a URL");
     let path = "/.well-known/oauth-protected-resource";
-    let answer = post("").verb("GET").at(&format!("http://127.0.0.1:8787{path}")).raw_at(&endpoint(local()));
+    let answer = post("").verb("GET").at(&format!("http://127.0.0.1:8787{path}")).document(&endpoint(local()));
     assert_eq!(answer.body.as_ref().map(|body| &body["resource"]), Some(&json!("http://127.0.0.1:8787/mcp")));
     assert_eq!(get(&format!("https://kb.example.com{path}"), local()).status, 404);
     let answer = legacy("ping", json!({})).at("https://kb.example.com/mcp").bearer("good").ask_at(&endpoint(local()));
@@ -98,7 +101,7 @@ fn localhost_needs_no_url() {
 /// Rule 108: clients of 2025-03-26 look for the authorization server here, and are shown the way.
 #[test]
 fn older_clients_are_shown_the_way() {
-    let answer = post("").verb("GET").at("/.well-known/oauth-authorization-server").raw_at(&endpoint(at(RESOURCE)));
+    let answer = post("").verb("GET").at("/.well-known/oauth-authorization-server").document(&endpoint(at(RESOURCE)));
     let there = "https://auth.example.com/.well-known/oauth-authorization-server/tenant";
     assert_eq!((answer.status, answer.header("location")), (302, Some(there)));
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
@@ -151,33 +154,5 @@ fn mistakes_are_refused_where_they_are_made() {
             "MCP_SCOPES",
             "{scope:?}"
         );
-    }
-}
-
-pub trait RawAt {
-    /// Asks for a document that is no message.
-    fn raw_at(self, endpoint: &Endpoint) -> Document;
-}
-
-pub struct Document {
-    status: u16,
-    headers: http::HeaderMap,
-    pub body: Option<Value>,
-}
-
-impl Document {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().expect("ASCII"))
-    }
-}
-
-impl RawAt for crate::support::Ask {
-    fn raw_at(self, endpoint: &Endpoint) -> Document {
-        let mut pool = futures::executor::LocalPool::new();
-        let host = crate::support::Lines::default().host(&pool);
-        let (head, body) = pool.run_until(self.raw(endpoint, &host)).into_parts();
-        let edge_mcp::Body::Bytes(body) = body else { panic!("a document is whole") };
-        let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("JSON"));
-        Document { status: head.status.as_u16(), headers: head.headers, body }
     }
 }

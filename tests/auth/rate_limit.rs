@@ -7,11 +7,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Level, RateLimit};
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
 use serde_json::json;
 
-use crate::issuer::{Network, RESOURCE, machine};
-use crate::support::{Ask, Lines, NOW, legacy, server};
+use crate::issuer::{RESOURCE, machine};
+use crate::network;
+use crate::support::{Ask, NOW, legacy, server};
 
 const TOKENS: &str = r#"[{"token":"ada","subject":"ada","scopes":[]}, {"token":"also","subject":"ada","scopes":[]},
                          {"token":"cli","subject":"ada","client_id":"cli","scopes":[]}, {"token":"bob","subject":"bob","scopes":[]}]"#;
@@ -122,18 +124,18 @@ fn an_open_endpoint_counts_by_address() {
 /// each request.
 #[test]
 fn an_address_counts_before_others_are_asked() {
-    let network = Network::answering(200, &json!({ "active": false }));
+    let network = network::answering(200, &json!({ "active": false }));
     let limit = up_to(2);
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server)
         .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL"))
         .resource(resource)
         .rate_limit(limit.limit());
-    let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_logging(&endpoint, &machine(&network, NOW)).status;
+    let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_on(&endpoint, &machine(&network, NOW)).status;
     assert_eq!([ask("a"), ask("b"), ask("c"), ask("d")], [401, 401, 429, 429]);
-    assert_eq!(network.count(), 2);
+    assert_eq!(network.requests().len(), 2);
     assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [4]);
-    network.change(|_| Err(FetchError::TooSlow));
+    network::change(&network, |_| Err(FetchError::TooSlow));
     assert_eq!(ask("e"), 429);
 }
 
@@ -153,13 +155,13 @@ fn what_is_not_counted_is_told_once() {
     fn warnings(endpoint: impl FnOnce() -> Endpoint + Send + 'static) -> Vec<String> {
         // What an isolate is told once, a thread is told once.
         let told = std::thread::spawn(|| {
-            let (endpoint, lines) = (endpoint(), Lines::default());
+            let (endpoint, host) = (endpoint(), TestHost::new());
             for _ in 0..3 {
-                assert_eq!(ping("192.0.2.1").ask_logging(&endpoint, &lines).status, 200);
+                assert_eq!(ping("192.0.2.1").ask_on(&endpoint, &host).status, 200);
             }
-            assert_eq!(lines.levels().iter().filter(|level| **level == Level::Error).count(), 0);
-            let lines = lines.read().into_iter().filter(|line| line["event"] == "unlimited");
-            lines.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
+            assert_eq!(host.log_levels().iter().filter(|level| **level == Level::Error).count(), 0);
+            let host = host.log().into_iter().filter(|line| line["event"] == "unlimited");
+            host.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
         });
         told.join().expect("it ends")
     }

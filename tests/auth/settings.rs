@@ -3,21 +3,19 @@
 use std::cell::RefCell;
 
 use edge_mcp::host::Environment;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, basic, machine, token};
-use crate::metadata::RawAt;
-use crate::support::{Answer, Lines, NOW, legacy, post, server};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, basic, machine, token};
+use crate::network;
+use crate::support::{Answer, NOW, legacy, post, server};
 
 const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
 
 fn endpoint(variables: &[(&str, &str)]) -> Endpoint {
-    let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let environment =
-        move |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    Endpoint::new(server).without_rate_limit().configured(&environment)
+    Endpoint::new(server).without_rate_limit().configured(&testing::variables(variables))
 }
 
 fn ping(variables: &[(&str, &str)]) -> Answer {
@@ -44,7 +42,7 @@ const JWT: [(&str, &str); 4] = [
 
 /// `variables` with these in place of those of the same name; an empty value is as good as none.
 fn with<'a>(variables: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    changes.iter().chain(variables).copied().collect()
+    variables.iter().chain(changes).copied().collect()
 }
 
 /// A wrong variable closes the endpoint: 503 that names it and quotes nothing, and a line in the log.
@@ -72,13 +70,13 @@ fn a_wrong_variable_is_named() {
     ];
     for (variables, name, values) in table {
         for value in values {
-            let (lines, variables) = (Lines::default(), with(variables, &[(name, value)]));
+            let (host, variables) = (TestHost::new(), with(variables, &[(name, value)]));
             let ask = legacy("ping", json!({})).at(RESOURCE).bearer("good");
-            let answer = ask.ask_logging(&endpoint(&variables), &lines);
+            let answer = ask.ask_on(&endpoint(&variables), &host);
             assert_eq!(answer.refusal(), (503, -32603), "{name} {value:?}");
             assert!(answer.message().contains(name), "{name} {value:?}: {}", answer.message());
-            assert_eq!(lines.read()[0]["event"], "misconfigured");
-            assert!(!format!("{answer:?}{}", lines.text()).contains("s3cret"), "{name} {value:?}");
+            assert_eq!(host.log()[0]["event"], "misconfigured");
+            assert!(!format!("{answer:?}{}", host.log_text()).contains("s3cret"), "{name} {value:?}");
         }
     }
 }
@@ -105,7 +103,7 @@ fn an_array_or_a_table_is_named() {
 /// Each way to authenticate, alone and together with others.
 #[test]
 fn each_way_is_configured() {
-    let network = Network::new(|request| {
+    let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
             _ => good(),
@@ -115,7 +113,7 @@ fn each_way_is_configured() {
     let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &good());
     let ask = |variables: &[(&str, &str)], token: &str| {
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(token);
-        ask.ask_logging(&endpoint(variables), &machine(&network, NOW)).status
+        ask.ask_on(&endpoint(variables), &machine(&network, NOW)).status
     };
     assert_eq!((ask(&STATIC, "good"), ask(&STATIC, "bad")), (200, 401));
     assert_eq!((ask(&JWT, &signed("at+jwt")), ask(&JWT, &signed("JWT"))), (200, 401));
@@ -142,10 +140,10 @@ fn each_client_authentication_is_configured() {
         ("bearer", Some("Bearer s3cret".to_owned()), false),
         ("none", None, false),
     ] {
-        let network = Network::answering(200, &good());
+        let network = network::answering(200, &good());
         let variables = with(&INTROSPECTION, &[("MCP_INTROSPECTION_AUTH_METHOD", method)]);
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&format!("by-{method}"));
-        assert_eq!(ask.ask_logging(&endpoint(&variables), &machine(&network, NOW)).status, 200, "{method}");
+        assert_eq!(ask.ask_on(&endpoint(&variables), &machine(&network, NOW)).status, 200, "{method}");
         let request = &network.requests()[0];
         let sent = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));
         assert_eq!(
@@ -206,7 +204,7 @@ fn the_program_takes_precedence_in_any_order() {
         new().auth(own).configured(&set).resource(program()).allowed_origins(own_origins()).without_page(),
     ] {
         let at = "https://program.example/.well-known/oauth-protected-resource";
-        let metadata = post("").verb("GET").at(at).raw_at(&endpoint).body.expect("a document");
+        let metadata = post("").verb("GET").at(at).document(&endpoint).body.expect("a document");
         let expected = json!({
             "resource": "https://program.example/mcp", "authorization_servers": ["https://issuer.example"],
             "scopes_supported": ["a", "b"], "bearer_methods_supported": ["header"], "resource_name": "Program",
@@ -264,10 +262,8 @@ fn the_rest_is_configured() {
         )
     );
     let old = post("").verb("GET").at("https://kb.example.com/.well-known/oauth-authorization-server");
-    let mut pool = futures::executor::LocalPool::new();
-    let host = Lines::default().host(&pool);
-    let answer = pool.run_until(old.raw(&endpoint(&variables), &host));
-    assert_eq!(answer.headers()["location"], "https://a.example/.well-known/oauth-authorization-server");
+    let answer = old.document(&endpoint(&variables));
+    assert_eq!(answer.header("location"), Some("https://a.example/.well-known/oauth-authorization-server"));
 }
 
 /// The rate limit is the binding of its name.

@@ -1,5 +1,6 @@
 //! Validators of one's own, and several of them.
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     AnyOf, ConfigError, Endpoint, HandlerError, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource,
     StaticTokens, TokenRefusal, TokenValidator, Tool,
@@ -7,8 +8,9 @@ use edge_mcp::{
 use serde_json::json;
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, Network, RESOURCE, machine, token};
-use crate::support::{Lines, NOW, legacy, server};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, machine, token};
+use crate::network;
+use crate::support::{NOW, legacy, server};
 
 struct ByLength(usize);
 
@@ -80,7 +82,7 @@ fn several_validators_are_asked_in_turn() {
         .or(Introspection::new("https://auth.example.com/introspect").expect("a URL"));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server).auth(validators).resource(resource).without_rate_limit();
-    let network = Network::new(|request| {
+    let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
             _ if request.body().starts_with("token=opaque&") => good(),
@@ -102,7 +104,7 @@ fn several_validators_are_asked_in_turn() {
         (&token(&head, &foreign), 401, "for another server"),
     ] {
         let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer(token);
-        let answer = whoami.ask_logging(&endpoint, &machine(&network, NOW));
+        let answer = whoami.ask_on(&endpoint, &machine(&network, NOW));
         assert_eq!(answer.status, status, "{token}");
         let text = if status == 200 { answer.tool_text().0 } else { answer.message() };
         assert!(text.contains(says), "{token}: {text}");
@@ -120,12 +122,12 @@ fn a_configuration_error_closes_the_endpoint() {
     for (endpoint, problem, is_shown) in
         [(configured().into(), "MCP_STATIC_TOKENS", true), (other.into(), "s3cret", false)]
     {
-        let lines = Lines::default();
+        let host = TestHost::new();
         // A validator that is set later does not open the endpoint.
         let endpoint: Endpoint = endpoint;
-        let answer = legacy("ping", json!({})).bearer("1234").ask_logging(&endpoint.auth(ByLength(4)), &lines);
+        let answer = legacy("ping", json!({})).bearer("1234").ask_on(&endpoint.auth(ByLength(4)), &host);
         assert_eq!((answer.status, answer.message().contains(problem)), (503, is_shown), "{problem}");
-        assert!(lines.text().contains(problem), "{problem}");
+        assert!(host.log_text().contains(problem), "{problem}");
     }
 }
 
@@ -137,11 +139,11 @@ fn a_refusal_converts_into_the_error_of_a_handler() {
     }
     let endpoint =
         Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("check", "Checks a token.", check)).build());
-    let lines = Lines::default();
+    let host = TestHost::new();
     let call = legacy("tools/call", json!({ "name": "check" }));
-    let answer = call.ask_logging(&endpoint.without_auth().without_rate_limit(), &lines);
+    let answer = call.ask_on(&endpoint.without_auth().without_rate_limit(), &host);
     assert!(answer.tool_text().1 && !answer.tool_text().0.contains("issuer"), "{answer:?}");
-    assert!(lines.text().contains("invalid: its issuer is unknown"), "{}", lines.text());
+    assert!(host.log_text().contains("invalid: its issuer is unknown"), "{}", host.log_text());
 }
 
 /// Without validators, no token is accepted.

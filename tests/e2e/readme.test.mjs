@@ -49,7 +49,7 @@ const withoutCode = (text) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\
 
 test('every link of the pages leads to a file and to a heading in it', async () => {
   const docs = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
-  for (const page of ['README.md', 'ARCHITECTURE.md', ...docs]) {
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs]) {
     const text = withoutCode(await readFile(join(ROOT, page), 'utf8'))
     for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       const [path, anchor] = link.split('#')

@@ -17,7 +17,8 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, StateKeys, Tool};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -27,7 +28,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use support::{Ask, Lines, NEWEST, envelope, modern, post};
+use support::{Ask, NEWEST, envelope, modern, on, post};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -58,7 +59,7 @@ type GoOn = Rc<RefCell<Vec<oneshot::Sender<()>>>>;
 /// Handlers that wait until the test lets them go on.
 fn endpoint(go_on: &GoOn) -> Endpoint {
     let go_on = go_on.clone();
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let wait = {
             let go_on = go_on.clone();
             move || {
@@ -94,9 +95,6 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
             .prompt(Prompt::new("waits", prompt).complete("n", Completion::with(complete)))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
-    .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key"))
 }
 
 fn padded(mut arguments: Value) -> Value {
@@ -121,7 +119,7 @@ fn call(version: &str, method: &str, name: &str, arguments: Value, progress: boo
 /// Bytes that the call holds while its handler waits, and the last message of its answer.
 fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> (usize, Value) {
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let before = MEMORY.current_usage();
     let (ask, at) = (ask(), endpoint.clone());
     let answer = async move {

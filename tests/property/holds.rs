@@ -6,7 +6,8 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::specimen::{Answered, Asked, SECRET};
+use super::specimen::{Asked, SECRET};
+use edge_mcp::testing::Answer;
 
 const CODES: [i64; 9] = [-32_700, -32_600, -32_601, -32_602, -32_603, -32_002, -32_020, -32_021, -32_022];
 /// What a text that was meant for the log would hold.
@@ -36,13 +37,13 @@ pub enum Id<'a> {
 }
 
 /// What must hold of `answered`; what does not, in words.
-pub fn check(asked: &Asked, answered: &Answered) -> Result<Seen, String> {
-    let Answered { status, headers, body } = answered;
-    let text = std::str::from_utf8(body).map_err(|_| "the body is not UTF-8")?;
+pub fn check(asked: &Asked, answered: &Answer) -> Result<Seen, String> {
+    let status = answered.status();
+    let text = std::str::from_utf8(answered.body()).map_err(|_| "the body is not UTF-8")?;
     hold(matches!(status, 200 | 202 | 204 | 400 | 401 | 403..=406 | 413 | 415), || format!("the status is {status}"))?;
     hold(answered.header("mcp-session-id").is_none(), || "a session is offered".into())?;
-    for (name, value) in headers {
-        let is_plain = value.iter().all(|byte| (b' '..=b'~').contains(byte));
+    for (name, value) in answered.headers() {
+        let is_plain = value.as_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
         hold(is_plain, || format!("the header {name} is {value:?}"))?;
     }
     for word in INTERNAL {
@@ -51,7 +52,7 @@ pub fn check(asked: &Asked, answered: &Answered) -> Result<Seen, String> {
     }
     let is_stream = match (answered.header("content-type"), text.is_empty()) {
         (None, true) if matches!(status, 202 | 204) => {
-            hold(*status == 204 || !is_request(&asked.body), || "a request is left without an answer".into())?;
+            hold(status == 204 || !is_request(&asked.body), || "a request is left without an answer".into())?;
             return Ok(Seen::default());
         }
         (Some("application/json"), false) => false,
@@ -78,9 +79,9 @@ pub fn check(asked: &Asked, answered: &Answered) -> Result<Seen, String> {
     }
     let code = |response: &Value| response["error"]["code"].as_i64();
     seen.is_refused_unread = matches!(status, 401 | 403 | 405 | 406 | 413 | 415)
-        || (*status == 404 && seen.responses.iter().all(|response| code(response) == Some(-32_600)))
-        || (*status == 400 && answered.header("www-authenticate").is_some());
-    if *status != 200 {
+        || (status == 404 && seen.responses.iter().all(|response| code(response) == Some(-32_600)))
+        || (status == 400 && answered.header("www-authenticate").is_some());
+    if status != 200 {
         hold(!is_stream && !is_batch && code(&seen.responses[0]).is_some(), || format!("{status} without an error"))?;
     }
     match ids.as_slice() {

@@ -111,8 +111,8 @@ impl Known {
     /// What `endpoint` gives to a client that asks for the first time.
     pub fn of(endpoint: &Rc<Endpoint>) -> Self {
         let result = |method, params: Value| -> Value {
-            let answer = ask_at(endpoint, plain(method, &params)).expect("an answer");
-            serde_json::from_slice::<Value>(&answer.body).expect("JSON")["result"].take()
+            let answer = ask_at(endpoint, plain(method, &params));
+            answer.result().clone()
         };
         let cursor =
             |method| result(method, json!({}))["nextCursor"].as_str().map(|cursor| (method, cursor.to_owned()));

@@ -4,16 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::rc::Rc;
 
-use edge_mcp::host::{BodyError, Host, Request};
-use edge_mcp::testing::TestHost;
+use edge_mcp::host::{BodyError, Request};
+use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{
-    Body, BuildError, Completion, Content, Context, Elicited, Endpoint, HandlerError, Json, Limits, LogLevel,
-    McpServer, Prompt, PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate,
-    Sampling, StateKeys, StaticTokens, Tool,
+    BuildError, Completion, Content, Context, Elicited, Endpoint, HandlerError, Json, Limits, LogLevel, McpServer,
+    Prompt, PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate, Sampling,
+    StaticTokens, Tool,
 };
-use futures::StreamExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -170,14 +168,9 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 /// The endpoint, for who has [`TOKEN`].
 pub fn endpoint() -> Endpoint {
     let tokens = format!(r#"[{{"token": "{TOKEN}", "subject": "ada", "scopes": []}}]"#);
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("an-example-key-of-at-least-32-bytes")).expect("a key");
     let mut limits = Limits::default();
     limits.body = MOST_BYTES;
-    Endpoint::new(server)
-        .auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens"))
-        .state_keys(keys)
-        .limits(limits)
-        .without_rate_limit()
+    testing::endpoint(server).auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens")).limits(limits)
 }
 
 /// A request, whatever it may hold: also what no HTTP library would let through.
@@ -237,42 +230,16 @@ impl Request for Asked {
     }
 }
 
-/// What came back.
-#[derive(Debug)]
-pub struct Answered {
-    pub status: u16,
-    pub headers: Vec<(String, Vec<u8>)>,
-    /// A streamed one is here as a whole.
-    pub body: Vec<u8>,
-}
-
-impl Answered {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(known, _)| known == name);
-        found.and_then(|(_, value)| std::str::from_utf8(value).ok())
-    }
-}
-
-/// Asks `endpoint`, and gives the answer; `None` if there is none although nothing is left to wait for.
-pub fn ask_at(endpoint: &Rc<Endpoint>, asked: Asked) -> Option<Answered> {
+/// Asks `endpoint`. Without an answer, although nothing is left to wait for, the status is 0.
+pub fn ask_at(endpoint: &Endpoint, asked: Asked) -> Answer {
     ask_on(&TestHost::new(), endpoint, asked)
 }
 
 /// The same, on this host.
-pub fn ask_on(host: &TestHost, endpoint: &Endpoint, asked: Asked) -> Option<Answered> {
-    let machine: Rc<dyn Host> = Rc::new(host.clone());
-    let answer = host.run(async {
-        let (head, body) = endpoint.handle(asked, &machine).await.into_parts();
-        let body = match body {
-            Body::Bytes(bytes) => bytes,
-            Body::Stream(events) => events.concat().await,
-        };
-        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
-        Answered { status: head.status.as_u16(), headers, body }
-    });
-    for (_, line) in host.log_lines() {
-        assert!(!line.contains('\n'), "a log line is one line: {line:?}");
-        let _: serde_json::Value = serde_json::from_str(&line).expect("a log line is JSON");
-    }
-    answer.ok()
+pub fn ask_on(host: &TestHost, endpoint: &Endpoint, asked: Asked) -> Answer {
+    let answer = testing::run(Client::new(endpoint).host(host).send(asked));
+    let (text, lines) = (host.log_text(), host.log());
+    assert_eq!(text.lines().count(), lines.len(), "a log line is one line: {text}");
+    assert!(lines.iter().all(serde_json::Value::is_object), "a log line is JSON: {text}");
+    answer
 }

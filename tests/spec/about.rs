@@ -7,15 +7,14 @@ use edge_mcp::host::RateLimit;
 use edge_mcp::registry::{Argument, Command, Input, ServerJson};
 use edge_mcp::registry::{Package, Remote, Repository};
 use edge_mcp::{
-    Agent, AgentReply, Body, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
+    Agent, AgentReply, BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer,
     McpServerBuilder, ProtectedResource, RequestInfo, StaticTokens, Tool, Workflow,
 };
-use futures::executor::LocalPool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{Ask, Internal, Lines, SECRET, post};
+use crate::support::{Ask, Internal, SECRET, post};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const TOKENS: &str = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
@@ -390,28 +389,6 @@ fn a_subcommand_is_an_argument_where_it_is_the_only_one() {
     assert_eq!(of(Command::new("uvx").subcommand(serve()).subcommand(Command::new("check"))), Value::Null);
 }
 
-struct Read {
-    status: u16,
-    headers: http::HeaderMap,
-    body: Option<Value>,
-}
-
-impl Read {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().expect("ASCII"))
-    }
-}
-
-/// Reads a document, which is no message.
-fn read(ask: Ask, endpoint: &Endpoint) -> Read {
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
-    let (head, body) = pool.run_until(ask.raw(endpoint, &host)).into_parts();
-    let Body::Bytes(body) = body else { panic!("a document is whole") };
-    let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("JSON"));
-    Read { status: head.status.as_u16(), headers: head.headers, body }
-}
-
 fn get(url: &str) -> Ask {
     post("").verb("GET").at(url)
 }
@@ -440,7 +417,7 @@ fn anyone_may_read_the_document() {
     let remote = json!({ "type": "streamable-http", "url": "https://kb.example.com/mcp", "headers": [authorization] });
     // The host of a request is the caller's to choose.
     let ask = || get("https://evil.example/server.json?x=1").header("Origin", "https://anyone.example");
-    let answer = read(ask(), &endpoint);
+    let answer = ask().document(&endpoint);
     let document = answer.body.as_ref().expect("a document");
     assert_eq!((answer.status, &document["name"]), (200, &json!("com.example.kb/my-lab-server")));
     assert_eq!(document["remotes"], json!([remote]));
@@ -452,19 +429,16 @@ fn anyone_may_read_the_document() {
     ] {
         assert_eq!(answer.header(name), Some(value));
     }
-    let head = read(ask().verb("HEAD"), &endpoint);
-    assert_eq!(
-        (head.status, head.body, head.headers.get("content-type")),
-        (200, None, answer.headers.get("content-type"))
-    );
-    let preflight = read(ask().verb("OPTIONS"), &endpoint);
+    let head = ask().verb("HEAD").document(&endpoint);
+    assert_eq!((head.status, &head.body, head.header("content-type")), (200, &None, answer.header("content-type")));
+    let preflight = ask().verb("OPTIONS").document(&endpoint);
     assert_eq!((preflight.status, preflight.header("access-control-allow-methods")), (204, Some("GET, HEAD, OPTIONS")));
     for verb in ["POST", "PUT", "DELETE", "get"] {
-        let refused = read(ask().verb(verb), &endpoint);
+        let refused = ask().verb(verb).document(&endpoint);
         assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
     }
     for path in ["/server.json/", "/Server.json", "/mcp/server.json"] {
-        assert_eq!(read(get(path), &endpoint).status, 404, "{path}");
+        assert_eq!(get(path).document(&endpoint).status, 404, "{path}");
     }
 }
 
@@ -477,16 +451,16 @@ fn the_url_is_that_of_the_request() {
         (&local, "http://localhost:8787/server.json", "http://localhost:8787/mcp", "localhost/my-lab-server"),
         (&public, "https://a.example/server.json", "https://a.example/mcp", "example.a/my-lab-server"),
     ] {
-        let answer = read(get(asked), endpoint);
+        let answer = get(asked).document(endpoint);
         let document = answer.body.as_ref().expect("a document");
         assert_eq!(document["remotes"], json!([{ "type": "streamable-http", "url": own }]));
         assert_eq!((&document["name"], answer.header("cache-control")), (&json!(name), Some("no-store")));
     }
-    let nameless = read(get("https://[2001:db8::1]/server.json"), &public);
+    let nameless = get("https://[2001:db8::1]/server.json").document(&public);
     let message = nameless.body.expect("an error")["error"]["message"].take();
     assert_eq!((nameless.status, message.as_str().is_some_and(|text| text.contains("`registry_name`"))), (404, true));
     let elsewhere = Endpoint::new(server).without_auth().without_rate_limit().path("/server.json");
-    assert_eq!(read(get("http://localhost/server.json"), &elsewhere).status, 405, "the server itself is there");
+    assert_eq!(get("http://localhost/server.json").document(&elsewhere).status, 405, "the server itself is there");
 }
 
 /// A server that depends on who asks is asked for nobody, and no cache keeps what depends on a request.
@@ -499,7 +473,7 @@ fn the_document_is_that_of_nobody() {
     .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
     .without_rate_limit()
     .resource(at("https://kb.example.com/mcp"));
-    let answer = read(get("/server.json").bearer("good"), &endpoint);
+    let answer = get("/server.json").bearer("good").document(&endpoint);
     assert_eq!(answer.body.as_ref().map(|body| &body["title"]), Some(&json!("Nobody's")));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
@@ -531,11 +505,11 @@ fn what_serves_nothing_describes_nothing() {
         (needs_url, "https://a.example/server.json", "MCP_RESOURCE"),
         (broken, "https://a.example/server.json", "Its log says why"),
     ] {
-        let answer = read(get(url), &endpoint.without_rate_limit());
+        let answer = get(url).document(&endpoint.without_rate_limit());
         let text = answer.body.map(|body| body.to_string()).unwrap_or_default();
         assert!(answer.status == 503 && text.contains(says) && !text.contains(SECRET), "{says}: {text}");
     }
     let counted = guarded().rate_limit(at_most(1));
-    let statuses = [(); 2].map(|()| read(get("https://a.example/server.json"), &counted).status);
+    let statuses = [(); 2].map(|()| get("https://a.example/server.json").document(&counted).status);
     assert_eq!(statuses, [200, 429]);
 }

@@ -1,9 +1,10 @@
 //! Agents as tools.
 
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Agent, AgentReply, BuildError, Context, Endpoint, HandlerError, McpServer, Tool, Usage};
 use serde_json::json;
 
-use crate::support::{Internal, Lines, SECRET, legacy, modern};
+use crate::support::{Internal, SECRET, legacy, modern};
 
 struct Echo {
     key: &'static str,
@@ -42,7 +43,7 @@ fn echo(key: &'static str) -> Echo {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit()
+    testing::endpoint(move |_| build())
 }
 
 fn one() -> Endpoint {
@@ -105,7 +106,7 @@ fn a_failing_agent_is_a_failing_tool() {
 #[test]
 fn an_explicit_tool_wins() {
     let tool = || Tool::new("ask_echo", "Is no agent.", || async { "the tool" });
-    let lines = Lines::default();
+    let host = TestHost::new();
     for first in [true, false] {
         let endpoint = endpoint(move || {
             let server = McpServer::builder("s", "1");
@@ -114,13 +115,13 @@ fn an_explicit_tool_wins() {
             server.build()
         });
         for _ in 0..2 {
-            let answer = modern("tools/call", json!({ "name": "ask_echo" })).ask_logging(&endpoint, &lines);
+            let answer = modern("tools/call", json!({ "name": "ask_echo" })).ask_on(&endpoint, &host);
             assert_eq!(answer.tool_text(), ("the tool", false));
         }
         let listed = modern("tools/list", json!({})).ask_at(&endpoint);
         assert_eq!(listed.result()["tools"].as_array().map(Vec::len), Some(1));
     }
-    let warnings: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "definition").collect();
+    let warnings: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "definition").collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0]["problem"].as_str().is_some_and(|text| text.contains("the agent `echo`")), "{warnings:?}");
     let twice = McpServer::builder("s", "1").agent(echo("echo")).agent(echo("echo")).build();

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, ChatAgent, Context, Endpoint, HandlerError, Limits, McpServer, ProtectedResource, Tool, Workflow,
 };
@@ -14,7 +15,7 @@ use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
 use crate::rounds::{Done, Yes, ask_on, keys, open, rounds, yes};
-use crate::support::{Answer, Lines};
+use crate::support::Answer;
 
 fn is_asked(answer: &Answer) -> bool {
     answer.result()["resultType"] == "input_required"
@@ -43,14 +44,14 @@ fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
 fn an_answer_is_good_for_its_question_alone() {
     let price = Rc::new(Cell::new(10));
     let endpoint = paying(&price);
-    let (params, lines) = (json!({ "name": "pay" }), Lines::default());
-    let ask = |params: &Value| ask_on(&endpoint, params, &lines);
+    let (params, host) = (json!({ "name": "pay" }), TestHost::new());
+    let ask = |params: &Value| ask_on(&endpoint, params, &host);
     let first = ask(&params);
     price.set(1_000_000);
     let second = ask(&retry(&params, &first, answer_all(&first, &yes())));
     assert_eq!(second.result()["inputRequests"]["confirm"]["params"]["message"], "Pay 1000000?");
-    assert!(lines.text().contains("question \\\"confirm\\\" was asked again"), "{}", lines.text());
-    assert!(!lines.text().contains("1000000") && !lines.text().contains("Pay"), "{}", lines.text());
+    assert!(host.log_text().contains("question \\\"confirm\\\" was asked again"), "{}", host.log_text());
+    assert!(!host.log_text().contains("1000000") && !host.log_text().contains("Pay"), "{}", host.log_text());
     price.set(10);
     let third = ask(&retry(&params, &second, json!({})));
     assert!(is_asked(&third), "the answer to the first question was forgotten: {third:?}");
@@ -66,13 +67,13 @@ fn what_was_not_asked_is_not_answered() {
     let with = |responses: Value| {
         let mut params = params.clone();
         params["inputResponses"] = responses;
-        ask_on(&endpoint, &params, &Lines::default())
+        ask_on(&endpoint, &params, &TestHost::new())
     };
     for responses in [json!({ "confirm": yes() }), json!({ "other": yes() }), json!({})] {
         assert!(is_asked(&with(responses)), "a request without a state was asked nothing");
     }
     let first = with(json!({}));
-    let unasked = ask_on(&endpoint, &retry(&params, &first, json!({ "other": 7 })), &Lines::default());
+    let unasked = ask_on(&endpoint, &retry(&params, &first, json!({ "other": 7 })), &TestHost::new());
     assert!(is_asked(&unasked), "an unknown key is ignored: {unasked:?}");
 }
 
@@ -107,23 +108,23 @@ fn each_deletion_of_an_agent_is_confirmed_by_itself() {
     });
     let file = |name: &str| ("delete", json!({ "file": name }));
     let network = model([calls(&[file("old.tmp"), file("thesis.doc"), file("old.tmp")]), text("Done.")]);
-    let lines = over(&network);
+    let host = over(&network);
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Clean up" } });
-    let first = ask_on(&endpoint, &params, &lines);
-    let unbound = ask_on(&endpoint, &retry(&params, &first, json!({ "confirm": yes() })), &lines);
+    let first = ask_on(&endpoint, &params, &host);
+    let unbound = ask_on(&endpoint, &retry(&params, &first, json!({ "confirm": yes() })), &host);
     assert!(is_asked(&unbound) && deleted.borrow().is_empty(), "the handler's own key is not the client's");
-    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &lines);
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &host);
     assert_eq!(*deleted.borrow(), ["old.tmp"]);
     let message = |answer: &Answer| answer.result()["inputRequests"][&keys(answer)[0]]["params"]["message"].clone();
     assert_eq!(message(&second), "Delete thesis.doc?");
     let decline = json!({ "action": "decline" });
-    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &decline)), &lines);
+    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &decline)), &host);
     assert_eq!(message(&third), "Delete old.tmp?", "an equal call asks again");
     let mut asked = [&first, &second, &third].map(|round| keys(round).remove(0)).to_vec();
     assert!(asked.iter().all(|key| key.starts_with("delete-") && key.ends_with("/confirm")), "{asked:?}");
     asked.dedup();
     assert_eq!(asked.len(), 3, "{asked:?}");
-    let last = ask_on(&endpoint, &retry(&params, &third, answer_all(&third, &decline)), &lines);
+    let last = ask_on(&endpoint, &retry(&params, &third, answer_all(&third, &decline)), &host);
     assert_eq!((last.tool_text(), deleted.take()), (("Done.", false), vec!["old.tmp".to_owned()]));
 }
 
@@ -145,7 +146,7 @@ fn equal_calls_of_two_steps_are_confirmed_each() {
         });
         McpServer::builder("s", "1").tool(delete(&of)).workflow(workflow).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "run_twice" }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "run_twice" }), &TestHost::new());
     assert_eq!((rounds.len(), deleted.take()), (3, vec!["a".to_owned(), "a".to_owned()]));
     assert_ne!(keys(&rounds[0]), keys(&rounds[1]));
 }
@@ -165,16 +166,16 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
         McpServer::builder("s", "1").tool(delete(&of)).tool(Tool::new("all", "d", all)).build()
     });
     let params = json!({ "name": "all" });
-    let first = ask_on(&endpoint, &params, &Lines::default());
+    let first = ask_on(&endpoint, &params, &TestHost::new());
     let asked = keys(&first);
     assert_eq!(asked.len(), 3, "{asked:?}");
     assert_eq!(asked.iter().filter(|key| key.contains(".2/")).count(), 1, "{asked:?}");
     let mut responses = answer_all(&first, &yes());
     let second_a = asked.iter().find(|key| key.contains(".2/")).expect("the ordinal of an equal call");
     responses[second_a] = json!({ "action": "decline" });
-    let second = ask_on(&endpoint, &retry(&params, &first, responses), &Lines::default());
+    let second = ask_on(&endpoint, &retry(&params, &first, responses), &TestHost::new());
     assert_eq!(keys(&second), ["confirm"]);
-    let last = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &Lines::default());
+    let last = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &TestHost::new());
     assert_eq!(last.tool_text(), ("deleted a, deleted b, kept a", false));
 }
 
@@ -200,15 +201,15 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
             .tool(Tool::new("ask", "d", ask))
             .build()
     });
-    let nested = keys(&ask_on(&endpoint, &json!({ "name": "nested" }), &Lines::default())).remove(0);
+    let nested = keys(&ask_on(&endpoint, &json!({ "name": "nested" }), &TestHost::new())).remove(0);
     let ask =
-        |key: &str, lines: &Lines| ask_on(&endpoint, &json!({ "name": "ask", "arguments": { "key": key } }), lines);
+        |key: &str, host: &TestHost| ask_on(&endpoint, &json!({ "name": "ask", "arguments": { "key": key } }), host);
     for key in ["confirm", "delete/confirm", "delete-3f2a/confirm", "a/b-01234567/c", "delete-01234567"] {
-        assert_eq!(keys(&ask(key, &Lines::default())), [key], "it stays as the handler has written it");
+        assert_eq!(keys(&ask(key, &TestHost::new())), [key], "it stays as the handler has written it");
     }
-    let lines = Lines::default();
-    assert_eq!(ask(&nested, &lines).refusal(), (200, -32603));
-    assert!(lines.text().contains(&nested), "{}", lines.text());
+    let host = TestHost::new();
+    assert_eq!(ask(&nested, &host).refusal(), (200, -32603));
+    assert!(host.log_text().contains(&nested), "{}", host.log_text());
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn one_key_may_ask_one_question_after_another() {
         };
         McpServer::builder("s", "1").tool(Tool::new("two", "d", two)).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "two" }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "two" }), &TestHost::new());
     assert_eq!((rounds.len(), rounds[2].tool_text()), (3, ("true true", false)));
 }
 
@@ -242,10 +243,10 @@ fn a_state_of_one_server_is_not_good_at_another() {
     let servers =
         [("a", None), ("b", None), ("a", Some("https://a.example.com/mcp")), ("a", Some("https://b.example.com/mcp"))];
     for issuer in servers {
-        let first = ask_on(&of(issuer.0, issuer.1), &params, &Lines::default());
+        let first = ask_on(&of(issuer.0, issuer.1), &params, &TestHost::new());
         for (name, url) in servers {
             let next = retry(&params, &first, answer_all(&first, &yes()));
-            let second = ask_on(&of(name, url), &next, &Lines::default());
+            let second = ask_on(&of(name, url), &next, &TestHost::new());
             if (name, url) == issuer {
                 assert_eq!(second.tool_text(), ("done", false));
             } else {
@@ -300,16 +301,16 @@ fn what_a_call_remembers_is_bounded() {
         (600, 1000, 0, Some("")),
         (2, 300_000, 0, Some("")),
     ] {
-        let lines = Lines::default();
+        let host = TestHost::new();
         let params = json!({ "name": "outer", "arguments": { "runs": runs, "bytes": bytes, "questions": questions } });
-        let answer = ask_on(&endpoint, &params, &lines);
+        let answer = ask_on(&endpoint, &params, &host);
         match says {
             None => assert!(is_asked(&answer), "{runs} {bytes} {questions}: {answer:?}"),
             Some("") => assert_eq!(answer.tool_text(), ("done", false), "a call that does not ask has no such limit"),
             Some(says) => {
                 assert_eq!(answer.refusal(), (200, -32603), "{runs} {bytes} {questions}");
                 assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
-                assert!(lines.text().contains(says), "{}", lines.text());
+                assert!(host.log_text().contains(says), "{}", host.log_text());
             }
         }
     }
@@ -322,7 +323,7 @@ fn the_limit_of_a_state_can_be_set() {
     let endpoint = remembering().limits(limits);
     for (bytes, fits) in [(100, true), (1900, false), (3000, false)] {
         let params = json!({ "name": "outer", "arguments": { "runs": 1, "bytes": bytes, "questions": 1 } });
-        let answer = ask_on(&endpoint, &params, &Lines::default());
+        let answer = ask_on(&endpoint, &params, &TestHost::new());
         if fits {
             assert!(is_asked(&answer), "{bytes}: {answer:?}");
         } else {

@@ -1,5 +1,6 @@
 //! Approval: a person confirms a call of a tool before it runs.
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
 use crate::rounds::{Done, ask_on, keys, note, open, rounds, yes};
-use crate::support::{Lines, legacy, modern};
+use crate::support::{legacy, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Payment {
@@ -59,14 +60,14 @@ fn call(euros: u32) -> Value {
 fn a_call_runs_after_its_approval() {
     let done = Done::default();
     let endpoint = endpoint(&done);
-    let first = ask_on(&endpoint, &call(200), &Lines::default());
+    let first = ask_on(&endpoint, &call(200), &TestHost::new());
     assert_eq!((keys(&first), done.borrow().len()), (vec!["edge-mcp/approval".to_owned()], 0), "nothing ran");
     let asked = &first.result()["inputRequests"]["edge-mcp/approval"];
     assert_eq!(asked["method"], "elicitation/create");
     assert_eq!(asked["params"]["message"], "Pay this much?\n\nTool: pay\nArguments: {\"euros\":200}");
     assert_eq!(asked["params"]["requestedSchema"], json!({ "type": "object", "properties": {} }));
     let accept = json!({ "action": "accept", "content": {} });
-    let second = ask_on(&endpoint, &retry(&call(200), &first, answer_all(&first, &accept)), &Lines::default());
+    let second = ask_on(&endpoint, &retry(&call(200), &first, answer_all(&first, &accept)), &TestHost::new());
     assert_eq!(
         (second.tool_text(), done.take()),
         (("Paid 200.", false), vec!["paid 200".to_owned(), "hook".to_owned()])
@@ -78,9 +79,9 @@ fn a_call_that_is_not_approved_does_not_run() {
     for action in ["decline", "cancel"] {
         let done = Done::default();
         let endpoint = endpoint(&done);
-        let first = ask_on(&endpoint, &call(200), &Lines::default());
+        let first = ask_on(&endpoint, &call(200), &TestHost::new());
         let answers = answer_all(&first, &json!({ "action": action }));
-        let second = ask_on(&endpoint, &retry(&call(200), &first, answers), &Lines::default());
+        let second = ask_on(&endpoint, &retry(&call(200), &first, answers), &TestHost::new());
         let (text, is_error) = second.tool_text();
         assert!(is_error && text.contains("was not approved"), "{text}");
         assert!(done.borrow().is_empty(), "{action}");
@@ -91,9 +92,9 @@ fn a_call_that_is_not_approved_does_not_run() {
 fn arguments_are_checked_before_approval_and_some_need_none() {
     let done = Done::default();
     let endpoint = endpoint(&done);
-    let invalid = ask_on(&endpoint, &json!({ "name": "pay", "arguments": { "euros": "many" } }), &Lines::default());
+    let invalid = ask_on(&endpoint, &json!({ "name": "pay", "arguments": { "euros": "many" } }), &TestHost::new());
     assert!(invalid.tool_text().1 && invalid.tool_text().0.contains("`euros`"), "{invalid:?}");
-    assert_eq!(ask_on(&endpoint, &call(100), &Lines::default()).tool_text(), ("Paid 100.", false));
+    assert_eq!(ask_on(&endpoint, &call(100), &TestHost::new()).tool_text(), ("Paid 100.", false));
 }
 
 /// A predicate cannot see a number beyond the range of `f64`, so it does not decide about such arguments. Hooks do not see them either.
@@ -135,8 +136,8 @@ fn arguments_that_cannot_be_judged_are_refused() {
 fn an_approval_is_valid_for_its_arguments_only() {
     let done = Done::default();
     let endpoint = endpoint(&done);
-    let first = ask_on(&endpoint, &call(200), &Lines::default());
-    let other = ask_on(&endpoint, &retry(&call(999), &first, answer_all(&first, &yes())), &Lines::default());
+    let first = ask_on(&endpoint, &call(200), &TestHost::new());
+    let other = ask_on(&endpoint, &retry(&call(999), &first, answer_all(&first, &yes())), &TestHost::new());
     assert_eq!(other.refusal(), (200, -32602));
     assert!(done.borrow().is_empty());
 }
@@ -145,7 +146,7 @@ fn an_approval_is_valid_for_its_arguments_only() {
 #[test]
 fn nested_calls_are_approved_each() {
     let done = Done::default();
-    let rounds = rounds(&endpoint(&done), &json!({ "name": "outer" }), &Lines::default());
+    let rounds = rounds(&endpoint(&done), &json!({ "name": "outer" }), &TestHost::new());
     assert_eq!((rounds.len(), keys(&rounds[0]).len()), (2, 2));
     assert_eq!(rounds[1].tool_text(), ("Paid 200. Paid 300.", false));
     assert!(done.borrow().contains(&"paid 200".to_owned()) && done.borrow().contains(&"paid 300".to_owned()));
@@ -158,7 +159,7 @@ fn the_calls_of_an_agent_are_approved() {
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Pay!" } });
     let rounds = rounds(&endpoint(&done), &params, &over(&network));
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
-    assert_eq!((done.take(), network.count()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
+    assert_eq!((done.take(), network.requests().len()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
 }
 
 /// Clients of older revisions, and clients without elicitation, cannot be asked. The tool says so before it is called.

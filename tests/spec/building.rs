@@ -1,5 +1,6 @@
 //! What is refused when a server is built, and what a caller gets then.
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Completion, Endpoint, Icon, McpServer, McpServerBuilder, Prompt, PromptArgument, Resource,
     ResourceTemplate, Tool,
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{Lines, legacy, modern};
+use crate::support::{legacy, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Named {
@@ -142,12 +143,12 @@ fn bad_definitions_are_refused_by_name() {
 fn a_server_that_cannot_be_built_is_503() {
     let endpoint =
         Endpoint::new(|_| McpServer::builder("s", "1").tool(tool("a b")).build()).without_auth().without_rate_limit();
-    let lines = Lines::default();
-    let answer = modern("tools/list", json!({})).ask_logging(&endpoint, &lines);
+    let host = TestHost::new();
+    let answer = modern("tools/list", json!({})).ask_on(&endpoint, &host);
     assert_eq!(answer.refusal(), (503, -32603));
     assert!(!answer.message().contains("a b"), "{}", answer.message());
-    assert!(lines.text().contains("a b"), "{}", lines.text());
-    assert_eq!(lines.levels(), [edge_mcp::host::Level::Error; 2], "the cause, and the request that failed by it");
+    assert!(host.log_text().contains("a b"), "{}", host.log_text());
+    assert_eq!(host.log_levels(), [edge_mcp::host::Level::Error; 2], "the cause, and the request that failed by it");
 }
 
 /// Rules 18 and 52: what a server has none of is not declared and not served.
@@ -175,10 +176,10 @@ fn an_empty_server_offers_nothing() {
 #[test]
 fn a_warning_is_told_once() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").warn("ask_oracle is not served").build());
-    let (endpoint, lines) = (endpoint.without_auth().without_rate_limit(), Lines::default());
+    let (endpoint, host) = (endpoint.without_auth().without_rate_limit(), TestHost::new());
     for _ in 0..2 {
-        legacy("ping", json!({})).ask_logging(&endpoint, &lines);
+        legacy("ping", json!({})).ask_on(&endpoint, &host);
     }
-    let told: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "definition").collect();
+    let told: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "definition").collect();
     assert_eq!(told, [json!({ "event": "definition", "problem": "ask_oracle is not served" })]);
 }

@@ -1,19 +1,17 @@
 //! Agents that ask a model, and call tools for it.
 
-use std::rc::Rc;
-
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,
-    StateKeys, StaticTokens, Tool,
+    StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::fake_model::{Said, asked, call_message, calls, choice, model, text};
-use crate::input_required::KEY;
-use crate::network::Network;
-use crate::support::{Answer, Hours, Internal, Lines, SECRET, envelope, modern};
+use crate::network;
+use crate::support::{Answer, Internal, SECRET, envelope, modern};
 
 const TOKENS: &str = r#"[
     {"token": "ada", "subject": "ada", "scopes": []},
@@ -77,10 +75,7 @@ pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
 }
 
 pub fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
-    Endpoint::new(move |_| server(agent()))
-        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-        .without_rate_limit()
+    testing::endpoint(move |_| server(agent())).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
 }
 
 /// The endpoint of an agent that may call all of [`TOOLS`].
@@ -92,17 +87,17 @@ pub fn question() -> Value {
     json!({ "name": "ask_clerk", "arguments": { "message": "How much?" } })
 }
 
-pub fn over(network: &Rc<Network>) -> Lines {
-    Lines::over(&Rc::<Hours>::default(), network.fetch())
+pub fn over(network: &TestHost) -> TestHost {
+    network.clone()
 }
 
 /// Asks the agent as `token` does.
-fn ask_as(token: &str, endpoint: &Endpoint, network: &Rc<Network>) -> Answer {
-    modern("tools/call", question()).bearer(token).ask_logging(endpoint, &over(network))
+fn ask_as(token: &str, endpoint: &Endpoint, network: &TestHost) -> Answer {
+    modern("tools/call", question()).bearer(token).ask_on(endpoint, &over(network))
 }
 
 /// What the model was told of the calls that it has made in its first answer.
-pub fn told(network: &Network) -> Vec<Value> {
+pub fn told(network: &TestHost) -> Vec<Value> {
     let second = asked(network).remove(1);
     let messages = second["messages"].as_array().expect("messages").clone();
     messages.into_iter().filter(|message| message["role"] == "tool").collect()
@@ -142,7 +137,7 @@ fn a_question_goes_to_the_model() {
                 "max_tokens": 9, "temperature": 0.5, "seed": 7,
             })]
         );
-        let limits = network.limits.get().expect("limits");
+        let limits = network::limits(&network).expect("limits");
         assert_eq!((limits.time.as_secs(), limits.bytes), (60, 1234));
     }
     let listed = modern("tools/list", json!({})).bearer("ada").ask_at(&endpoint(|| clerk(local())));
@@ -338,7 +333,7 @@ fn progress_is_told() {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let ask = modern("tools/call", question()).with_body(message.to_string()).bearer("ada");
     let ask = ask.header("Accept", "application/json, text/event-stream");
-    let answer = ask.ask_logging(&with_tools(), &over(&network));
+    let answer = ask.ask_on(&with_tools(), &over(&network));
     let told: Vec<_> = answer.notifications.iter().map(|told| &told["params"]).collect();
     let says: Vec<_> = told.iter().map(|told| told["message"].as_str().expect("words")).collect();
     assert_eq!(says, ["asking the model", "calling double", "asking the model"]);

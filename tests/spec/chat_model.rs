@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, Endpoint, McpServer, Tool};
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
@@ -12,8 +13,8 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::fake_model::{Said, choice, model, status, text};
-use crate::network::Network;
-use crate::support::{Ask, Hours, Lines, envelope, legacy, modern};
+use crate::network;
+use crate::support::{Ask, envelope, legacy, modern, on};
 
 const KEY: &str = "sk-0123456789";
 const QUESTION: &str = "What is in my letters?";
@@ -28,7 +29,7 @@ fn clerk(model: ChatModel) -> ChatAgent {
 }
 
 fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
-    Endpoint::new(move |_| McpServer::builder("s", "1").agent(agent()).build()).without_auth().without_rate_limit()
+    testing::endpoint(move |_| McpServer::builder("s", "1").agent(agent()).build())
 }
 
 fn question() -> Ask {
@@ -36,17 +37,17 @@ fn question() -> Ask {
 }
 
 /// What came of a question: the text, whether it is an error, the log, and how long was waited between the attempts.
-fn ask(network: &Rc<Network>, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, Lines, Vec<u128>) {
-    let hours = Rc::<Hours>::default();
-    let lines = Lines::over(&hours, network.fetch());
-    let answer = question().ask_logging(&endpoint(agent), &lines);
+fn ask(network: &TestHost, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, TestHost, Vec<u128>) {
+    let host = network.clone();
+    let answer = question().ask_on(&endpoint(agent), &host);
     let (text, is_error) = answer.tool_text();
-    (text.to_owned(), is_error, lines, hours.waits())
+    let waits = host.waits().iter().map(Duration::as_millis).collect();
+    (text.to_owned(), is_error, host, waits)
 }
 
 /// The failure that was logged, if one was.
-fn cause(lines: &Lines) -> String {
-    let failure = lines.read().into_iter().find(|line| line["event"] == "failure");
+fn cause(host: &TestHost) -> String {
+    let failure = host.log().into_iter().find(|line| line["event"] == "failure");
     failure.map_or(String::new(), |line| line["cause"].as_str().expect("a cause").to_owned())
 }
 
@@ -79,13 +80,13 @@ fn what_may_pass_is_tried_again() {
     for (first, waits) in cases {
         let case = format!("{first:?}");
         let network = model(first.into_iter().chain([text("Three.")]));
-        let (text, is_error, lines, waited) = ask(&network, || clerk(remote()));
+        let (text, is_error, host, waited) = ask(&network, || clerk(remote()));
         assert_eq!((text.as_str(), is_error), ("Three.", false), "{case}");
         assert_eq!(waited.len(), waits.len(), "{case}");
         assert!(waited.iter().zip(&waits).all(|(waited, range)| range.contains(waited)), "{case}: {waited:?}");
         let bodies: Vec<_> = network.requests().iter().map(|request| request.body().clone()).collect();
         assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same is asked again");
-        assert_eq!(cause(&lines), "");
+        assert_eq!(cause(&host), "");
     }
 }
 
@@ -93,17 +94,17 @@ fn what_may_pass_is_tried_again() {
 #[test]
 fn there_is_an_end_to_attempts() {
     for (seconds, least, most) in [(60, 11, 19), (3, 3, 4), (295, 40, 78)] {
-        let network = Network::answering(500, "");
+        let network = network::answering(500, "");
         let agent = move || clerk(remote()).time_limit(Duration::from_secs(seconds));
-        let (text, is_error, lines, waits) = ask(&network, agent);
+        let (text, is_error, host, waits) = ask(&network, agent);
         assert!(is_error && text.starts_with("The model cannot be reached."), "{text}");
-        assert!((least..=most).contains(&network.count()), "{seconds}: {}", network.count());
-        assert_eq!(waits.len() + 1, network.count());
+        assert!((least..=most).contains(&network.requests().len()), "{seconds}: {}", network.requests().len());
+        assert_eq!(waits.len() + 1, network.requests().len());
         let waited: u128 = waits.iter().sum();
         assert!(waited < u128::from(seconds) * 1000 && waits.iter().all(|wait| *wait <= 8000), "{waits:?}");
-        let left = network.limits.get().expect("limits").time;
+        let left = network::limits(&network).expect("limits").time;
         assert_eq!(left.as_millis() + waited, u128::from(seconds) * 1000);
-        assert!(cause(&lines).ends_with(&format!("(asked {} times)", network.count())), "{}", lines.text());
+        assert!(cause(&host).ends_with(&format!("(asked {} times)", network.requests().len())), "{}", host.log_text());
     }
     let network = model([later(60)]);
     let (text, is_error, ..) = ask(&network, || clerk(remote()));
@@ -146,12 +147,16 @@ fn failures_are_told() {
     for (answers, says, logs) in cases {
         let (case, count) = (format!("{answers:?}"), answers.len());
         let network = model(answers);
-        let (text, is_error, lines, _) = ask(&network, || clerk(remote()).instructions("Keep it to yourself."));
+        let (text, is_error, host, _) = ask(&network, || clerk(remote()).instructions("Keep it to yourself."));
         assert!(is_error && text.contains(says), "{case}: {text}");
-        assert!(cause(&lines).contains(logs), "{case}: {}", lines.text());
-        assert_eq!(network.count(), count, "{case}");
+        assert!(cause(&host).contains(logs), "{case}: {}", host.log_text());
+        assert_eq!(network.requests().len(), count, "{case}");
         for private in [KEY, QUESTION, "yourself"] {
-            assert!(!text.contains(private) && !lines.text().contains(private), "{case}: {text} {}", lines.text());
+            assert!(
+                !text.contains(private) && !host.log_text().contains(private),
+                "{case}: {text} {}",
+                host.log_text()
+            );
         }
     }
 }
@@ -185,16 +190,13 @@ fn silence(
 #[test]
 fn a_call_that_ends_ends_its_request() {
     let state: Rc<Cell<&'static str>> = Rc::default();
-    let hours = Rc::<Hours>::default();
-    let lines = Lines::over(&hours, silence(&state));
-    let answer = question().ask_logging(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &lines);
+    let host = TestHost::new().fetch(silence(&state));
+    let answer = question().ask_on(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &host);
     assert!(answer.tool_text().0.contains("within 25 s"), "{answer:?}");
-    assert_eq!((state.get(), hours.waits()), ("dropped", vec![25_000]));
+    assert_eq!((state.get(), host.waits()), ("dropped", vec![Duration::from_secs(25)]));
 
-    let mut lines = Lines::default();
-    lines.machine = lines.machine.fetch(silence(&state));
     let mut pool = LocalPool::new();
-    let host = lines.host(&pool);
+    let host = on(&pool, &TestHost::new().fetch(silence(&state)));
     let mut params = json!({ "name": "ask_clerk", "arguments": { "message": QUESTION }, "_meta": envelope() });
     let ask = modern("tools/call", params.clone());
     params["_meta"]["progressToken"] = json!(1);

@@ -1,11 +1,12 @@
 //! Conversations with a model that a question to the client interrupts.
 
-use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, StateKeys, Tool};
+use edge_mcp::testing;
+use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, told, with_tools};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::input_required::{all, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy};
 
 fn ada() -> Value {
@@ -26,17 +27,17 @@ fn a_tool_that_asks_is_gone_on_from() {
     let two = calls(&[("double", json!({ "n": 4 })), ("ask", json!({}))]);
     let network = model([two, text("Hello, Ada.")]);
     let ask = |params: Value, capabilities: Value| {
-        with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_logging(&endpoint, &over(&network))
+        with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_on(&endpoint, &over(&network))
     };
     let first = ask(question(), all());
     let (key, question_asked) = asked_question(&first);
     assert!(key.starts_with("ask-") && key.ends_with("/name"), "{key}");
     assert_eq!(question_asked["method"], "elicitation/create");
     assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("v2.")));
-    assert_eq!(network.count(), 1);
+    assert_eq!(network.requests().len(), 1);
     let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all());
     assert_eq!(second.tool_text(), ("Hello, Ada.", false));
-    assert_eq!(network.count(), 2, "the first round is not asked again");
+    assert_eq!(network.requests().len(), 2, "the first round is not asked again");
     let contents: Vec<_> = told(&network).iter().map(|message| message["content"].clone()).collect();
     assert_eq!(contents, ["{\"double\":8}", "Ada"]);
     let usage = &second.result()["_meta"]["edge-mcp/usage"];
@@ -44,18 +45,17 @@ fn a_tool_that_asks_is_gone_on_from() {
 
     let network = model([calls(&[("ask", json!({}))])]);
     let ask = with_capabilities(json!({}), "tools/call", question()).bearer("ada");
-    assert_eq!(ask.ask_logging(&endpoint, &over(&network)).refusal(), (400, -32021), "as if it had been called itself");
+    assert_eq!(ask.ask_on(&endpoint, &over(&network)).refusal(), (400, -32021), "as if it had been called itself");
 
     let network = model([calls(&[("ask", json!({}))]), text("Then not.")]);
-    let old = legacy("tools/call", question()).bearer("ada").ask_logging(&endpoint, &over(&network));
+    let old = legacy("tools/call", question()).bearer("ada").ask_on(&endpoint, &over(&network));
     assert_eq!(old.tool_text(), ("Then not.", false), "a client that cannot be asked at all");
     let content = told(&network)[0]["content"].as_str().expect("a text").to_owned();
     assert!(content.starts_with("The tool failed: elicitation needs a session"), "{content}");
 }
 
 fn open(build: impl Fn() -> McpServer + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key");
-    Endpoint::new(move |_| Ok(build())).without_auth().without_rate_limit().state_keys(keys)
+    testing::endpoint(move |_| Ok(build()))
 }
 
 /// Of an agent that is asked by another agent's model, too, no round is had again.
@@ -74,9 +74,13 @@ fn agents_within_agents_are_gone_on_from() {
         text("Ada, says the clerk."),
     ]);
     let params = json!({ "name": "ask_chief", "arguments": { "message": "Who is it?" } });
-    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_logging(&endpoint, &over(&network));
+    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_on(&endpoint, &over(&network));
     let first = ask(params.clone());
-    assert_eq!((network.count(), first.result()["resultType"].as_str()), (2, Some("input_required")), "{first:?}");
+    assert_eq!(
+        (network.requests().len(), first.result()["resultType"].as_str()),
+        (2, Some("input_required")),
+        "{first:?}"
+    );
     let second = ask(retry(&params, &first, answer_all(&first, &ada())));
     assert_eq!(second.tool_text(), ("Ada, says the clerk.", false));
     let last = |nth: usize| asked(&network)[nth]["messages"].as_array().and_then(|all| all.last()).cloned();
@@ -101,7 +105,7 @@ fn the_same_question_is_asked_again() {
     });
     let call = || calls(&[("name", json!({}))]);
     let network = model([call(), text("Ada."), call(), text("Still Ada.")]);
-    let answer = legacy("tools/call", json!({ "name": "twice" })).ask_logging(&endpoint, &over(&network));
+    let answer = legacy("tools/call", json!({ "name": "twice" })).ask_on(&endpoint, &over(&network));
     assert_eq!(answer.tool_text(), ("Ada. Still Ada.", false));
     let lengths: Vec<_> = asked(&network).iter().map(|request| request["messages"].as_array().map(Vec::len)).collect();
     assert_eq!(lengths, [Some(1), Some(3), Some(1), Some(3)]);

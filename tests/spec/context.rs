@@ -5,16 +5,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
-use edge_mcp::testing::{Stalled, TestHost, call};
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
     ClientCapabilities, Context, Elicited, Endpoint, Handler, HandlerError, InputError, IntoToolResult, McpServer,
-    Parameters, ResultExt, StateKeys, Tool,
+    Parameters, ResultExt, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
+use crate::input_required::{all, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy, modern};
 
 fn endpoint<P, H>(handler: H) -> Endpoint
@@ -22,19 +22,12 @@ where
     P: Parameters<Arguments: JsonSchema>,
     H: Handler<P, Output: IntoToolResult> + Clone,
 {
-    Endpoint::new(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
-        .state_keys(StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-        .without_auth()
-        .without_rate_limit()
+    testing::endpoint(move |_| McpServer::builder("s", "1").tool(Tool::new("t", "Does it.", handler.clone())).build())
 }
 
 /// Calls the tool on `host`, and returns the text of its result.
-fn text(endpoint: &Endpoint, host: &TestHost) -> Result<String, Stalled> {
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
-    let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json").body(body);
-    let response = call(endpoint, request.expect("a request"), host)?;
-    let answer: Value = serde_json::from_slice(response.body()).expect("JSON");
-    Ok(answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned())
+fn text(endpoint: &Endpoint, host: &TestHost) -> String {
+    testing::run(Client::new(endpoint).host(host).call("t", json!({}))).text().to_owned()
 }
 
 #[derive(Deserialize)]
@@ -70,9 +63,8 @@ fn handlers_fetch_through_the_host() {
         (Err(FetchError::Failed("refused".into())), "No rate.", "the other server cannot be reached: refused"),
     ] {
         let host = answers(answer);
-        assert_eq!(text(&endpoint(rate), &host), Ok(expected.into()));
-        let log: String = host.log_lines().into_iter().map(|(_, line)| line).collect();
-        assert!(log.contains(cause), "{cause}: {log}");
+        assert_eq!(text(&endpoint(rate), &host), expected);
+        assert!(host.log_text().contains(cause), "{cause}: {}", host.log_text());
     }
 }
 
@@ -89,7 +81,7 @@ fn work_can_outlive_the_answer() {
             "answered"
         }
     };
-    assert_eq!(text(&endpoint(handler), &TestHost::new()), Ok("answered".into()));
+    assert_eq!(text(&endpoint(handler), &TestHost::new()), "answered");
     assert!(done.get());
 }
 

@@ -4,24 +4,24 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use edge_mcp::host::{FetchError, Fetched};
+use edge_mcp::testing::TestHost;
 use serde_json::{Value, json};
 
-use super::network::Network;
+use super::network;
 
 pub type Said = Result<Fetched, FetchError>;
 
 /// A network on which a model gives these answers, one for each request.
-pub fn model(answers: impl IntoIterator<Item = Said>) -> Rc<Network> {
+pub fn model(answers: impl IntoIterator<Item = Said>) -> TestHost {
     let answers: VecDeque<_> = answers.into_iter().collect();
     let answers = RefCell::new(answers);
-    Network::new(move |_| answers.borrow_mut().pop_front().expect("the model is not asked so often"))
+    network::of(move |_| answers.borrow_mut().pop_front().expect("the model is not asked so often"))
 }
 
 /// What the model was asked, each time.
-pub fn asked(network: &Network) -> Vec<Value> {
+pub fn asked(network: &TestHost) -> Vec<Value> {
     network.requests().iter().map(|request| serde_json::from_str(request.body()).expect("JSON")).collect()
 }
 

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::support::{Internal, Lines, SECRET, legacy};
+use crate::support::{Internal, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
 struct Number {
@@ -36,7 +37,7 @@ fn described(event: &ToolEvent) -> String {
 /// A tool that halves, with two who look on: one that writes down what it sees, and one that fails.
 fn endpoint(seen: &Seen) -> Endpoint {
     let seen = seen.clone();
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let (hooked, called) = (seen.clone(), seen.clone());
         let halve = move |Number { n }: Number| {
             let called = called.clone();
@@ -60,8 +61,6 @@ fn endpoint(seen: &Seen) -> Endpoint {
         );
         McpServer::builder("s", "1").tool(tool).build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 /// A hook of the server sees the calls of all tools, nested ones and those of workflows included, before the tool's own hooks.
@@ -119,13 +118,13 @@ fn hooks_look_on() {
             true,
         ),
     ] {
-        let (seen, lines) = (Seen::default(), Lines::default());
-        let answer = legacy("tools/call", json!({ "name": "halve", "arguments": arguments }))
-            .ask_logging(&endpoint(&seen), &lines);
+        let (seen, host) = (Seen::default(), TestHost::new());
+        let answer =
+            legacy("tools/call", json!({ "name": "halve", "arguments": arguments })).ask_on(&endpoint(&seen), &host);
         assert_eq!(answer.result()["isError"], is_error);
         assert_eq!(*seen.borrow(), expected);
-        let failures = lines
-            .read()
+        let failures = host
+            .log()
             .into_iter()
             .filter(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("a hook failed")));
         let told = expected.iter().filter(|event| **event != "execute").count();

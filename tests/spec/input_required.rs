@@ -1,5 +1,6 @@
 //! Calls that ask the client for input, and the state that it carries between their rounds.
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Context, Elicited, Endpoint, HandlerError, InputError, McpServer, Prompt, PromptMessage, RequestInfo,
     Resource, Sampling, StateKeys, StaticTokens, Tool,
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Ask, Lines, legacy, modern_as};
+use crate::support::{Answer, Ask, at_second, legacy, modern_as};
 
 pub const KEY: &str = "an-example-key-of-at-least-32-bytes";
 const TOKENS: &str = r#"[
@@ -389,9 +390,9 @@ fn a_state_expires() {
     let params = json!({ "name": "greet" });
     let first = ask("tools/call", params.clone());
     let later = |seconds| {
-        let lines = Lines::at(crate::support::NOW + seconds);
+        let host = at_second(crate::support::NOW + seconds);
         let ask = modern_as(&json!(1), "tools/call", retry(&params, &first, ada()));
-        ask.bearer("ada").ask_logging(&endpoint(), &lines)
+        ask.bearer("ada").ask_on(&endpoint(), &host)
     };
     assert_eq!(later(599).tool_text(), ("Hello, Ada!", false));
     assert_eq!(later(600).refusal(), (200, -32602));
@@ -401,8 +402,8 @@ fn a_state_expires() {
         Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys);
     let first = ask_with(all(), "tools/call", params.clone(), "ada", &short);
     let again = modern_as(&json!(1), "tools/call", retry(&params, &first, ada())).bearer("ada");
-    assert_eq!(again.clone().ask_logging(&short, &Lines::at(crate::support::NOW + 4)).status, 200);
-    assert_eq!(again.ask_logging(&short, &Lines::at(crate::support::NOW + 5)).refusal(), (200, -32602));
+    assert_eq!(again.clone().ask_on(&short, &at_second(crate::support::NOW + 4)).status, 200);
+    assert_eq!(again.ask_on(&short, &at_second(crate::support::NOW + 5)).refusal(), (200, -32602));
 }
 
 /// Keys can be changed one after the other: the first encrypts, all decrypt.
@@ -431,21 +432,21 @@ fn keys_rotate() {
 fn a_missing_key_is_needed_only_by_questions() {
     let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
-    let lines = Lines::default();
+    let host = TestHost::new();
     let ask = with_capabilities(all(), "tools/call", json!({ "name": "greet" }));
-    let answer = ask.bearer("ada").ask_logging(&keyless, &lines);
+    let answer = ask.bearer("ada").ask_on(&keyless, &host);
     assert_eq!(answer.refusal(), (200, -32603));
-    assert!(lines.text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
+    assert!(host.log_text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
 }
 
 /// Rule 80: a form is flat; a question that cannot be asked is the server's fault.
 #[test]
 fn a_form_is_flat() {
-    let lines = Lines::default();
+    let host = TestHost::new();
     let ask = with_capabilities(all(), "tools/call", json!({ "name": "nested" }));
-    let answer = ask.bearer("ada").ask_logging(&endpoint(), &lines);
+    let answer = ask.bearer("ada").ask_on(&endpoint(), &host);
     assert_eq!(answer.refusal(), (200, -32603));
-    assert!(lines.text().contains("`list`"), "{}", lines.text());
+    assert!(host.log_text().contains("`list`"), "{}", host.log_text());
 }
 
 /// Rule 98: in older revisions it would need a session: a tool says so in its result, the others in an error, and nothing

@@ -2,28 +2,25 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use edge_mcp::{Body, BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
-use futures::executor::LocalPool;
-use http::Response;
+use edge_mcp::testing;
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
 use sha2::{Digest, Sha256};
 
-use crate::support::{Ask, Lines, endpoint, post, server};
+use crate::support::{Answer, Ask, endpoint, post, server};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
-fn asked(ask: Ask, endpoint: &Endpoint) -> (Response<()>, String) {
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
-    let (head, body) = pool.run_until(ask.raw(endpoint, &host)).into_parts();
-    let Body::Bytes(bytes) = body else { panic!("a stream") };
-    (Response::from_parts(head, ()), String::from_utf8(bytes).expect("UTF-8"))
+fn asked(ask: Ask, endpoint: &Endpoint) -> (Answer, String) {
+    let answer = ask.document(endpoint);
+    let text = String::from_utf8(answer.body().to_vec()).expect("UTF-8");
+    (answer, text)
 }
 
 fn get(path: &str) -> Ask {
     post("").verb("GET").at(path).without("Content-Type")
 }
 
-fn page(endpoint: &Endpoint) -> (Response<()>, String) {
+fn page(endpoint: &Endpoint) -> (Answer, String) {
     asked(get("/").header("Accept", BROWSER), endpoint)
 }
 
@@ -35,12 +32,8 @@ fn guarded() -> Endpoint {
 }
 
 fn configured(value: &'static str) -> Endpoint {
-    let variable = move |name: &str| match name {
-        "MCP_AUTH" => Some("none".to_owned()),
-        "MCP_PAGE" => Some(value.to_owned()),
-        _ => None,
-    };
-    Endpoint::new(server).without_rate_limit().configured(&variable)
+    let environment = testing::variables(&[("MCP_AUTH", "none"), ("MCP_PAGE", value)]);
+    Endpoint::new(server).without_rate_limit().configured(&environment)
 }
 
 /// What the page says of a server of this name, title, description and website.

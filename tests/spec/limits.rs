@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::host::{BodyError, Host, Request};
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Body, Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -15,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Lines, legacy, modern, post};
+use crate::support::{at_second, legacy, modern, on, post};
 
 #[derive(Deserialize, JsonSchema)]
 struct Much {
@@ -26,7 +28,7 @@ struct Much {
 fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
     let mut limits = Limits::default();
     change(&mut limits);
-    Endpoint::new(|_| {
+    testing::endpoint(|_| {
         let much = |Much { bytes }: Much| async move { "x".repeat(bytes) };
         McpServer::builder("s", "1")
             .tool(Tool::new("much", "Says much.", much).argument_limit(20))
@@ -34,8 +36,6 @@ fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
             .prompt(Prompt::new("much", || async { "x".repeat(2000) }))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
     .limits(limits)
 }
 
@@ -126,12 +126,12 @@ fn a_handler_does_not_see_a_long_header() {
     let mut limits = Limits::default();
     limits.header = 200;
     let endpoint = endpoint.without_auth().without_rate_limit().limits(limits);
-    let lines = Lines::default();
+    let host = TestHost::new();
     for (length, seen) in [(200, "Some(200)"), (201, "None"), (201, "None")] {
         let ask = modern("tools/call", json!({ "name": "show" })).header("X-Tenant", "x".repeat(length));
-        assert_eq!(ask.ask_logging(&endpoint, &lines).tool_text(), (seen, false), "{length}");
+        assert_eq!(ask.ask_on(&endpoint, &host).tool_text(), (seen, false), "{length}");
     }
-    let warnings: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "header").collect();
+    let warnings: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "header").collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0]["problem"].as_str().is_some_and(|problem| problem.contains("X-Tenant")), "{warnings:?}");
 }
@@ -145,7 +145,7 @@ fn a_batch_is_worked_on_together() {
             let (working, seen) = (working.clone(), seen.clone());
             let mut limits = Limits::default();
             limits.concurrent = concurrent;
-            Endpoint::new(move |_| {
+            testing::endpoint(move |_| {
                 let (working, seen) = (working.clone(), seen.clone());
                 let work = move || {
                     let (working, seen) = (working.clone(), seen.clone());
@@ -165,19 +165,12 @@ fn a_batch_is_worked_on_together() {
                 };
                 McpServer::builder("s", "1").tool(Tool::new("work", "Works.", work)).build()
             })
-            .without_auth()
-            .without_rate_limit()
             .limits(limits)
         };
         let call =
             |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "work" } });
         let batch = Value::from((0..8).map(call).collect::<Vec<_>>());
-        let mut pool = LocalPool::new();
-        let host = Lines::default().host(&pool);
-        let answer = pool.spawner().spawn_local_with_handle(async move {
-            post(batch.to_string()).header("MCP-Protocol-Version", "2025-03-26").send(&endpoint, &host).await
-        });
-        let answer = pool.run_until(answer.expect("a task"));
+        let answer = post(batch.to_string()).header("MCP-Protocol-Version", "2025-03-26").ask_at(&endpoint);
         let ids: Vec<_> =
             answer.body.as_ref().and_then(Value::as_array).into_iter().flatten().map(|one| &one["id"]).collect();
         assert_eq!(ids, (0..8).collect::<Vec<_>>(), "in their order");
@@ -272,7 +265,7 @@ fn limited(body: usize, in_flight: usize) -> Rc<Endpoint> {
 fn bodies_that_are_read_have_a_common_limit() {
     assert_eq!(Limits::default().in_flight, 64 << 20);
     let endpoint = limited(100, 250);
-    let host = Lines::default().host(&LocalPool::new());
+    let host = on(&LocalPool::new(), &TestHost::new());
     let begin = |announced| Begun::new(&endpoint, &host, announced);
     let (mut first, mut second) = (begin(None), begin(None));
     assert!(first.is_read() && second.is_read());
@@ -302,7 +295,7 @@ fn a_waiting_call_leaves_room_for_other_bodies() {
     });
     let endpoint = Rc::new(endpoint.without_auth().without_rate_limit().limits(limits));
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let mut wait = |id: Value, meta: &Value| {
         let params = json!({ "name": "wait", "_meta": meta });
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string();
@@ -330,7 +323,7 @@ fn a_waiting_call_leaves_room_for_other_bodies() {
 /// One body that is within its own limit always has room in an isolate that holds no other.
 #[test]
 fn a_single_body_always_has_room() {
-    let host = Lines::default().host(&LocalPool::new());
+    let host = on(&LocalPool::new(), &TestHost::new());
     let endpoint = limited(1000, 10);
     let mut alone = Begun::new(&endpoint, &host, Some(1000));
     assert!(alone.is_read());
@@ -341,19 +334,21 @@ fn a_single_body_always_has_room() {
 /// A body that is sent slowly must not keep the room of others.
 #[test]
 fn a_body_must_arrive_in_time() {
-    let [patient, hasty] = [Lines::default(), Lines::hasty()].map(|lines| lines.host(&LocalPool::new()));
-    let endpoint = limited(1000, 1000);
-    let slow = Begun::new(&endpoint, &hasty, None);
-    let answer = slow.answer.now_or_never().expect("the time is over at once");
+    let (clock, endpoint) = (TestHost::new(), limited(1000, 1000));
+    let host = on(&LocalPool::new(), &clock);
+    let mut slow = Begun::new(&endpoint, &host, None);
+    assert!(slow.is_read());
+    clock.advance(Duration::from_secs(30));
+    let answer = slow.answer.now_or_never().expect("the time is over");
     assert_eq!(answer.status(), 408);
-    assert!(Begun::new(&endpoint, &patient, Some(1000)).is_read(), "there is room again");
+    assert!(Begun::new(&endpoint, &host, Some(1000)).is_read(), "there is room again");
 }
 
 /// A platform may stop a request without dropping it. Its reservation lapses after 5 to 10 minutes.
 #[test]
 fn the_reservation_of_a_stopped_request_lapses() {
     let endpoint = limited(100, 100);
-    let host_at = |minute: u64| Lines::at(minute * 60).host(&LocalPool::new());
+    let host_at = |minute: u64| on(&LocalPool::new(), &at_second(minute * 60));
     let mut stopped = Begun::new(&endpoint, &host_at(50), None);
     assert!(stopped.is_read());
     std::mem::forget(stopped);

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::Cacheable;
+use edge_mcp::testing;
 use edge_mcp::{
-    CacheHint, Endpoint, McpServer, Presented, Principal, Resource, ResourceDescription, ResourceTemplate, TokenRefusal,
+    CacheHint, McpServer, Presented, Principal, Resource, ResourceDescription, ResourceTemplate, TokenRefusal,
 };
 use serde_json::json;
 
@@ -69,7 +70,7 @@ fn a_template_lists_only_for_callers_with_its_scopes() {
                 .resource_template(if lists { template.list(list) } else { template })
                 .build()
         };
-        Endpoint::new(server).auth(by_name).without_rate_limit()
+        testing::endpoint(server).auth(by_name)
     };
     for (scopes, lists, token, count, called, scope) in [
         (&["read"][..], true, "nothing", 1, 0, "private"),

@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::host::Host;
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, Prompt, Resource,
     ResourceTemplate, StateKeys, Tool,
@@ -21,17 +21,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Ask, Lines, NEWEST, envelope, events, legacy, modern, modern_as, post};
+use crate::support::{Answer, Ask, NEWEST, envelope, legacy, modern, modern_as, on, post};
 
 const BOTH: &str = "application/json, text/event-stream";
 
 fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone + 'static) -> Endpoint {
-    Endpoint::new(move |_| {
+    testing::endpoint(move |_| {
         let tool = Tool::new("work", "Works.", handler.clone());
         McpServer::builder("worker", "1").tool(tool).logging(LogLevel::Warning).build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 /// Tells of everything at once.
@@ -179,6 +177,14 @@ impl Drop for Dropped {
     }
 }
 
+/// The messages of a stream of events.
+fn events(stream: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(stream).expect("UTF-8");
+    let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
+    let message = |event: &str| event.strip_prefix("event: message\ndata: ").map(serde_json::from_str);
+    events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
+}
+
 /// The stream of an answer, whose handler waits.
 fn open(pool: &mut LocalPool, host: &Rc<dyn Host>, ask: &Ask, endpoint: &Endpoint) -> EventStream {
     match pool.run_until(ask.clone().raw(endpoint, host)).into_body() {
@@ -192,7 +198,7 @@ fn open(pool: &mut LocalPool, host: &Rc<dyn Host>, ask: &Ask, endpoint: &Endpoin
 fn notifications_come_at_once() {
     let Paused { endpoint, go_on, ended } = paused(false);
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let ask = new_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
@@ -213,7 +219,7 @@ fn a_closed_stream_cancels() {
     {
         let Paused { endpoint, go_on, ended } = paused(watches);
         let mut pool = LocalPool::new();
-        let host = Lines::default().host(&pool);
+        let host = on(&pool, &TestHost::new());
         drop(open(&mut pool, &host, &ask, &endpoint));
         pool.run_until_stalled();
         assert_eq!(ended.get(), expected, "{ask:?}, watching: {watches}");
@@ -225,27 +231,21 @@ fn a_closed_stream_cancels() {
     }
 }
 
-/// A host on which two waits of `seconds` are over at once, and no other wait ever is.
-fn impatient(seconds: u64, pool: &LocalPool) -> Rc<dyn Host> {
-    let times = Cell::new(2_u32);
-    let machine = TestHost::new().timer(move |time| {
-        let left = if time == Duration::from_secs(seconds) { times.get() } else { 0 };
-        times.set(times.get().saturating_sub(left.min(1)));
-        if left == 0 { std::future::pending().boxed_local() } else { std::future::ready(()).boxed_local() }
-    });
-    Lines { machine }.host(pool)
-}
-
 /// Rule 43: a stream on which nothing happens is kept open by comments, but is not begun by one.
 #[test]
 fn silence_is_filled() {
     let Paused { endpoint, go_on, .. } = paused(false);
-    let mut pool = LocalPool::new();
-    let host = impatient(5, &pool);
+    let (mut pool, clock) = (LocalPool::new(), TestHost::new());
+    let host = on(&pool, &clock);
     let ask = new_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
     assert!(first.starts_with(b"event: message"), "the stream begins with what was told");
+    for seconds in [4, 1] {
+        assert!(stream.next().now_or_never().is_none(), "nothing comes before its time");
+        clock.advance(Duration::from_secs(seconds));
+        pool.run_until_stalled();
+    }
     assert_eq!(pool.run_until(stream.next()).as_deref(), Some(b": keep-alive\n\n".as_slice()));
     go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
     assert_eq!(events(&pool.run_until(stream.concat())).len(), 1);
@@ -258,7 +258,7 @@ fn a_deadline_passes() {
     for (said, seconds) in [(None, 30), (Some(2), 2), (Some(300), 300), (Some(301), 300)] {
         let ended: Rc<Cell<&'static str>> = Rc::default();
         let at_end = ended.clone();
-        let endpoint = Endpoint::new(move |_| {
+        let endpoint = testing::endpoint(move |_| {
             let at_end = at_end.clone();
             let wait = move || {
                 let waiting = Dropped(at_end.clone());
@@ -270,12 +270,10 @@ fn a_deadline_passes() {
             let tool = Tool::new("work", "Waits.", wait);
             let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
             McpServer::builder("s", "1").tool(tool).build()
-        })
-        .without_auth()
-        .without_rate_limit();
-        let mut pool = LocalPool::new();
-        let host = impatient(seconds, &pool);
-        let answer = pool.run_until(new_call(json!({})).send(&endpoint, &host));
+        });
+        let host = TestHost::new();
+        let answer = new_call(json!({})).ask_on(&endpoint, &host);
+        assert_eq!(host.waits(), [Duration::from_secs(seconds)]);
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(&format!("within {seconds} s")), "{text}");
         assert_eq!(ended.get(), "dropped");
@@ -289,7 +287,7 @@ fn every_handler_has_a_deadline() {
         std::future::pending().await
     }
     let two = Duration::from_secs(2);
-    let endpoint = Endpoint::new(move |_| {
+    let endpoint = testing::endpoint(move |_| {
         McpServer::builder("s", "1")
             .prompt(Prompt::new("short", wait).deadline(two))
             .prompt(Prompt::new("usual", wait))
@@ -299,9 +297,7 @@ fn every_handler_has_a_deadline() {
                 ResourceTemplate::new("test://t/{x}", |_: BTreeMap<String, String>| wait()).deadline(two),
             )
             .build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (method, params, seconds) in [
         ("prompts/get", json!({ "name": "short" }), 2),
         ("prompts/get", json!({ "name": "usual" }), 30),
@@ -309,9 +305,7 @@ fn every_handler_has_a_deadline() {
         ("resources/read", json!({ "uri": "test://usual" }), 30),
         ("resources/read", json!({ "uri": "test://t/1" }), 2),
     ] {
-        let mut pool = LocalPool::new();
-        let host = impatient(seconds, &pool);
-        let answer = pool.run_until(modern(method, params.clone()).send(&endpoint, &host));
+        let answer = modern(method, params.clone()).ask_at(&endpoint);
         assert_eq!(answer.refusal(), (200, -32603), "{params}");
         assert!(answer.message().contains(&format!("within {seconds} s")), "{}", answer.message());
     }
@@ -365,10 +359,10 @@ fn a_log_level_is_checked() {
 /// The one log line of a streamed answer is written when it ends.
 #[test]
 fn a_stream_is_logged_once() {
-    let lines = Lines::default();
-    new_call(json!({ "progressToken": 1 })).ask_logging(&chatty(), &lines);
+    let host = TestHost::new();
+    new_call(json!({ "progressToken": 1 })).ask_on(&chatty(), &host);
     let expected = json!({ "event": "request", "method": "tools/call", "target": "work", "era": "modern", "status": 200, "ms": 0, "id": "7" });
-    assert_eq!(lines.read(), [expected]);
+    assert_eq!(host.log(), [expected]);
 }
 
 /// Rule 39: notifications repeat the token, so that its length is bounded, in whatever form the answer would come.
@@ -419,7 +413,7 @@ fn told_before_and_after(count: usize, bytes: usize, reads: bool) -> (usize, usi
     let go_on = Rc::default();
     let endpoint = talkative(count, bytes, &go_on);
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let mut stream = open(&mut pool, &host, &old_call(json!({})), &endpoint);
     let mut before = 0;
     while reads && stream.next().now_or_never().flatten().is_some() {
@@ -467,7 +461,7 @@ fn progress_goes_on_after_some_was_dropped() {
         .boxed_local()
     });
     let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = on(&pool, &TestHost::new());
     let mut stream = open(&mut pool, &host, &old_call(json!({ "progressToken": 1 })), &endpoint);
     let mut sent = Vec::new();
     while let Some(event) = stream.next().now_or_never().flatten() {
@@ -494,11 +488,11 @@ fn notifications_beyond_the_output_limit_are_dropped() {
             }
             .boxed_local()
         });
-        let lines = Lines::default();
-        let answer = old_call(json!({})).ask_logging(&endpoint.limits(limits), &lines);
+        let host = TestHost::new();
+        let answer = old_call(json!({})).ask_on(&endpoint.limits(limits), &host);
         assert_eq!(answer.tool_text(), ("y".repeat(400).as_str(), false), "the response has room of its own");
         let is_drop = |line: &&Value| line["subject"] == "notifications";
-        let drops = lines.read().iter().filter(is_drop).map(|line| line["cause"].clone()).collect::<Vec<_>>();
+        let drops = host.log().iter().filter(is_drop).map(|line| line["cause"].clone()).collect::<Vec<_>>();
         (answer.notifications.iter().map(|told| told.to_string().len()).sum::<usize>(), drops)
     };
     let (one, drops) = call(1, 1000);
@@ -533,12 +527,12 @@ fn line_breaks_in_given_json_do_not_end_an_event() {
     let endpoint = endpoint.without_auth().without_rate_limit();
     for ask in [old_call(json!({})), new_call(json!({ "io.modelcontextprotocol/logLevel": "debug" }))] {
         let mut pool = LocalPool::new();
-        let host = Lines::default().host(&pool);
+        let host = on(&pool, &TestHost::new());
         let stream = open(&mut pool, &host, &ask, &endpoint);
         let stream = String::from_utf8(pool.run_until(stream.concat())).expect("UTF-8");
         // As the specification of event streams reads it: a line ends at each CR, LF or CRLF, and a blank one ends the event.
-        let lines: Vec<&str> = stream.split(['\n', '\r']).collect();
-        let shape: Vec<_> = lines.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        let host: Vec<&str> = stream.split(['\n', '\r']).collect();
+        let shape: Vec<_> = host.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
         assert_eq!(shape, ["event", "data", "", "event", "data", "", ""], "{stream}");
         let messages = events(stream.as_bytes());
         let expected = json!({ "a": 1, "b\n": 2 });

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     Context, Elicited, Endpoint, HandlerError, Json, McpServer, Principal, RequestInfo, StaticTokens, Tool, ToolEvent,
 };
-use futures::executor::LocalPool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, answer_all, ask_with, retry};
-use crate::support::{Internal, Lines, SECRET, legacy};
+use crate::input_required::{all, answer_all, ask_with, retry};
+use crate::support::{Internal, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
 struct Number {
@@ -101,25 +101,22 @@ fn server(seen: &Seen) -> McpServer {
 }
 
 fn endpoint() -> Endpoint {
-    Endpoint::new(|request| {
+    testing::endpoint(|request| {
         request.extend(Tenant("acme"));
         Ok(server(&Seen::default()))
     })
     .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
-    .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key"))
-    .without_rate_limit()
 }
 
 /// Calls of the program itself: what a client would get, as values.
 #[test]
 fn a_tool_is_executed_natively() {
-    let (seen, lines, mut pool) = (Seen::default(), Lines::default(), LocalPool::new());
+    let (seen, host) = (Seen::default(), TestHost::new());
     let server = Rc::new(server(&seen));
-    let host = lines.host(&pool);
-    let mut execute = |name: &str, arguments: Value, caller: Option<Principal>| {
+    let execute = |name: &str, arguments: Value, caller: Option<Principal>| {
         let (head, ()) = http::Request::new(()).into_parts();
-        let cx = Context::native(RequestInfo::new(Rc::new(head), caller), host.clone());
-        pool.run_until(server.execute_tool(name, arguments, &cx))
+        let cx = Context::native(RequestInfo::new(Rc::new(head), caller), Rc::new(host.clone()));
+        testing::run(host.run(server.execute_tool(name, arguments, &cx))).expect("it ends")
     };
     let ada = || Some(Principal::new("ada"));
     for (name, arguments, caller, says) in [

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_mcp::host::Level;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
-use futures::executor::LocalPool;
 use futures::future::join;
 use serde_json::json;
 
-use crate::support::{Ask, Lines, endpoint, legacy, modern};
+use crate::support::{Ask, endpoint, legacy, modern};
 
 const TOKENS: &str = r#"[
     {"token": "ada-token", "subject": "ada", "scopes": []},
@@ -52,10 +52,9 @@ fn concurrent_requests_with_one_id_keep_apart() {
         McpServer::builder("s", "1").tool(Tool::new("whoami", "Who calls.", whoami)).build()
     };
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
-    let mut pool = LocalPool::new();
-    let host = Lines::default().host(&pool);
+    let host = TestHost::new();
     let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
-    let (ada, bob) = pool.run_until(join(ask("ada-token"), ask("bob-token")));
+    let (ada, bob) = testing::run(join(ask("ada-token"), ask("bob-token")));
     assert_eq!((ada.tool_text().0, bob.tool_text().0), ("ada", "bob"));
     assert_eq!(together.get(), 2, "they did run at the same time");
 }
@@ -74,7 +73,7 @@ fn a_server_lives_as_long_as_its_request() {
         let answer = move || std::future::ready(format!("{tenant} {}", Rc::strong_count(&token)));
         McpServer::builder("s", "1").tool(Tool::new(name, "One tenant's tool.", answer)).build()
     };
-    let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
+    let endpoint = testing::endpoint(server);
     for tenant in ["a", "b", "a"] {
         let list = modern("tools/list", json!({})).header("X-Tenant", tenant).ask_at(&endpoint);
         let tools = list.result()["tools"].as_array().expect("tools").clone();
@@ -113,12 +112,10 @@ fn any_instance_answers_any_client() {
 #[test]
 fn traces_are_followed() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
-    let endpoint = Endpoint::new(|_| {
+    let endpoint = testing::endpoint(|_| {
         let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
         McpServer::builder("s", "1").tool(Tool::new("trace", "d", trace)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (sent, text, logged) in [
         (json!(parent), parent, Some("0af7651916cd43dd8448eb211c80319c")),
         (json!("00-0AF7651916CD43DD8448EB211C80319C-00f067aa0ba902b7-01"), "none", None),
@@ -126,18 +123,18 @@ fn traces_are_followed() {
         (json!(format!("{parent}-x")), "none", None),
         (json!(7), "none", None),
     ] {
-        let lines = Lines::default();
+        let host = TestHost::new();
         let params = json!({ "name": "trace", "_meta": { "traceparent": sent } });
-        let answer = legacy("tools/call", params).ask_logging(&endpoint, &lines);
+        let answer = legacy("tools/call", params).ask_on(&endpoint, &host);
         assert_eq!(answer.tool_text(), (text, false));
-        assert_eq!(lines.read()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
+        assert_eq!(host.log()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
     }
 }
 
 /// A handler learns of its request what was sent with it: its URL, and the members of its `_meta`.
 #[test]
 fn a_handler_knows_its_request() {
-    let endpoint = Endpoint::new(|_| {
+    let endpoint = testing::endpoint(|_| {
         let known = |cx: Context| async move {
             format!(
                 "{} {:?} {:?}",
@@ -147,9 +144,7 @@ fn a_handler_knows_its_request() {
             )
         };
         McpServer::builder("s", "1").tool(Tool::new("known", "d", known)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     for (meta, text) in [
         (json!({ "example.com/tenant": { "name": "acme\n" } }), "Some(String(\"acme\\n\")) None"),
         (json!({ "example.com/tenant": 7 }), "Some(Null) None"),
@@ -166,7 +161,7 @@ fn a_handler_knows_its_request() {
 #[test]
 fn what_is_put_into_a_request_reaches_its_handlers() {
     struct Tenant(String);
-    let endpoint = Endpoint::new(|request| {
+    let endpoint = testing::endpoint(|request| {
         let given = request.header("X-Tenant");
         if let Some(tenant) = given {
             request.extend(Tenant("replaced".into()));
@@ -177,9 +172,7 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
             cx.extension::<Tenant>().map_or("none".to_owned(), |tenant| tenant.0.clone())
         };
         McpServer::builder("s", "1").tool(Tool::new("tenant", "d", tenant)).build()
-    })
-    .without_auth()
-    .without_rate_limit();
+    });
     let ask = || legacy("tools/call", json!({ "name": "tenant" }));
     assert_eq!(ask().header("X-Tenant", "a").ask_at(&endpoint).tool_text(), ("a", false));
     assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));
@@ -189,15 +182,15 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
 #[test]
 fn the_request_id_is_the_hosts_and_bounded() {
     let logged = |ask: Ask| {
-        let lines = Lines::default();
+        let host = TestHost::new();
         let ask = ask
             .address("127.0.0.77")
             .header("CF-Ray", "chosen")
             .header("X-Request-Id", "chosen")
             .header("Request-Id", "chosen");
-        assert_eq!(ask.ask_logging(&endpoint(), &lines).status, 200);
-        assert!(!lines.text().contains("chosen") && !lines.text().contains("127.0.0.77"), "{}", lines.text());
-        lines.read()[0].get("request_id").cloned()
+        assert_eq!(ask.ask_on(&endpoint(), &host).status, 200);
+        assert!(!host.log_text().contains("chosen") && !host.log_text().contains("127.0.0.77"), "{}", host.log_text());
+        host.log()[0].get("request_id").cloned()
     };
     let ping = || legacy("ping", json!({}));
     assert_eq!(logged(ping()), None);
@@ -218,19 +211,19 @@ fn one_line_is_logged() {
         Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let endpoint = endpoint.without_rate_limit();
     let secret = "sesame";
-    let lines = Lines::default();
+    let host = TestHost::new();
     let call = json!({ "name": "say", "arguments": { "text": secret } });
-    modern("tools/call", call).bearer("ada-token").request_id("8f3b-AMS").ask_logging(&endpoint, &lines);
+    modern("tools/call", call).bearer("ada-token").request_id("8f3b-AMS").ask_on(&endpoint, &host);
     let read = json!({ "uri": format!("test://items/{secret}") });
-    modern("resources/read", read).bearer("bob-token").ask_logging(&endpoint, &lines);
-    modern("tools/list", json!({})).bearer(secret).ask_logging(&endpoint, &lines);
+    modern("resources/read", read).bearer("bob-token").ask_on(&endpoint, &host);
+    modern("tools/list", json!({})).bearer(secret).ask_on(&endpoint, &host);
     let note = json!({ "jsonrpc": "2.0", "method": "x" }).to_string();
     for version in ["2025-11-25", "2026-07-28"] {
         let ask = crate::support::post(note.clone()).header("MCP-Protocol-Version", version);
-        ask.bearer("bob-token").ask_logging(&endpoint, &lines);
+        ask.bearer("bob-token").ask_on(&endpoint, &host);
     }
     let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }]).to_string();
-    crate::support::post(batch).bearer("bob-token").ask_logging(&endpoint, &lines);
+    crate::support::post(batch).bearer("bob-token").ask_on(&endpoint, &host);
     let expected = [
         json!({ "event": "request", "method": "tools/call", "target": "say", "era": "modern", "status": 200, "ms": 0, "id": "1", "request_id": "8f3b-AMS" }),
         json!({ "event": "request", "method": "resources/read", "target": "test", "era": "modern", "status": 200, "ms": 0, "id": "1" }),
@@ -239,7 +232,7 @@ fn one_line_is_logged() {
         json!({ "event": "request", "era": "modern", "status": 202, "ms": 0 }),
         json!({ "event": "request", "method": "batch", "era": "legacy", "status": 200, "ms": 0 }),
     ];
-    assert_eq!(lines.read(), expected);
-    assert_eq!(lines.levels(), [Level::Info; 6]);
-    assert!(!lines.text().contains(secret) && !lines.text().contains("token"), "{}", lines.text());
+    assert_eq!(host.log(), expected);
+    assert_eq!(host.log_levels(), [Level::Info; 6]);
+    assert!(!host.log_text().contains(secret) && !host.log_text().contains("token"), "{}", host.log_text());
 }

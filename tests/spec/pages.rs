@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens};
-use futures::FutureExt;
-use futures::executor::LocalPool;
 use http::Response;
 
-use crate::support::{Ask, Lines, SECRET, post};
+use crate::support::{Ask, SECRET, post};
 
 struct Visits(Cell<u32>);
 
@@ -38,40 +37,37 @@ fn endpoint() -> Endpoint {
         .without_rate_limit()
 }
 
-fn asked(ask: Ask, endpoint: &Endpoint, lines: &Lines) -> (u16, String, http::HeaderMap) {
-    let pool = LocalPool::new();
-    let response = ask.raw(endpoint, &lines.host(&pool)).now_or_never().expect("it waits for nothing");
-    let (head, body) = response.into_parts();
-    let edge_mcp::Body::Bytes(body) = body else { panic!("a page is no stream") };
-    (head.status.as_u16(), String::from_utf8(body).expect("UTF-8"), head.headers)
+fn asked(ask: Ask, endpoint: &Endpoint, host: &TestHost) -> (u16, String, http::HeaderMap) {
+    let answer = ask.document_on(endpoint, host);
+    (answer.status, String::from_utf8(answer.body().to_vec()).expect("UTF-8"), answer.headers().clone())
 }
 
 #[test]
 fn a_page_needs_no_token() {
-    let (endpoint, lines) = (endpoint(), Lines::default());
+    let (endpoint, host) = (endpoint(), TestHost::new());
     let get = post("").verb("GET").at("/tell?a=1").header("Cookie", "c=d");
-    let (status, text, headers) = asked(get, &endpoint, &lines);
+    let (status, text, headers) = asked(get, &endpoint, &host);
     assert_eq!((status, &*text), (202, "GET http://localhost/tell?a=1  c=d 1"));
     assert_eq!(headers["set-cookie"], "a=b");
-    let (status, text, _) = asked(post("body").at("/tell"), &endpoint, &lines);
+    let (status, text, _) = asked(post("body").at("/tell"), &endpoint, &host);
     assert_eq!((status, &*text), (202, "POST http://localhost/tell body  2"));
-    let (status, text, _) = asked(post("").verb("HEAD").at("/tell"), &endpoint, &lines);
+    let (status, text, _) = asked(post("").verb("HEAD").at("/tell"), &endpoint, &host);
     assert_eq!((status, &*text), (202, ""));
     // It takes the place of the landing page.
-    let (status, text, _) = asked(post("").verb("GET").at("/").header("Accept", "text/html"), &endpoint, &lines);
+    let (status, text, _) = asked(post("").verb("GET").at("/").header("Accept", "text/html"), &endpoint, &host);
     assert_eq!((status, &*text), (202, "GET http://localhost/   4"));
-    assert_eq!(asked(post("").verb("GET").at("/tell/"), &endpoint, &lines).0, 404);
+    assert_eq!(asked(post("").verb("GET").at("/tell/"), &endpoint, &host).0, 404);
 }
 
 #[test]
 fn a_page_has_the_limits_of_the_endpoint() {
     let mut limits = Limits::default();
     limits.body = 8;
-    let (endpoint, lines) = (endpoint().limits(limits), Lines::default());
-    assert_eq!(asked(post("12345678").at("/tell"), &endpoint, &lines).0, 202);
-    assert_eq!(asked(post("123456789").at("/tell"), &endpoint, &lines).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Content-Length", "9"), &endpoint, &lines).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Origin", "https://evil.example"), &endpoint, &lines).0, 403);
+    let (endpoint, host) = (endpoint().limits(limits), TestHost::new());
+    assert_eq!(asked(post("12345678").at("/tell"), &endpoint, &host).0, 202);
+    assert_eq!(asked(post("123456789").at("/tell"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/tell").header("Content-Length", "9"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/tell").header("Origin", "https://evil.example"), &endpoint, &host).0, 403);
 }
 
 #[test]
@@ -79,11 +75,11 @@ fn the_error_of_a_page_is_a_status() {
     for (body, status, message) in
         [("invalid", 400, "Not this."), ("missing", 404, "Not here."), ("broken", 500, "It broke.")]
     {
-        let lines = Lines::default();
-        let (answered, text, _) = asked(post(body).at("/tell"), &endpoint(), &lines);
+        let host = TestHost::new();
+        let (answered, text, _) = asked(post(body).at("/tell"), &endpoint(), &host);
         assert_eq!(answered, status);
         assert!(text.contains(message) && !text.contains(SECRET), "{text}");
-        assert_eq!(lines.text().contains(SECRET), body == "broken");
+        assert_eq!(host.log_text().contains(SECRET), body == "broken");
     }
 }
 
@@ -92,8 +88,8 @@ fn the_error_of_a_page_is_a_status() {
 fn a_page_of_a_closed_endpoint_is_closed() {
     let page = |_: PageRequest, _: Context| async { Ok(Response::new("open")) };
     let closed = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page);
-    assert_eq!(asked(post("").verb("GET").at("/p"), &closed, &Lines::default()).0, 503);
+    assert_eq!(asked(post("").verb("GET").at("/p"), &closed, &TestHost::new()).0, 503);
     let local = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page).without_auth();
     let elsewhere = post("").verb("GET").at("https://kb.example.com/p");
-    assert_eq!(asked(elsewhere, &local, &Lines::default()).0, 503);
+    assert_eq!(asked(elsewhere, &local, &TestHost::new()).0, 503);
 }

@@ -1,10 +1,11 @@
 //! Handlers that panic, in a program that unwinds: the answer is lost, and nothing else.
 
+use edge_mcp::testing;
 use edge_mcp::{Context, Endpoint, McpServer, Prompt, Resource, Tool};
 use futures::future::LocalBoxFuture;
 use serde_json::json;
 
-use crate::support::{Answer, Lines, legacy, modern_as, post};
+use crate::support::{Answer, at_second, legacy, modern_as, post};
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -14,7 +15,7 @@ fn breaks(why: &str) -> LocalBoxFuture<'static, String> {
 }
 
 fn endpoint() -> Endpoint {
-    Endpoint::new(|_| {
+    testing::endpoint(|_| {
         let tells = |cx: Context| {
             cx.progress(1.0, None, "begun");
             breaks("a tool that tells")
@@ -27,8 +28,6 @@ fn endpoint() -> Endpoint {
             .prompt(Prompt::new("breaks", || breaks("a prompt")))
             .build()
     })
-    .without_auth()
-    .without_rate_limit()
 }
 
 fn is_internal(answer: &Answer) {
@@ -43,11 +42,11 @@ fn the_caller_is_told_and_the_log() {
         ("resources/read", json!({ "uri": "test://breaks" })),
         ("prompts/get", json!({ "name": "breaks" })),
     ] {
-        let lines = Lines::at(0);
-        let answer = modern_as(&json!("b"), method, params.clone()).ask_logging(&endpoint(), &lines);
+        let host = at_second(0);
+        let answer = modern_as(&json!("b"), method, params.clone()).ask_on(&endpoint(), &host);
         is_internal(&answer);
         assert_eq!(answer.body.as_ref().map(|body| body["id"].clone()), Some(json!("b")), "{method}");
-        assert_eq!((lines.read().len(), lines.read()[0]["error"].clone()), (1, json!(-32603)), "{method}");
+        assert_eq!((host.log().len(), host.log()[0]["error"].clone()), (1, json!(-32603)), "{method}");
         is_internal(&legacy(method, params).ask_at(&endpoint()));
     }
 }

@@ -1,8 +1,9 @@
 //! Prompts: their descriptions, versions and arguments, and getting them.
 
+use edge_mcp::testing::TestHost;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Lines, SECRET, endpoint, legacy, modern};
+use crate::support::{Answer, SECRET, endpoint, legacy, modern};
 
 fn get(params: Value) -> Answer {
     modern("prompts/get", params).ask()
@@ -127,9 +128,9 @@ fn messages_keep_their_content() {
 fn a_failing_prompt_says_what_it_may() {
     let refused = get(json!({ "name": "refuse" }));
     assert_eq!((refused.refusal(), refused.message()), ((200, -32602), "Not that one."));
-    let lines = Lines::default();
-    let broken = modern("prompts/get", json!({ "name": "break" })).ask_logging(&endpoint(), &lines);
+    let host = TestHost::new();
+    let broken = modern("prompts/get", json!({ "name": "break" })).ask_on(&endpoint(), &host);
     assert_eq!(broken.refusal(), (200, -32603));
     assert!(!format!("{broken:?}").contains(SECRET), "{broken:?}");
-    assert!(lines.text().contains(SECRET));
+    assert!(host.log_text().contains(SECRET));
 }

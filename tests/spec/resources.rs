@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     CacheHint, Completion, Endpoint, McpServer, Presented, Principal, Resource, ResourceTemplate, TokenRefusal,
 };
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Lines, SECRET, endpoint, legacy, modern};
+use crate::support::{Answer, SECRET, endpoint, legacy, modern};
 
 fn read(uri: &str) -> Answer {
     modern("resources/read", json!({ "uri": uri })).ask()
@@ -84,11 +85,11 @@ fn read_unless_empty(uri: &str) -> Answer {
 #[test]
 fn a_failing_resource_says_nothing_of_its_inside() {
     for (uri, cause) in [("test://broken", SECRET), ("test://empty", "no contents")] {
-        let lines = Lines::default();
-        let answer = modern("resources/read", json!({ "uri": uri })).ask_logging(&endpoint(), &lines);
+        let host = TestHost::new();
+        let answer = modern("resources/read", json!({ "uri": uri })).ask_on(&endpoint(), &host);
         assert_eq!(answer.refusal(), (200, -32603), "{uri}");
         assert!(!format!("{answer:?}").contains(cause), "{answer:?}");
-        assert!(lines.text().contains(cause), "{}", lines.text());
+        assert!(host.log_text().contains(cause), "{}", host.log_text());
     }
 }
 
@@ -136,7 +137,7 @@ fn guarded() -> Endpoint {
             .resource_template(ResourceTemplate::new("kb://{+any}", read).scopes(["read"]))
             .build()
     };
-    Endpoint::new(server).auth(by_name).without_rate_limit()
+    testing::endpoint(server).auth(by_name)
 }
 
 /// Spellings of the URIs that need `admin`. A template that needs `read` only stands for each of them.

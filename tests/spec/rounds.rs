@@ -6,15 +6,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use edge_mcp::host::Level;
-use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{local, over};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{KEY, all, answer_all, retry, with_capabilities};
-use crate::support::{Answer, Lines, modern};
+use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::support::{Answer, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
 pub struct Number {
@@ -35,8 +36,7 @@ pub struct Yes {
 pub type Done = Rc<RefCell<Vec<String>>>;
 
 pub fn open(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key");
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
+    testing::endpoint(move |_| build())
 }
 
 pub fn yes() -> Value {
@@ -47,17 +47,17 @@ pub fn keys(answer: &Answer) -> Vec<String> {
     answer.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect()
 }
 
-pub fn ask_on(endpoint: &Endpoint, params: &Value, lines: &Lines) -> Answer {
-    with_capabilities(all(), "tools/call", params.clone()).ask_logging(endpoint, lines)
+pub fn ask_on(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Answer {
+    with_capabilities(all(), "tools/call", params.clone()).ask_on(endpoint, host)
 }
 
 /// Calls a tool, says yes to each of its questions, and gives all rounds.
-pub fn rounds(endpoint: &Endpoint, params: &Value, lines: &Lines) -> Vec<Answer> {
-    let mut rounds = vec![ask_on(endpoint, params, lines)];
+pub fn rounds(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Vec<Answer> {
+    let mut rounds = vec![ask_on(endpoint, params, host)];
     while let Some(last) = rounds.last().filter(|last| last.result()["resultType"] == "input_required") {
         assert!(rounds.len() < 9, "it asks for ever: {last:?}");
         let next = retry(params, last, answer_all(last, &yes()));
-        rounds.push(ask_on(endpoint, &next, lines));
+        rounds.push(ask_on(endpoint, &next, host));
     }
     rounds
 }
@@ -140,7 +140,7 @@ fn each_run_of_a_workflow_within_a_call_has_its_own_effects_and_result() {
     let params = json!({ "name": "outer" });
     for is_asked in [false, true] {
         let ask = modern("tools/call", params.clone());
-        let answer = if is_asked { ask_on(&endpoint, &params, &Lines::default()) } else { ask.ask_at(&endpoint) };
+        let answer = if is_asked { ask_on(&endpoint, &params, &TestHost::new()) } else { ask.ask_at(&endpoint) };
         assert_eq!(answer.tool_text(), ("{\"sum\":2} {\"sum\":100} {\"sum\":2}", false));
         assert_eq!(done.take(), ["2", "100", "2"], "whether the client can be asked: {is_asked}");
     }
@@ -158,9 +158,9 @@ fn an_agent_may_run_a_workflow_twice() {
         calls(&[("run_book", json!({ "n": 1 })), ("run_book", json!({ "n": 50 })), ("run_book", json!({ "n": 1 }))]),
         text("All booked."),
     ]);
-    let lines = over(&network);
+    let host = over(&network);
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Book 1, 50 and 1." } });
-    assert_eq!(ask_on(&endpoint, &params, &lines).tool_text(), ("All booked.", false));
+    assert_eq!(ask_on(&endpoint, &params, &host).tool_text(), ("All booked.", false));
     assert_eq!(*done.borrow(), ["2", "100", "2"]);
     let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
     let told: Vec<_> =
@@ -184,7 +184,7 @@ fn steps_of_one_name_are_all_run() {
         });
         McpServer::builder("s", "1").workflow(workflow).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "run_w", "arguments": { "n": 1 } }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "run_w", "arguments": { "n": 1 } }), &TestHost::new());
     assert_eq!(rounds.len(), 2);
     assert_eq!(rounds[1].tool_text(), ("{\"sum\":12}", false));
 }
@@ -200,14 +200,14 @@ fn a_finished_step_is_not_run_again_in_later_rounds() {
             Ok(format!("{first} {second} {}", call(&cx, "run_pay", 1).await?))
         },
     );
-    let lines = Lines::default();
-    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    let host = TestHost::new();
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
     assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
     let asked: Vec<_> = rounds.iter().take(3).map(keys).collect();
     assert_eq!(asked.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1], "each run asks for itself: {asked:?}");
     assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the ordinal of an equal call");
     assert_eq!(*done.borrow(), ["price 1", "pay 1", "price 50", "pay 50", "price 1", "pay 1"]);
-    assert!(!lines.levels().contains(&Level::Warning), "{}", lines.text());
+    assert!(!host.log_levels().contains(&Level::Warning), "{}", host.log_text());
 }
 
 #[test]
@@ -222,13 +222,13 @@ fn runs_at_the_same_time_are_kept_apart() {
             Ok(format!("{first} {second} {third}"))
         },
     );
-    let lines = Lines::default();
-    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    let host = TestHost::new();
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
     assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
     let mut done = done.take();
     done.sort();
     assert_eq!(done, ["pay 1", "pay 1", "pay 50", "price 1", "price 1", "price 50"]);
-    assert!(!lines.levels().contains(&Level::Warning), "{}", lines.text());
+    assert!(!host.log_levels().contains(&Level::Warning), "{}", host.log_text());
 }
 
 #[test]
@@ -243,21 +243,21 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
         },
     );
     let params = json!({ "name": "outer" });
-    let first = ask_on(&endpoint, &params, &Lines::default());
+    let first = ask_on(&endpoint, &params, &TestHost::new());
     stock.set(50_505);
-    let lines = Lines::default();
-    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &lines);
+    let host = TestHost::new();
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &host);
     assert_eq!(second.result()["resultType"], "input_required", "the answer was to another question: {second:?}");
-    let warnings: Vec<_> = lines.read().into_iter().filter(|line| line["event"] == "rounds").collect();
+    let warnings: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "rounds").collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert_eq!(lines.levels().iter().filter(|level| **level == Level::Warning).count(), 1);
+    assert_eq!(host.log_levels().iter().filter(|level| **level == Level::Warning).count(), 1);
     let problem = warnings[0]["problem"].as_str().expect("a text");
     assert!(problem.contains("`price`") && !problem.contains("40404") && !problem.contains("50505"), "{problem}");
-    let lines = Lines::default();
-    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &lines);
+    let host = TestHost::new();
+    let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &host);
     assert_eq!(third.tool_text(), ("{\"sum\":50505}", false));
     assert_eq!(*done.borrow(), ["price 40404", "price 50505", "pay 50505"]);
-    assert!(!lines.text().contains("rounds"), "it is told once: {}", lines.text());
+    assert!(!host.log_text().contains("rounds"), "it is told once: {}", host.log_text());
 }
 
 /// A boxed future of text.
@@ -279,8 +279,8 @@ fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {
         McpServer::builder("s", "1").tool(outer).agent(agent).build()
     });
     let network = model([text("Ada."), text("Still Ada.")]);
-    let lines = over(&network);
-    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &lines);
+    let host = over(&network);
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Ada. Still Ada.", false)));
-    assert_eq!(network.count(), 2);
+    assert_eq!(network.requests().len(), 2);
 }

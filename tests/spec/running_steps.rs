@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::task::Poll;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{ChatAgent, Context, HandlerError, Json, McpServer, Tool, Workflow};
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
 use crate::rounds::{Done, Number, Sum, Yes, ask_on, booking, call, keys, note, open, rounds, with_tool, yes};
-use crate::support::Lines;
 
 /// Is ready when it is polled for the second time.
 fn yield_once() -> impl Future<Output = ()> {
@@ -57,11 +57,11 @@ fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow {
 #[test]
 fn a_step_beside_one_that_asks_is_done_once() {
     // On a hasty machine the deadline has come when the step is done, and its result is kept none the less.
-    for (asks_first, lines) in [(false, Lines::default()), (true, Lines::default()), (false, Lines::hasty())] {
+    for (asks_first, host) in [(false, TestHost::new()), (true, TestHost::new()), (false, TestHost::new())] {
         let done = Done::default();
         let of = done.clone();
         let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, asks_first, true)).build());
-        let rounds = rounds(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
+        let rounds = rounds(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &host);
         assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":2}", false)), "{asks_first}");
         assert_eq!(*done.borrow(), ["charge", "end"], "{asks_first}");
     }
@@ -81,9 +81,9 @@ fn no_step_begins_after_a_question() {
         },
     );
     let params = json!({ "name": "outer" });
-    let first = ask_on(&endpoint, &params, &Lines::default());
+    let first = ask_on(&endpoint, &params, &TestHost::new());
     assert!(done.borrow().is_empty());
-    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &Lines::default());
+    let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &TestHost::new());
     assert_eq!((second.tool_text(), done.take()), (("{\"sum\":2}", false), vec!["2".to_owned()]));
 }
 
@@ -92,10 +92,10 @@ fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, false, false)).build());
-    let lines = Lines::hasty();
-    let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &lines);
+    let host = TestHost::new();
+    let first = ask_on(&endpoint, &json!({ "name": "run_charge", "arguments": { "n": 1 } }), &host);
     assert_eq!(keys(&first), ["confirm"]);
-    assert!(lines.text().contains("`charge` was cancelled"), "{}", lines.text());
+    assert!(host.log_text().contains("`charge` was cancelled"), "{}", host.log_text());
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_step_of_a_nested_call_beside_a_question_is_waited_for() {
         answer?;
         nested
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &TestHost::new());
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":1}", false)));
     assert_eq!(*done.borrow(), ["work"]);
 }
@@ -165,7 +165,7 @@ fn a_step_that_cannot_finish_does_not_hold_up_a_question() {
         });
         McpServer::builder("s", "1").workflow(inner).workflow(outer).build()
     });
-    let rounds = rounds(&endpoint, &json!({ "name": "run_outer", "arguments": { "n": 1 } }), &Lines::default());
+    let rounds = rounds(&endpoint, &json!({ "name": "run_outer", "arguments": { "n": 1 } }), &TestHost::new());
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("{\"sum\":2}", false)));
     assert_eq!(*done.borrow(), ["first", "second"]);
 }
@@ -198,7 +198,7 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
     let network = model([calls(&[("work", json!({}))]), text("Done.")]);
     let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &over(&network));
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
-    assert_eq!((done.take(), network.count()), (vec!["work".to_owned()], 2));
+    assert_eq!((done.take(), network.requests().len()), (vec!["work".to_owned()], 2));
 }
 
 /// The key of a step is the same in each round of its call, and differs from the keys of other work.
@@ -225,7 +225,7 @@ fn an_idempotency_key_belongs_to_a_step_of_a_call() {
         },
     );
     let params = json!({ "name": "outer" });
-    assert_eq!(rounds(&endpoint, &params, &Lines::default()).len(), 2);
+    assert_eq!(rounds(&endpoint, &params, &TestHost::new()).len(), 2);
     let keys = seen.take();
     let [first, outside, second, outside_again] = &*keys else { panic!("{keys:?}") };
     assert_eq!((first, outside), (second, outside_again), "the rounds of a call share their keys");

@@ -2,12 +2,13 @@
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
+use edge_mcp::testing::TestHost;
 use edge_mcp::{Endpoint, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::support::{Lines, modern};
+use crate::support::modern;
 
 fn contact() -> Value {
     json!({
@@ -410,9 +411,9 @@ fn wrong_output_is_not_sent() {
             let tool = Tool::with_schema("t", "d", &json!({ "type": "object" }), Some(&output), handler);
             McpServer::builder("s", "1").tool(tool).build()
         });
-        let lines = Lines::default();
+        let host = TestHost::new();
         let endpoint = endpoint.without_auth().without_rate_limit();
-        let answer = modern("tools/call", json!({ "name": "t" })).ask_logging(&endpoint, &lines);
+        let answer = modern("tools/call", json!({ "name": "t" })).ask_on(&endpoint, &host);
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, says.is_some(), "{result}: {text}");
         match says {
@@ -422,8 +423,8 @@ fn wrong_output_is_not_sent() {
                     answer.result().get("structuredContent").is_none() && text.contains("fault of the server"),
                     "{text}"
                 );
-                assert!(lines.text().contains(says), "{}", lines.text());
-                assert!(!format!("{text}{}", lines.text()).contains("s3cret"));
+                assert!(host.log_text().contains(says), "{}", host.log_text());
+                assert!(!format!("{text}{}", host.log_text()).contains("s3cret"));
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Context, Endpoint, HandlerError, McpServer, MissingState, RequestInfo, StateKeys, StaticTokens, Tool,
 };
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::input_required::{KEY, all, with_capabilities};
-use crate::support::{Ask, Lines, legacy, modern, post};
+use crate::support::{Ask, legacy, modern, on, post};
 
 struct App {
     greeting: &'static str,
@@ -65,20 +66,20 @@ fn the_server_function_has_the_state() {
     let batch = legacy("ping", json!({})).with_body(json!([ping(1), ping(2)]).to_string());
     assert_eq!(batch.replace("MCP-Protocol-Version", "2025-03-26").ask_at(&endpoint).status, 200);
     let page = post("").verb("GET").at("/").header("Accept", "text/html");
-    let (pool, lines) = (LocalPool::new(), Lines::default());
-    let page = page.raw(&endpoint, &lines.host(&pool)).now_or_never().expect("it waits for nothing");
+    let (pool, host) = (LocalPool::new(), TestHost::new());
+    let page = page.raw(&endpoint, &on(&pool, &host)).now_or_never().expect("it waits for nothing");
     assert_eq!(page.status(), 200);
 }
 
 /// The caller learns nothing about types. The log names the type that is missing, those that are there, and what to do.
 #[test]
 fn a_missing_state_is_named_in_the_log() {
-    let lines = Lines::default();
+    let host = TestHost::new();
     let endpoint = open(Endpoint::new(server).state(Features { export: true }));
-    let answer = call("greet").ask_logging(&endpoint, &lines);
+    let answer = call("greet").ask_on(&endpoint, &host);
     let (text, is_error) = answer.tool_text();
     assert!(is_error && !text.contains("App"), "{text}");
-    let log = lines.text();
+    let log = host.log_text();
     for part in ["state::App` is missing", "Endpoint::state", "state::Features`"] {
         assert!(log.contains(part), "{part}: {log}");
     }
@@ -86,22 +87,22 @@ fn a_missing_state_is_named_in_the_log() {
         request.state::<App>()?;
         McpServer::builder("s", "1").build()
     }));
-    let lines = Lines::default();
-    let answer = legacy("ping", json!({})).ask_logging(&failing, &lines);
+    let host = TestHost::new();
+    let answer = legacy("ping", json!({})).ask_on(&failing, &host);
     assert_eq!((answer.status, answer.message().contains("App")), (503, false));
-    assert!(lines.text().contains("state::App` is missing"), "{}", lines.text());
-    assert!(lines.text().contains("the endpoint has no state"), "{}", lines.text());
+    assert!(host.log_text().contains("state::App` is missing"), "{}", host.log_text());
+    assert!(host.log_text().contains("the endpoint has no state"), "{}", host.log_text());
     let missing = RequestInfo::new(Rc::new(http::Request::new(()).into_parts().0), None).state::<App>().err();
     let _: MissingState = missing.expect("there is no state");
 }
 
 #[test]
 fn a_state_that_is_added_twice_closes_the_endpoint() {
-    let lines = Lines::default();
+    let host = TestHost::new();
     let twice = Endpoint::new(server).state(App { greeting: "Hello" }).state(App { greeting: "Bye" });
-    let answer = call("greet").ask_logging(&open(twice), &lines);
+    let answer = call("greet").ask_on(&open(twice), &host);
     assert_eq!((answer.status, answer.message().contains("App")), (503, false));
-    assert!(lines.text().contains("state::App` is added twice"), "{}", lines.text());
+    assert!(host.log_text().contains("state::App` is added twice"), "{}", host.log_text());
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -180,8 +181,7 @@ fn callers_of_a_shared_server_are_kept_apart() {
     for (token, state) in states.clone() {
         let answered = json!({ "action": "accept", "content": { "name": format!("{token}!") } });
         let params = json!({ "name": "tell", "requestState": state, "inputResponses": { "name": answered } });
-        let (endpoint, answers, lines) = (endpoint.clone(), answers.clone(), Lines::default());
-        let host = lines.host(&pool);
+        let (endpoint, answers, host) = (endpoint.clone(), answers.clone(), TestHost::new());
         let ask = told(token, params);
         let answer = async move {
             let answer = ask.send(&endpoint, &host).await;
@@ -202,9 +202,9 @@ fn callers_of_a_shared_server_are_kept_apart() {
 /// A failure in `each` is a 503 whose cause is in the log.
 #[test]
 fn a_request_that_cannot_be_prepared_is_a_503() {
-    let lines = Lines::default();
+    let host = TestHost::new();
     let endpoint = Endpoint::new(server).each(|_| Err(BuildError::new("tenant", "acme", "is not known")));
-    let answer = call("greet").ask_logging(&open(endpoint), &lines);
+    let answer = call("greet").ask_on(&open(endpoint), &host);
     assert_eq!((answer.status, answer.message().contains("acme")), (503, false));
-    assert!(lines.text().contains("the tenant \\\"acme\\\" is not known"), "{}", lines.text());
+    assert!(host.log_text().contains("the tenant \\\"acme\\\" is not known"), "{}", host.log_text());
 }

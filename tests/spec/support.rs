@@ -1,20 +1,19 @@
 //! An endpoint to ask, ways to ask it, and what must hold of every answer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::rc::Rc;
-use std::time::Duration;
 
-use edge_mcp::host::{self, BodyError, FetchError, FetchLimits, Fetched, Host, Level};
-use edge_mcp::testing::TestHost;
+use edge_mcp::host::{self, BodyError, Host};
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
     Annotations, Body, BuildError, Completion, Content, Context, Endpoint, HandlerError, Icon, Json, McpServer, Prompt,
     PromptArgument, PromptMessage, PromptResult, RequestInfo, Resource, ResourceContents, ResourceDescription,
     ResourceTemplate, Role, Theme, Tool,
 };
-use futures::StreamExt;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
 use schemars::JsonSchema;
@@ -27,75 +26,15 @@ pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-1
 /// Seconds since 1970 at which every test runs.
 pub const NOW: u64 = 1_800_000_000;
 
-/// Time in which each wait is over at once, and how long each wait was.
-#[derive(Default)]
-pub struct Hours {
-    waits: RefCell<Vec<Duration>>,
+/// A host whose clock stands at this second.
+pub fn at_second(second: u64) -> TestHost {
+    TestHost::new().clock(second * 1000)
 }
 
-impl Hours {
-    /// In milliseconds.
-    pub fn waits(&self) -> Vec<u128> {
-        self.waits.borrow().iter().map(Duration::as_millis).collect()
-    }
-
-    fn now_ms(&self) -> u64 {
-        let passed: Duration = self.waits.borrow().iter().sum();
-        NOW * 1000 + u64::try_from(passed.as_millis()).expect("not that long")
-    }
-}
-
-/// A host, and the lines of its log.
-#[derive(Clone, Default)]
-pub struct Lines {
-    pub machine: TestHost,
-}
-
-impl Lines {
-    /// On a host whose clock stands at this second.
-    pub fn at(second: u64) -> Self {
-        Self { machine: TestHost::new().clock(move || second * 1000) }
-    }
-
-    /// On a host where each wait is over at once.
-    pub fn hasty() -> Self {
-        Self { machine: TestHost::new().timer(|_| std::future::ready(())) }
-    }
-
-    /// On a host with this time, and the network that `fetch` is.
-    pub fn over<F>(hours: &Rc<Hours>, fetch: impl Fn(http::Request<String>, FetchLimits) -> F + 'static) -> Self
-    where
-        F: Future<Output = Result<Fetched, FetchError>> + 'static,
-    {
-        let (clock, timer) = (hours.clone(), hours.clone());
-        let wait = move |time| {
-            timer.waits.borrow_mut().push(time);
-            std::future::ready(())
-        };
-        Self { machine: TestHost::new().clock(move || clock.now_ms()).timer(wait).fetch(fetch) }
-    }
-
-    /// All lines, each a JSON object.
-    pub fn read(&self) -> Vec<Value> {
-        let lines = self.machine.log_lines();
-        lines.iter().map(|(_, line)| serde_json::from_str(line).expect("a log line is JSON")).collect()
-    }
-
-    /// All lines, as they were written.
-    pub fn text(&self) -> String {
-        self.machine.log_lines().into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The level of each line.
-    pub fn levels(&self) -> Vec<Level> {
-        self.machine.log_lines().into_iter().map(|(level, _)| level).collect()
-    }
-
-    /// The host, whose tasks run when `pool` does.
-    pub fn host(&self, pool: &LocalPool) -> Rc<dyn Host> {
-        let tasks = pool.spawner();
-        Rc::new(self.machine.clone().spawn(move |task| tasks.spawn_local(task).expect("the pool is there")))
-    }
+/// The host, whose tasks run when `pool` does.
+pub fn on(pool: &LocalPool, host: &TestHost) -> Rc<dyn Host> {
+    let tasks = pool.spawner();
+    Rc::new(host.clone().spawner(move |task| tasks.spawn_local(task).expect("the pool is there")))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -256,7 +195,7 @@ pub fn complete(prompt: &str, argument: &str, value: &str) -> Value {
 
 /// The endpoint of [`server`], open to all.
 pub fn endpoint() -> Endpoint {
-    Endpoint::new(server).without_auth().without_rate_limit()
+    testing::endpoint(server)
 }
 
 /// A request that is being put together.
@@ -308,13 +247,14 @@ impl host::Request for Received {
     }
 }
 
-fn at(path: &str) -> String {
+fn url_of(path: &str) -> String {
     if path.starts_with('/') { format!("http://localhost{path}") } else { path.to_owned() }
 }
 
 /// A POST of these bytes, as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
-    let ask = Ask { method: "POST", url: at("/mcp"), headers: Vec::new(), body: body.into(), seen: Seen::default() };
+    let ask =
+        Ask { method: "POST", url: url_of("/mcp"), headers: Vec::new(), body: body.into(), seen: Seen::default() };
     ask.header("Content-Type", "application/json")
 }
 
@@ -379,7 +319,7 @@ impl Ask {
 
     /// At this path on localhost, or at this URL.
     pub fn at(mut self, path: &str) -> Self {
-        self.url = at(path);
+        self.url = url_of(path);
         self
     }
 
@@ -405,47 +345,42 @@ impl Ask {
     }
 
     pub fn ask_at(self, endpoint: &Endpoint) -> Answer {
-        self.ask_logging(endpoint, &Lines::default())
+        self.ask_on(endpoint, &TestHost::new())
     }
 
-    pub fn ask_logging(self, endpoint: &Endpoint, lines: &Lines) -> Answer {
-        let mut pool = LocalPool::new();
-        let host = lines.host(&pool);
-        pool.run_until(self.send(endpoint, &host))
+    pub fn ask_on(self, endpoint: &Endpoint, host: &TestHost) -> Answer {
+        testing::run(self.send(endpoint, host))
+    }
+
+    /// Gets a document, which is no message.
+    pub fn document(self, endpoint: &Endpoint) -> Answer {
+        self.document_on(endpoint, &TestHost::new())
+    }
+
+    pub fn document_on(self, endpoint: &Endpoint, host: &TestHost) -> Answer {
+        testing::run(Client::new(endpoint).host(host).send(self.received())).into()
     }
 
     /// Asks, and gives the answer as it is.
     pub async fn raw(self, endpoint: &Endpoint, host: &Rc<dyn Host>) -> http::Response<Body> {
+        endpoint.handle(self.received(), host).await
+    }
+
+    /// Asks, and checks what must hold of every answer, whatever was asked.
+    pub async fn send(self, endpoint: &Endpoint, host: &TestHost) -> Answer {
+        let asked = serde_json::from_slice::<Value>(&self.body).ok();
+        let answer = Answer::from(Client::new(endpoint).host(host).send(self.received()).await);
+        answer.hold_invariants(asked.as_ref());
+        answer
+    }
+
+    fn received(self) -> Received {
         let mut request = http::Request::builder().method(self.method).uri(&self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value.as_slice());
         }
         let request = request.body(Cell::new(self.body)).expect("a request that http can hold");
-        endpoint.handle(Received { request, seen: self.seen }, host).await
-    }
-
-    /// Asks, and checks what must hold of every answer, whatever was asked.
-    pub async fn send(self, endpoint: &Endpoint, host: &Rc<dyn Host>) -> Answer {
-        let asked = serde_json::from_slice::<Value>(&self.body).ok();
-        let response = self.raw(endpoint, host).await;
-        let (head, body) = response.into_parts();
-        let body = match body {
-            Body::Bytes(bytes) => bytes,
-            Body::Stream(events) => events.concat().await,
-        };
-        let headers = head.headers.iter();
-        let headers =
-            headers.map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").to_owned())).collect();
-        let answer = Answer { status: head.status.as_u16(), headers, body: None, notifications: Vec::new() };
-        let answer = if answer.header("content-type") == Some("text/event-stream") {
-            let mut messages = events(&body);
-            Answer { body: messages.pop(), notifications: messages, ..answer }
-        } else {
-            let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).expect("a body is JSON"));
-            Answer { body, ..answer }
-        };
-        answer.hold_invariants(asked.as_ref());
-        answer
+        Received { request, seen: self.seen }
     }
 }
 
@@ -453,24 +388,32 @@ impl Ask {
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
-    headers: Vec<(String, String)>,
     pub body: Option<Value>,
     /// What came before it on a stream.
     pub notifications: Vec<Value>,
+    answer: testing::Answer,
 }
 
-/// The messages of a stream of events.
-pub fn events(stream: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(stream).expect("UTF-8");
-    let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
-    let message = |event: &str| event.strip_prefix("event: message\ndata: ").map(serde_json::from_str);
-    events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
+impl From<testing::Answer> for Answer {
+    fn from(answer: testing::Answer) -> Self {
+        let body = (!answer.json().is_null()).then(|| answer.json().clone());
+        Self { status: answer.status(), body, notifications: answer.notifications().to_vec(), answer }
+    }
+}
+
+impl Deref for Answer {
+    type Target = testing::Answer;
+
+    fn deref(&self) -> &testing::Answer {
+        &self.answer
+    }
 }
 
 impl Answer {
     /// Rules 1, 2, 4, 41 and 5xx: a JSON-RPC message or nothing, the id that was sent, a result or an error, no session.
     fn hold_invariants(&self, asked: Option<&Value>) {
         assert!(self.header("mcp-session-id").is_none(), "no session is ever offered");
+        assert_ne!(self.status, 0, "{}", self.answer.text());
         let Some(body) = &self.body else {
             assert!(matches!(self.status, 202 | 204), "{} needs a body", self.status);
             return;
@@ -495,10 +438,6 @@ impl Answer {
         if let (Some(id), Some(answered)) = (asked_id, body.get("id")) {
             assert_eq!(id, answered, "the id comes back as it was sent");
         }
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// The result of a request that was served.

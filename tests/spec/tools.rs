@@ -1,8 +1,9 @@
 //! Tools: their descriptions, and calling them.
 
+use edge_mcp::testing::TestHost;
 use serde_json::json;
 
-use crate::support::{Lines, SECRET, endpoint, legacy, modern};
+use crate::support::{SECRET, endpoint, legacy, modern};
 
 /// Rules 53 and 57: what a client is told of each tool.
 #[test]
@@ -111,7 +112,7 @@ fn a_malformed_call_is_an_error() {
 /// Rule 59: arguments that do not fit are a result that says what to mend, and the tool is not called.
 #[test]
 fn arguments_that_do_not_fit_are_told_apart() {
-    for (tool, arguments, lines) in [
+    for (tool, arguments, host) in [
         ("say", json!({}), vec!["`text` is required"]),
         ("say", json!({ "text": 5 }), vec!["`text` must be a string (got 5)"]),
         ("say", json!({ "text": "" }), vec!["`text` must have at least 1 character (got 0)"]),
@@ -126,7 +127,7 @@ fn arguments_that_do_not_fit_are_told_apart() {
             let answer = ask("tools/call", json!({ "name": tool, "arguments": arguments })).ask();
             let (text, is_error) = answer.tool_text();
             assert!(is_error, "{arguments}");
-            assert!(lines.iter().all(|line| text.contains(line)), "{text} for {arguments}");
+            assert!(host.iter().all(|line| text.contains(line)), "{text} for {arguments}");
         }
     }
     let longest = json!({ "name": "say", "arguments": { "text": "é".repeat(20) } });
@@ -137,12 +138,12 @@ fn arguments_that_do_not_fit_are_told_apart() {
 #[test]
 fn a_failing_tool_says_what_it_may() {
     for (tool, says) in [("refuse", "Not on Sundays."), ("break", "The server failed to answer this request.")] {
-        let lines = Lines::default();
-        let answer = modern("tools/call", json!({ "name": tool })).ask_logging(&endpoint(), &lines);
+        let host = TestHost::new();
+        let answer = modern("tools/call", json!({ "name": tool })).ask_on(&endpoint(), &host);
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(says), "{text}");
         assert!(!format!("{answer:?}").contains(SECRET), "{answer:?}");
-        let fault = &lines.read()[0];
+        let fault = &host.log()[0];
         assert_eq!((&fault["event"], &fault["subject"]), (&json!("failure"), &json!(tool)));
         assert!(fault["cause"].as_str().is_some_and(|cause| cause.contains(SECRET)));
     }

@@ -1,12 +1,13 @@
 //! Workflows as tools.
 
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, StateKeys, Tool, Workflow};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::rounds::{Done, note};
-use crate::support::{Answer, Ask, Internal, Lines, SECRET, legacy, modern};
+use crate::support::{Answer, Ask, Internal, SECRET, legacy, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
 struct Number {
@@ -26,8 +27,7 @@ struct More {
 }
 
 fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
-    let keys = StateKeys::from_text("MCP_STATE_KEY", Some("a-key-of-thirty-two-bytes-or-more")).expect("a key");
-    Endpoint::new(move |_| build()).without_auth().without_rate_limit().state_keys(keys)
+    testing::endpoint(move |_| build())
 }
 
 async fn grow(Number { n }: Number, cx: Context) -> Result<Json<Sum>, HandlerError> {
@@ -85,14 +85,14 @@ fn a_failing_step_ends_the_run() {
         (8, None, "The server failed to answer this request."),
         (101, None, "must be at most 100"),
     ] {
-        let lines = Lines::default();
-        let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_logging(&one(), &lines);
+        let host = TestHost::new();
+        let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_on(&one(), &host);
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, sum.is_none(), "{text}");
         assert!(text.contains(says) && !text.contains(SECRET) && !text.contains("superstition"), "{text}");
         assert_eq!(answer.result().get("structuredContent"), sum.map(|sum| json!({ "sum": sum })).as_ref());
         assert!(answer.result()["_meta"].get("edge-mcp/run").is_none(), "the caller did not ask for the run");
-        assert_eq!(lines.text().contains("superstition"), n == 7);
+        assert_eq!(host.log_text().contains("superstition"), n == 7);
     }
 }
 

@@ -2,32 +2,31 @@
 
 use std::rc::Rc;
 
+use edge_mcp::Endpoint;
+use edge_mcp::testing::{self, Answer, Client, TestHost, variables};
 use serde_json::{Value, json};
 
 use super::fake_model::{asked, call_message, calls, choice, model, status, text};
-use super::golden::{ask, ask_over, still};
-use super::network::Network;
 use super::{KnowledgeBase, endpoint};
 use crate::librarian::Librarian;
 
-fn configured(variables: &'static [(&'static str, &'static str)]) -> Result<Option<Librarian>, String> {
-    let environment = move |name: &str| {
-        let value = variables.iter().find(|(known, _)| *known == name);
-        value.map(|(_, value)| (*value).to_owned())
-    };
-    Librarian::from_environment(&environment).map_err(|error| error.to_string())
+fn configured(pairs: &[(&str, &str)]) -> Result<Option<Librarian>, String> {
+    Librarian::from_environment(&variables(pairs)).map_err(|error| error.to_string())
 }
 
 const LOCAL: &[(&str, &str)] =
     &[("LIBRARIAN_MODEL_URL", "http://localhost:11434/v1"), ("LIBRARIAN_MODEL", "small"), ("LIBRARIAN_API_KEY", "k3y")];
 
+fn asked_of(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
+    let client = Client::new(endpoint).host(network);
+    testing::run(client.call("ask_librarian", json!({ "message": question })))
+}
+
 /// Asks the librarian of a knowledge base of two documents. Returns the text and `isError`.
-fn answered(question: &str, network: &Rc<Network>) -> (String, bool) {
+fn answered(question: &str, network: &TestHost) -> (String, bool) {
     let endpoint = endpoint(&KnowledgeBase::new().store, configured(LOCAL).expect("a configuration"));
-    let params = json!({ "name": "ask_librarian", "arguments": { "message": question } });
-    let answer = ask_over(&still().fetch(network.fetch()), &endpoint, &[], "tools/call", &params);
-    let result = &answer["result"];
-    (result["content"][0]["text"].as_str().expect("a text").to_owned(), result["isError"] == true)
+    let answer = asked_of(&endpoint, question, network);
+    (answer.text().to_owned(), answer.is_error())
 }
 
 /// The first search runs before the model is asked, and the model is offered no tool that saves.
@@ -96,8 +95,7 @@ fn instructions_in_a_document_cannot_save() {
     let endpoint = endpoint(&base.store, configured(LOCAL).expect("a configuration"));
     let obeys = call_message(&[("save-document", json!({ "slug": "testing", "title": "T", "text": "Gone." }))]);
     let network = model([choice(obeys, "tool_calls"), text("See kb://documents/order.")]);
-    let params = json!({ "name": "ask_librarian", "arguments": { "message": "order" } });
-    ask_over(&still().fetch(network.fetch()), &endpoint, &[], "tools/call", &params);
+    asked_of(&endpoint, "order", &network);
     let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
     assert_eq!(messages.last().expect("one")["content"], "There is no tool `save-document`.");
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");
@@ -112,8 +110,8 @@ fn a_failure_of_the_model_is_an_error() {
 #[test]
 fn ask_librarian_is_served_only_with_a_model() {
     let listed = |librarian: Option<Librarian>| {
-        let tools = ask(&endpoint(&Rc::default(), librarian), "tools/list", &json!({}))["result"]["tools"].take();
-        let tools = tools.as_array().expect("tools").clone();
+        let list = testing::run(Client::new(&endpoint(&Rc::default(), librarian)).list("tools"));
+        let tools = list.result()["tools"].as_array().expect("tools").clone();
         tools.into_iter().find(|tool: &Value| tool["name"] == "ask_librarian")
     };
     assert!(listed(None).is_none());

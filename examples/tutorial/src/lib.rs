@@ -1,0 +1,38 @@
+//! The server of docs/tutorial.md: a person's expenses, in D1, converted by rates that are cached in KV.
+
+mod rates;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use std::rc::Rc;
+
+use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+
+use crate::store::{CloudStore, Store};
+
+struct App {
+    store: Rc<dyn Store>,
+    rates_url: String,
+    rates_key: String,
+}
+
+fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    McpServer::builder("expenses", env!("CARGO_PKG_VERSION"))
+        .tool(tools::add_expense())
+        .tool(tools::list_expenses())
+        .tool(tools::clear_expenses())
+        .build()
+}
+
+fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+    let app = App {
+        store: Rc::new(CloudStore { db: env.d1("DB")?, kv: env.kv("RATES")? }),
+        rates_url: env.var("RATES_URL")?.to_string(),
+        rates_key: env.secret("RATES_KEY")?.to_string(),
+    };
+    Ok(Endpoint::new(server).state(app).configured(env))
+}
+
+edge_mcp::worker::entry!(endpoint);

@@ -1,0 +1,113 @@
+//! Native tests: the whole endpoint, with expenses and rates in memory, and a network with prepared responses.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{Endpoint, StaticTokens};
+use serde_json::json;
+use worker::Result;
+
+use crate::store::{Expense, Store};
+use crate::{App, server};
+
+#[derive(Default)]
+struct InMemory {
+    expenses: RefCell<Vec<Expense>>,
+    rates: RefCell<BTreeMap<String, f64>>,
+}
+
+#[async_trait(?Send)]
+impl Store for InMemory {
+    async fn add(&self, _: &str, expense: &Expense) -> Result<()> {
+        self.expenses.borrow_mut().push(expense.clone());
+        Ok(())
+    }
+
+    async fn of(&self, _: &str) -> Result<Vec<Expense>> {
+        Ok(self.expenses.borrow().clone())
+    }
+
+    async fn clear(&self, _: &str) -> Result<()> {
+        self.expenses.borrow_mut().clear();
+        Ok(())
+    }
+
+    async fn rate(&self, currency: &str) -> Result<Option<f64>> {
+        Ok(self.rates.borrow().get(currency).copied())
+    }
+
+    async fn keep_rate(&self, currency: &str, rate: f64) -> Result<()> {
+        self.rates.borrow_mut().insert(currency.to_owned(), rate);
+        Ok(())
+    }
+}
+
+fn endpoint() -> Endpoint {
+    let tokens = json!([
+        { "token": "of-ada", "subject": "ada", "scopes": ["expenses:write"] },
+        { "token": "of-bob", "subject": "bob", "scopes": [] },
+    ]);
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens.to_string())).expect("a list");
+    let app = App {
+        store: Rc::new(InMemory::default()),
+        rates_url: "https://rates.example".to_owned(),
+        rates_key: "key".to_owned(),
+    };
+    testing::endpoint(server).state(app).auth(tokens)
+}
+
+#[test]
+fn a_rate_is_fetched_once() {
+    testing::run(async {
+        let endpoint = endpoint();
+        let host = TestHost::new().respond("GET", "https://rates.example/USD", 200, r#"{"euros": 0.8}"#);
+        let ada = Client::new(&endpoint).token("of-ada").host(&host);
+        for _ in 0..2 {
+            let added = ada.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "USD" })).await;
+            assert_eq!(added.structured(), &json!({ "text": "Taxi", "euros": 16.0 }));
+        }
+        assert_eq!(host.requests().len(), 1);
+        assert_eq!(host.requests()[0].headers()["Authorization"], "Bearer key");
+    });
+}
+
+#[test]
+fn an_outage_is_explained() {
+    testing::run(async {
+        let endpoint = endpoint();
+        let host = TestHost::new().respond("GET", "https://rates.example/USD", 500, "");
+        let ada = Client::new(&endpoint).token("of-ada").host(&host);
+        let failed = ada.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "USD" })).await;
+        assert!(failed.is_error());
+        assert_eq!(failed.text(), "The exchange rates are not available. Try again in a minute.");
+    });
+}
+
+#[test]
+fn only_callers_with_the_scope_add_expenses() {
+    testing::run(async {
+        let endpoint = endpoint();
+        let bob = Client::new(&endpoint).token("of-bob");
+        assert_eq!(bob.list("tools").await.names(), ["list-expenses"]);
+        let refused = bob.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "EUR" })).await;
+        assert_eq!(refused.status(), 403);
+    });
+}
+
+#[test]
+fn expenses_are_deleted_after_confirmation() {
+    testing::run(async {
+        let endpoint = endpoint();
+        let ada = Client::new(&endpoint).token("of-ada");
+        ada.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "EUR" })).await;
+        let declined = ada.clone().decline("clear").call("clear-expenses", json!({})).await;
+        assert_eq!(declined.text(), "Nothing was deleted.");
+        let cleared = ada.clone().answer("clear", json!({})).call("clear-expenses", json!({})).await;
+        assert_eq!(cleared.text(), "All expenses are deleted.");
+        assert_eq!(cleared.questions()["clear"]["params"]["message"], "Delete all 1 expenses?");
+        assert_eq!(ada.call("list-expenses", json!({})).await.structured(), &json!({ "expenses": [] }));
+    });
+}

@@ -1,0 +1,287 @@
+//! A client that calls an endpoint in the same process.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::answer::Answer;
+use super::host::TestHost;
+use crate::host::{self, Host};
+use crate::http::Endpoint;
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
+
+/// The most rounds of a call, and the most pages of a list.
+const MOST_ROUNDS: usize = 16;
+
+/// A client of an endpoint: it sends requests, answers the questions of handlers, and returns the final answer.
+///
+/// It speaks the newest revision, declares elicitation, sampling and roots, and sends no token.
+///
+/// ```
+/// use edge_mcp::testing::{self, Client};
+/// use edge_mcp::{BuildError, Context, HandlerError, McpServer, RequestInfo, Tool};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Address {
+///     city: String,
+/// }
+///
+/// async fn ship(cx: Context) -> Result<String, HandlerError> {
+///     let address = cx.elicit::<Address>("address", "Where to?").await?.accepted();
+///     Ok(address.map_or("Not shipped.".to_owned(), |Address { city }| format!("Shipped to {city}.")))
+/// }
+///
+/// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+///     McpServer::builder("shop", "1.0.0").tool(Tool::new("ship", "Ships the order.", ship)).build()
+/// }
+///
+/// testing::run(async {
+///     let endpoint = testing::endpoint(server);
+///     let answer = Client::new(&endpoint).answer("address", json!({ "city": "Bern" })).call("ship", json!({})).await;
+///     assert_eq!(answer.text(), "Shipped to Bern.");
+///     assert_eq!(answer.questions()["address"]["params"]["message"], "Where to?");
+///     let declined = Client::new(&endpoint).decline("address").call("ship", json!({})).await;
+///     assert_eq!(declined.text(), "Not shipped.");
+/// });
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Client<'e> {
+    endpoint: &'e Endpoint,
+    host: TestHost,
+    revision: Revision,
+    headers: Vec<(String, String)>,
+    capabilities: Value,
+    meta: Map<String, Value>,
+    answers: Vec<(String, Reply)>,
+}
+
+/// The answer to a question.
+#[derive(Clone)]
+enum Reply {
+    /// What the person, the model or the client says.
+    Content(Value),
+    /// The whole answer.
+    Raw(Value),
+}
+
+impl<'e> Client<'e> {
+    /// Creates a client of `endpoint` on a [host](TestHost) of its own.
+    pub fn new(endpoint: &'e Endpoint) -> Self {
+        Self {
+            endpoint,
+            host: TestHost::new(),
+            revision: Revision::V2026_07_28,
+            headers: Vec::new(),
+            capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
+            meta: Map::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Sets the host of the endpoint, for its clock, its network and its log.
+    pub fn host(mut self, host: &TestHost) -> Self {
+        self.host = host.clone();
+        self
+    }
+
+    /// Sends a bearer token.
+    pub fn token(self, token: &str) -> Self {
+        self.header("Authorization", format!("Bearer {token}"))
+    }
+
+    /// Sends a header.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Speaks this revision. A client of an older revision cannot be asked.
+    pub fn revision(mut self, revision: Revision) -> Self {
+        self.revision = revision;
+        self
+    }
+
+    /// Declares these capabilities, as an object. A client without any is `json!({})`.
+    pub fn capabilities(mut self, capabilities: Value) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// Sends a member of `_meta`. `progressToken` asks for progress notifications, and `io.modelcontextprotocol/logLevel` for log messages.
+    pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.meta.insert(name.into(), value);
+        self
+    }
+
+    /// Answers the question `key`: with the fields of a form, the text that a model generates, or an array of roots. For a question
+    /// without fields, `content` is `json!({})`.
+    ///
+    /// `key` is the key that the handler gave, also if another tool calls the handler. The key of an
+    /// [approval](crate::Tool::requires_approval) is `edge-mcp/approval`.
+    pub fn answer(self, key: impl Into<String>, content: Value) -> Self {
+        self.reply_by(key.into(), Reply::Content(content))
+    }
+
+    /// Declines the question `key`.
+    pub fn decline(self, key: impl Into<String>) -> Self {
+        self.reply(key, json!({ "action": "decline" }))
+    }
+
+    /// Dismisses the question `key` without an answer.
+    pub fn cancel(self, key: impl Into<String>) -> Self {
+        self.reply(key, json!({ "action": "cancel" }))
+    }
+
+    /// Sends `answer` as it is, for a client that makes mistakes.
+    pub fn reply(self, key: impl Into<String>, answer: Value) -> Self {
+        self.reply_by(key.into(), Reply::Raw(answer))
+    }
+
+    fn reply_by(mut self, key: String, reply: Reply) -> Self {
+        self.answers.retain(|(known, _)| *known != key);
+        self.answers.push((key, reply));
+        self
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Answer {
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    /// Reads a resource.
+    pub async fn read(&self, uri: &str) -> Answer {
+        self.request("resources/read", json!({ "uri": uri })).await
+    }
+
+    /// Gets the messages of a prompt.
+    pub async fn prompt(&self, prompt: &str, arguments: Value) -> Answer {
+        self.request("prompts/get", json!({ "name": prompt, "arguments": arguments })).await
+    }
+
+    /// Lists the `tools`, `resources`, `resources/templates` or `prompts` of all pages. [`Answer::names`] has their names.
+    pub async fn list(&self, kind: &str) -> Answer {
+        let method = format!("{kind}/list");
+        let mut params = json!({});
+        let mut items = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let mut answer = self.request(&method, params).await;
+            let Some(page) = answer.list_mut() else { return answer };
+            // The list so far, in the last answer.
+            items.append(page);
+            std::mem::swap(page, &mut items);
+            let Some(cursor) = answer.result().get("nextCursor") else { return answer };
+            params = json!({ "cursor": cursor });
+            items = answer.list_mut().map(std::mem::take).unwrap_or_default();
+        }
+        Answer::failed(format!("{method} has more than {MOST_ROUNDS} pages."))
+    }
+
+    /// Sends a request. While its handler asks, the questions are answered and the request is sent again.
+    ///
+    /// A question without an answer ends the call: [`Answer::text`] names the question.
+    pub async fn request(&self, method: &str, params: Value) -> Answer {
+        let (mut params, mut questions) = (params, Map::new());
+        for _ in 0..MOST_ROUNDS {
+            let answer = self.round(method, params.clone()).await;
+            if !answer.is_question() {
+                return answer.with_questions(questions);
+            }
+            let asked = answer.result().get("inputRequests").and_then(Value::as_object).cloned().unwrap_or_default();
+            questions.extend(asked.clone());
+            let replies = asked.iter().map(|(key, question)| Ok((key.clone(), self.reply_to(key, question)?)));
+            let replies: Map<_, _> = match replies.collect::<Result<_, String>>() {
+                Ok(replies) => replies,
+                Err(problem) => return answer.unanswered(problem).with_questions(questions),
+            };
+            let Some(members) = params.as_object_mut() else { return answer.with_questions(questions) };
+            members.insert("inputResponses".into(), replies.into());
+            members.extend(answer.result().get("requestState").map(|state| ("requestState".into(), state.clone())));
+        }
+        let keys: Vec<_> = questions.keys().map(String::as_str).collect();
+        let problem = format!("The call still asks after {MOST_ROUNDS} rounds: {}", keys.join(", "));
+        Answer::failed(problem).with_questions(questions)
+    }
+
+    /// Sends an HTTP request as it is: without the headers of this client, and to any path.
+    ///
+    /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` is such a request.
+    pub async fn send(&self, request: impl host::Request + 'static) -> Answer {
+        let machine: Rc<dyn Host> = Rc::new(self.host.clone());
+        let answer = async { Answer::read(self.endpoint.handle(request, &machine).await).await };
+        self.host.run(answer).await.unwrap_or_else(|stalled| Answer::failed(stalled.to_string()))
+    }
+
+    /// Sends one request, whose answer may be a question.
+    async fn round(&self, method: &str, params: Value) -> Answer {
+        let (message, headers) = self.message(method, params);
+        let headers = headers.iter().chain(&self.headers);
+        let request = http::Request::post(format!("http://localhost{}", self.endpoint.path))
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream");
+        let request = headers.fold(request, |request, (name, value)| request.header(name, value));
+        match request.body(Cell::new(message.to_string().into_bytes())) {
+            Ok(request) => self.send(request).await,
+            Err(problem) => Answer::failed(format!("The request cannot be sent: {problem}")),
+        }
+    }
+
+    /// Returns the JSON-RPC request, and the headers that repeat parts of it.
+    fn message(&self, method: &str, mut params: Value) -> (Value, Vec<(String, String)>) {
+        let mut headers = vec![("MCP-Protocol-Version".to_owned(), self.revision.name().to_owned())];
+        let mut meta = self.meta.clone();
+        if self.revision.era() == Era::Modern {
+            meta.insert("io.modelcontextprotocol/protocolVersion".into(), self.revision.name().into());
+            meta.insert("io.modelcontextprotocol/clientCapabilities".into(), self.capabilities.clone());
+            headers.push(("Mcp-Method".into(), method.into()));
+            let target = Method::named(method).and_then(Method::target_param);
+            let target = target.and_then(|param| params.get(param)?.as_str());
+            headers.extend(target.map(|target| ("Mcp-Name".into(), encoded(target))));
+        }
+        if let Some(params) = params.as_object_mut() {
+            let given = params.remove("_meta");
+            meta.extend(given.as_ref().and_then(Value::as_object).cloned().unwrap_or_default());
+            if !meta.is_empty() {
+                params.insert("_meta".into(), meta.into());
+            }
+        }
+        (json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }), headers)
+    }
+
+    /// Returns the answer to the question that the client got as `key`. The key of a nested call ends with the handler's own.
+    fn reply_to(&self, key: &str, question: &Value) -> Result<Value, String> {
+        let is_own = |known: &str| key.strip_suffix(known).is_some_and(|path| path.is_empty() || path.ends_with('/'));
+        let exact = self.answers.iter().find(|(known, _)| known == key);
+        let reply = exact.or_else(|| self.answers.iter().find(|(known, _)| is_own(known)));
+        let content = match reply {
+            Some((_, Reply::Raw(answer))) => return Ok(answer.clone()),
+            Some((_, Reply::Content(content))) => content.clone(),
+            None => {
+                return Err(format!(
+                    "The call asks `{key}`, and the test does not answer it: use `answer`, `decline` or `cancel` of Client. \
+                     The question is {question}"
+                ));
+            }
+        };
+        Ok(match question.get("method").and_then(Value::as_str) {
+            Some("sampling/createMessage") => {
+                json!({ "role": "assistant", "content": { "type": "text", "text": content }, "model": "test" })
+            }
+            Some("roots/list") => json!({ "roots": content }),
+            _ => json!({ "action": "accept", "content": content }),
+        })
+    }
+}
+
+/// Returns the value of a header that repeats `text`. Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
+fn encoded(text: &str) -> String {
+    let is_plain = text.trim() == text && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if is_plain && !text.starts_with("=?") { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
+}

@@ -1,0 +1,233 @@
+//! A host whose parts a test controls.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::{Future, ready};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::Request;
+use serde_json::Value;
+
+use super::clock::Clock;
+use super::network::Network;
+use super::tasks::Tasks;
+use crate::host::{CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
+
+type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
+type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
+type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Result<bool, CannotCheck>>;
+
+/// A host for tests: its clock stands still, its network has the responses that the test prepares, and its log is kept.
+///
+/// Random bytes are the same in each test. Warnings and errors of the log are printed too, so that a test that fails shows them. Clones
+/// are the same host.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use edge_mcp::testing::TestHost;
+///
+/// let host = TestHost::new().respond("GET", "https://api.example.com/rates", 200, r#"{"chf": 0.93}"#);
+/// host.advance(Duration::from_secs(60));
+/// assert!(host.requests().is_empty() && host.log().is_empty());
+/// ```
+#[derive(Clone)]
+pub struct TestHost(Rc<Parts>);
+
+struct Parts {
+    clock: Rc<Clock>,
+    tasks: Tasks,
+    spawn: RefCell<Option<Rc<Spawn>>>,
+    network: Network,
+    fetch: RefCell<Option<Rc<Fetch>>>,
+    verify: RefCell<Option<Rc<Verify>>>,
+    random: Cell<u8>,
+    log: RefCell<Vec<(Level, String)>>,
+}
+
+impl Default for TestHost {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestHost {
+    /// Creates a host. Its clock shows 2027-01-15T08:00:00Z.
+    pub fn new() -> Self {
+        Self(Rc::new(Parts {
+            clock: Rc::new(Clock::new()),
+            tasks: Tasks::new(),
+            spawn: RefCell::default(),
+            network: Network::default(),
+            fetch: RefCell::default(),
+            verify: RefCell::default(),
+            random: Cell::new(0),
+            log: RefCell::default(),
+        }))
+    }
+
+    /// Sets the clock, in milliseconds since 1970.
+    #[must_use]
+    pub fn clock(self, now_ms: u64) -> Self {
+        self.0.clock.set(now_ms);
+        self
+    }
+
+    /// Advances the clock.
+    pub fn advance(&self, time: Duration) {
+        self.0.clock.advance(time);
+    }
+
+    /// Returns the times that futures have waited for the timer, in order. A wait ends at once: see [`run`](Self::run).
+    pub fn waits(&self) -> Vec<Duration> {
+        self.0.clock.waits()
+    }
+
+    /// Prepares the response to requests of this method and URL. Of several responses to the same request, each is given once, in order,
+    /// and the last one again and again. A request without a prepared response fails, and its error names it.
+    #[must_use]
+    pub fn respond(
+        self,
+        method: impl Into<String>,
+        url: impl Into<String>,
+        status: u16,
+        body: impl Into<Vec<u8>>,
+    ) -> Self {
+        self.0.network.prepare(method.into(), url.into(), Fetched::new(status, body));
+        self
+    }
+
+    /// Replaces the prepared responses by a function.
+    ///
+    /// ```
+    /// use edge_mcp::host::Fetched;
+    /// use edge_mcp::testing::TestHost;
+    ///
+    /// let host = TestHost::new().fetch(|request, _limits| async move {
+    ///     Ok(Fetched::new(200, format!("You asked for {}.", request.uri())))
+    /// });
+    /// ```
+    #[must_use]
+    pub fn fetch<F>(self, fetch: impl Fn(Request<String>, FetchLimits) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Fetched, FetchError>> + 'static,
+    {
+        self.0.fetch.replace(Some(Rc::new(move |request, limits| fetch(request, limits).boxed_local())));
+        self
+    }
+
+    /// Returns the requests to other servers, in order. Each has its [`FetchLimits`] as an extension.
+    pub fn requests(&self) -> Vec<Request<String>> {
+        self.0.network.requests()
+    }
+
+    /// Sets the check of signatures: of a key, a message and a signature. Without it, each check fails.
+    #[must_use]
+    pub fn verify<F>(self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<bool, CannotCheck>> + 'static,
+    {
+        self.0
+            .verify
+            .replace(Some(Rc::new(move |key, message, signature| verify(key, message, signature).boxed_local())));
+        self
+    }
+
+    /// Replaces the way in which tasks are started, for tests that poll them themselves.
+    #[must_use]
+    pub fn spawner(self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
+        self.0.spawn.replace(Some(Rc::new(spawn)));
+        self
+    }
+
+    /// Returns the lines of the log. Each is a JSON object.
+    pub fn log(&self) -> Vec<Value> {
+        let log = self.0.log.borrow();
+        log.iter().map(|(_, line)| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line.as_str()))).collect()
+    }
+
+    /// Returns the lines of the log as one text.
+    pub fn log_text(&self) -> String {
+        self.0.log.borrow().iter().flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
+    }
+
+    /// Returns the severity of each line of the log.
+    pub fn log_levels(&self) -> Vec<Level> {
+        self.0.log.borrow().iter().map(|(level, _)| *level).collect()
+    }
+
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.0.tasks
+    }
+
+    pub(super) fn timer(&self) -> &Clock {
+        &self.0.clock
+    }
+}
+
+impl Host for TestHost {
+    fn now_ms(&self) -> u64 {
+        self.0.clock.now_ms()
+    }
+
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
+        self.0.clock.sleep(time).boxed_local()
+    }
+
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        let spawn = self.0.spawn.borrow().clone();
+        match spawn {
+            Some(spawn) => spawn(task),
+            None => self.0.tasks.spawn(task),
+        }
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        let next = self.0.random.get().wrapping_add(1);
+        self.0.random.set(next);
+        bytes.fill(next);
+        Ok(())
+    }
+
+    fn log(&self, level: Level, line: &str) {
+        if level != Level::Info {
+            eprintln!("{line}");
+        }
+        self.0.log.borrow_mut().push((level, line.to_owned()));
+    }
+
+    fn fetch(
+        &self,
+        request: Request<String>,
+        limits: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        self.0.network.note(&request, limits);
+        let fetch = self.0.fetch.borrow().clone();
+        match fetch {
+            Some(fetch) => fetch(request, limits),
+            None => ready(self.0.network.respond(&request)).boxed_local(),
+        }
+    }
+
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        let verify = self.0.verify.borrow().clone();
+        match verify {
+            Some(verify) => verify(key, message, signature),
+            None => ready(Err(CannotCheck("the test has no signature algorithms".into()))).boxed_local(),
+        }
+    }
+}
+
+impl fmt::Debug for TestHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestHost").field("log", &self.0.log).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! Tests without ceremony: a client that calls an endpoint in the same process, and a host whose parts a test controls.
+//!
+//! [`call`] calls a tool and returns its [`Answer`]:
+//!
+//! ```
+//! use edge_mcp::testing::{self, call};
+//! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+//! use serde_json::json;
+//!
+//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+//!     McpServer::builder("greeter", "1.0.0").tool(greet).build()
+//! }
+//!
+//! testing::run(async {
+//!     let answer = call(&testing::endpoint(server), "greet", json!({})).await;
+//!     assert_eq!(answer.text(), "Hello");
+//!     assert!(!answer.is_error());
+//! });
+//! ```
+//!
+//! A [`Client`] sends a token and headers, reads resources and prompts, and answers questions. A [`TestHost`] has a clock that the test
+//! advances, a network with prepared responses, and the lines of the log. `docs/testing.md` shows each of them.
+//!
+//! The futures work in every executor: in [`run`], in `futures::executor::block_on` and in `#[tokio::test]`. None of them waits forever:
+//! see [`TestHost::run`].
+
+mod answer;
+mod client;
+mod clock;
+mod host;
+mod network;
+mod running;
+mod tasks;
+
+use std::collections::BTreeMap;
+
+pub use answer::Answer;
+pub use client::Client;
+pub use host::TestHost;
+pub use running::{Stalled, run};
+
+use crate::auth::StateKeys;
+use crate::call::request_info::RequestInfo;
+use crate::host::Environment;
+use crate::http::Endpoint;
+use crate::server::build_error::BuildError;
+use crate::server::builder::McpServer;
+
+/// A value of `MCP_STATE_KEY` for tests. [`endpoint`] has it.
+pub const STATE_KEY: &str = "a-key-for-tests-that-everybody-knows";
+
+/// Calls a tool of `endpoint` as a client of the newest revision, without a token. [`Client`] has all other ways to call.
+pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value) -> Answer {
+    Client::new(endpoint).call(tool, arguments).await
+}
+
+/// Creates an endpoint without authentication and without a rate limit, whose handlers can ask the client for input.
+///
+/// Every setting can be changed: `testing::endpoint(server).auth(tokens)` needs a token.
+pub fn endpoint(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Endpoint {
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY));
+    let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
+    Endpoint::from(keys.map(|keys| endpoint.state_keys(keys)))
+}
+
+/// Returns an environment with these variables, for [`Endpoint::configured`]. Of several values of a variable, the last counts.
+///
+/// ```
+/// use edge_mcp::testing::{STATE_KEY, variables};
+/// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+/// # fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+/// #     McpServer::builder("empty", "1.0.0").build()
+/// # }
+/// let endpoint = Endpoint::new(server).configured(&variables(&[("MCP_AUTH", "none"), ("MCP_STATE_KEY", STATE_KEY)]));
+/// ```
+pub fn variables(variables: &[(&str, &str)]) -> impl Environment + use<> {
+    let variables: BTreeMap<_, _> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    move |name: &str| variables.get(name).cloned()
+}

@@ -1,0 +1,54 @@
+//! A network with prepared responses.
+
+use std::cell::RefCell;
+
+use http::Request;
+
+use crate::host::{FetchError, FetchLimits, Fetched};
+
+/// The prepared responses of a network, and the requests that it got.
+#[derive(Default)]
+pub(super) struct Network {
+    responses: RefCell<Vec<Prepared>>,
+    requests: RefCell<Vec<Request<String>>>,
+}
+
+struct Prepared {
+    method: String,
+    url: String,
+    response: Fetched,
+}
+
+impl Network {
+    pub(super) fn prepare(&self, method: String, url: String, response: Fetched) {
+        self.responses.borrow_mut().push(Prepared { method, url, response });
+    }
+
+    pub(super) fn note(&self, request: &Request<String>, limits: FetchLimits) {
+        let mut request = request.clone();
+        request.extensions_mut().insert(limits);
+        self.requests.borrow_mut().push(request);
+    }
+
+    pub(super) fn requests(&self) -> Vec<Request<String>> {
+        self.requests.borrow().clone()
+    }
+
+    /// Returns the next response to `request`. The last one stays.
+    pub(super) fn respond(&self, request: &Request<String>) -> Result<Fetched, FetchError> {
+        let (method, url) = (request.method().as_str(), request.uri().to_string());
+        let mut responses = self.responses.borrow_mut();
+        let mut fitting = responses.iter().enumerate().filter(|(_, it)| it.method == method && it.url == url);
+        let Some((first, prepared)) = fitting.next() else {
+            let problem = format!(
+                "the test has no response to {method} {url}: prepare one with TestHost::respond(\"{method}\", \"{url}\", …)"
+            );
+            return Err(FetchError::Failed(problem));
+        };
+        let (response, has_another) = (prepared.response.clone(), fitting.next().is_some());
+        if has_another {
+            responses.remove(first);
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,128 @@
+//! Runs the futures of a test: in any executor, and not for ever.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use super::host::TestHost;
+
+/// The most time of its clock, in milliseconds, by which a host lets one future wait.
+const MOST_SKIPPED_MS: u64 = 600_000;
+/// How often a host gives way to the executor before it advances the clock.
+const TURNS: u32 = 1;
+/// The same if something outside the host may wake the future. Each turn then takes a millisecond.
+const OUTSIDE_TURNS: u32 = 1000;
+
+/// Runs `future` to its end on this thread. A test that has an executor needs no other.
+///
+/// ```
+/// assert_eq!(edge_mcp::testing::run(async { 1 + 1 }), 2);
+/// ```
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// A future waits for something that cannot happen any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalled;
+
+impl fmt::Display for Stalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("The call waits for something that cannot happen any more: nothing is left that could wake it.")
+    }
+}
+
+impl std::error::Error for Stalled {}
+
+impl TestHost {
+    /// Runs `future`, and the tasks that are started on this host, to their end. A [`Client`](super::Client) runs its requests so.
+    ///
+    /// If nothing can go on, the clock advances to the next alarm of the timer, so no wait takes real time, and a handler that waits
+    /// for something that never happens ends at its deadline. Other threads, and other futures of the executor, first get a second of
+    /// real time to wake the future. A task that cannot end is left to the next run.
+    ///
+    /// # Errors
+    /// [`Stalled`] if nothing can go on and there is no alarm within ten minutes.
+    pub async fn run<T>(&self, future: impl Future<Output = T>) -> Result<T, Stalled> {
+        let tasks = self.tasks();
+        let (mut future, mut output) = (pin!(future), None);
+        let mut standstill = Standstill { turns: 0, left_ms: MOST_SKIPPED_MS };
+        // How often the waker had been called at the last poll of the future, and at the end of the last turn.
+        let (mut seen, mut left) = (0, 0);
+        poll_fn(|executor| {
+            tasks.add_executor(executor.waker());
+            let wakes = tasks.wakes();
+            if wakes != left {
+                standstill.turns = 0;
+            }
+            if wakes != seen {
+                seen = wakes;
+                let mut task = Context::from_waker(tasks.waker());
+                if output.is_none()
+                    && let Poll::Ready(done) = future.as_mut().poll(&mut task)
+                {
+                    output = Some(done);
+                }
+                tasks.poll(&mut task);
+            }
+            if tasks.wakes() == seen {
+                if tasks.is_empty()
+                    && let Some(done) = output.take()
+                {
+                    return Poll::Ready(Ok(done));
+                }
+                if !standstill.can_end(self) {
+                    return Poll::Ready(output.take().ok_or(Stalled));
+                }
+                executor.waker().wake_by_ref();
+            }
+            left = tasks.wakes();
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// A future and its tasks wait, and nothing has woken them.
+struct Standstill {
+    turns: u32,
+    left_ms: u64,
+}
+
+impl Standstill {
+    /// Gives way to the executor, or else advances the clock. Returns `false` if neither can help.
+    fn can_end(&mut self, host: &TestHost) -> bool {
+        let (tasks, timer) = (host.tasks(), host.timer());
+        // The timer keeps a waker for each alarm.
+        let may_be_woken = tasks.wakers() > timer.alarms_of(tasks.waker());
+        if self.turns < if may_be_woken { OUTSIDE_TURNS } else { TURNS } {
+            self.turns = self.turns.saturating_add(1);
+            if may_be_woken && !cfg!(target_arch = "wasm32") {
+                thread::sleep(Duration::from_millis(1));
+            }
+            return true;
+        }
+        let passed = timer.skip(self.left_ms);
+        self.left_ms = self.left_ms.saturating_sub(passed.unwrap_or_default());
+        passed.is_some()
+    }
+}

@@ -1,0 +1,79 @@
+//! The tasks of a host, and how they are woken.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+/// The tasks of a host, and how they are woken.
+pub(super) struct Tasks {
+    running: RefCell<Vec<LocalBoxFuture<'static, ()>>>,
+    relay: Arc<Relay>,
+    waker: Waker,
+}
+
+impl Tasks {
+    pub(super) fn new() -> Self {
+        let relay = Arc::new(Relay { wakes: AtomicU64::new(1), executors: Mutex::default() });
+        Self { running: RefCell::default(), waker: relay.clone().into(), relay }
+    }
+
+    pub(super) fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        self.running.borrow_mut().push(task);
+        self.waker.wake_by_ref();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.borrow().is_empty()
+    }
+
+    /// Polls all tasks.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) {
+        // A task may start others.
+        let mut running = self.running.take();
+        running.retain_mut(|task| task.poll_unpin(cx).is_pending());
+        self.running.borrow_mut().extend(running);
+    }
+
+    /// Returns the waker of all futures and tasks of the host.
+    pub(super) fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    /// Returns how often the waker was called.
+    pub(super) fn wakes(&self) -> u64 {
+        self.relay.wakes.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many copies of the waker there are.
+    pub(super) fn wakers(&self) -> usize {
+        // One reference is the relay itself, and one the waker.
+        Arc::strong_count(&self.relay).saturating_sub(2)
+    }
+
+    /// Wakes `executor` too, at the next call of the waker.
+    pub(super) fn add_executor(&self, executor: &Waker) {
+        let mut executors = self.relay.executors.lock().unwrap_or_else(PoisonError::into_inner);
+        if !executors.iter().any(|known| known.will_wake(executor)) {
+            executors.push(executor.clone());
+        }
+    }
+}
+
+/// Wakes all futures and tasks of a host. They share it, since some futures keep the waker of their first poll.
+struct Relay {
+    wakes: AtomicU64,
+    /// The executors that run the futures.
+    executors: Mutex<Vec<Waker>>,
+}
+
+impl Wake for Relay {
+    fn wake(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        let executors = std::mem::take(&mut *self.executors.lock().unwrap_or_else(PoisonError::into_inner));
+        executors.into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,169 @@
+//! Handlers that wait: for the timer, for each other, for another thread, and for nothing.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, poll_fn};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use edge_mcp::host::Host;
+use edge_mcp::testing::{self, Client, Stalled, TestHost, call};
+use edge_mcp::{Endpoint, Presented, Principal, TokenRefusal, Tool};
+use futures::channel::oneshot;
+use futures::executor::block_on;
+use futures::future::join;
+use serde_json::json;
+
+use super::serving;
+
+/// An endpoint whose tool `wait` waits for this.
+fn waiting<F: Future<Output = ()> + 'static>(wait: impl Fn() -> F + 'static) -> Endpoint {
+    let wait = Rc::new(wait);
+    serving(move |server| {
+        let wait = wait.clone();
+        let handler = move || {
+            let waits = wait();
+            async move {
+                waits.await;
+                "done"
+            }
+        };
+        server.tool(Tool::new("wait", "Waits.", handler))
+    })
+}
+
+#[test]
+fn no_wait_takes_real_time() {
+    let host = TestHost::new();
+    let of = host.clone();
+    let endpoint = waiting(move || {
+        let (first, second) = (of.sleep(Duration::from_secs(20)), of.clone());
+        async move {
+            first.await;
+            second.sleep(Duration::from_secs(5)).await;
+        }
+    });
+    let answer = block_on(Client::new(&endpoint).host(&host).call("wait", json!({})));
+    assert_eq!(answer.text(), "done");
+    assert_eq!(host.waits(), [Duration::from_secs(20), Duration::from_secs(5)]);
+}
+
+/// What can never happen ends at the deadline of its handler, or where there is none, by an error.
+#[test]
+fn nothing_waits_for_ever() {
+    let endpoint = waiting(pending::<()>);
+    let answer = block_on(call(&endpoint, "wait", json!({})));
+    assert!(answer.is_error() && answer.text().contains("within 30 s"), "{}", answer.text());
+    let client = Client::new(&endpoint).meta("progressToken", json!(1));
+    assert!(block_on(client.call("wait", json!({}))).text().contains("within 30 s"), "also on a stream");
+    let never = |_: Presented<'_>| pending::<Result<Principal, TokenRefusal>>();
+    let answer = block_on(Client::new(&endpoint.auth(never)).token("x").call("wait", json!({})));
+    assert_eq!((answer.status(), answer.text().to_owned()), (0, Stalled.to_string()));
+    let host = TestHost::new();
+    let ticks = host.clone();
+    let endless = async move {
+        loop {
+            ticks.sleep(Duration::from_secs(1)).await;
+        }
+    };
+    assert_eq!(block_on(host.run::<()>(endless)), Err(Stalled));
+    assert_eq!(host.waits().len(), 600);
+}
+
+#[test]
+fn tasks_run_to_their_end() {
+    let host = TestHost::new();
+    let done = Rc::new(Cell::new(0));
+    let (of, notes) = (host.clone(), done.clone());
+    let endpoint = waiting(move || {
+        let (host, notes) = (of.clone(), notes.clone());
+        async move {
+            let later = host.clone();
+            host.spawn(Box::pin(async move {
+                later.sleep(Duration::from_secs(40)).await;
+                let again = notes.clone();
+                later.spawn(Box::pin(async move { again.set(again.get() + 1) }));
+                notes.set(notes.get() + 1);
+            }));
+        }
+    });
+    let answer = block_on(Client::new(&endpoint).host(&host).call("wait", json!({})));
+    assert_eq!((answer.text(), done.get()), ("done", 2));
+}
+
+/// A task that cannot end does not hold up the answer, and the next call on the host goes on with it.
+#[test]
+fn a_task_that_cannot_end_is_left() {
+    let host = TestHost::new();
+    let (send, receive) = oneshot::channel::<()>();
+    let (receive, done) = (RefCell::new(Some(receive)), Rc::new(Cell::new(false)));
+    let (of, notes) = (host.clone(), done.clone());
+    let endpoint = waiting(move || {
+        if let Some(receive) = receive.take() {
+            let notes = notes.clone();
+            of.spawn(Box::pin(async move { notes.set(receive.await.is_ok()) }));
+        }
+        async {}
+    });
+    let client = Client::new(&endpoint).host(&host);
+    assert_eq!(block_on(client.call("wait", json!({}))).text(), "done");
+    assert!(!done.get());
+    send.send(()).expect("it listens");
+    assert_eq!(block_on(client.call("wait", json!({}))).text(), "done");
+    assert!(done.get());
+}
+
+#[test]
+fn calls_at_the_same_time_wait_for_each_other() {
+    let (send, receive) = oneshot::channel::<()>();
+    let (send, receive) = (RefCell::new(Some(send)), RefCell::new(Some(receive)));
+    let endpoint = waiting(move || {
+        let receive = receive.take();
+        if receive.is_none() {
+            send.take().map(|send| send.send(()));
+        }
+        async move {
+            if let Some(receive) = receive {
+                receive.await.expect("it is sent");
+            }
+        }
+    });
+    for host in [TestHost::new(), TestHost::new()] {
+        let client = Client::new(&endpoint).host(&host);
+        let (first, second) = block_on(join(client.call("wait", json!({})), client.call("wait", json!({}))));
+        assert_eq!((first.text(), second.text()), ("done", "done"));
+        assert!(host.waits().is_empty(), "{:?}", host.waits());
+    }
+}
+
+/// The clock does not advance while another thread works for the handler.
+#[test]
+fn another_thread_is_waited_for() {
+    let endpoint = waiting(|| {
+        let (send, receive) = oneshot::channel();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            send.send(())
+        });
+        async move { receive.await.expect("it is sent") }
+    });
+    let host = TestHost::new();
+    let answer = block_on(Client::new(&endpoint).host(&host).call("wait", json!({})));
+    assert_eq!((answer.text(), host.waits().len()), ("done", 0));
+}
+
+/// A future may keep the waker of its first poll, and may wake itself.
+#[test]
+fn any_future_is_woken() {
+    let endpoint = waiting(|| {
+        let (mut kept, mut polls): (Option<Waker>, _) = (None, 0);
+        poll_fn(move |task| {
+            let waker = kept.get_or_insert_with(|| task.waker().clone());
+            waker.wake_by_ref();
+            polls += 1;
+            if polls > 100 { Poll::Ready(()) } else { Poll::Pending }
+        })
+    });
+    assert_eq!(testing::run(call(&endpoint, "wait", json!({}))).text(), "done");
+}
