@@ -25,12 +25,8 @@ async fn read(Day { date }: Day, cx: Context) -> Result<String, HandlerError> {
 
 /// Writes the bookings of a day as Markdown.
 pub fn list(date: &str, bookings: &[Booking]) -> String {
-    let mut text = format!("# Desks on {date}\n");
-    for Booking { desk, person, .. } in bookings {
-        text.push_str(&format!("\n- Desk {desk}: {person}"));
-    }
-    if bookings.is_empty() {
-        text.push_str("\nNo desk is booked.");
-    }
-    text
+    let line = |Booking { desk, person, .. }: &Booking| format!("- Desk {desk}: {person}");
+    let lines: Vec<_> = bookings.iter().map(line).collect();
+    let list = if lines.is_empty() { "No desk is booked.".to_owned() } else { lines.join("\n") };
+    format!("# Desks on {date}\n\n{list}")
 }

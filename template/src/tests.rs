@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, Client};
 use edge_mcp::{Endpoint, StaticTokens};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bookings::{Booking, Bookings};
 use crate::{App, server};
@@ -37,69 +37,59 @@ fn endpoint() -> Endpoint {
     let tokens = r#"[{ "token": "of-ada", "subject": "ada", "scopes": [] }]"#;
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("a list");
     let app = App { bookings: Rc::new(InMemory::default()) };
-    Endpoint::new(server).state(app).auth(tokens).without_rate_limit()
-}
-
-fn request(endpoint: &Endpoint, method: &str, params: Value) -> Value {
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let request = http::Request::post("http://localhost/mcp")
-        .header("Authorization", "Bearer of-ada")
-        .header("Content-Type", "application/json")
-        .body(body.to_string())
-        .expect("a request");
-    let response = edge_mcp::testing::call(endpoint, request, &TestHost::new()).expect("an answer");
-    serde_json::from_slice::<Value>(response.body()).expect("JSON")["result"].take()
-}
-
-fn call(endpoint: &Endpoint, tool: &str, arguments: Value) -> Value {
-    request(endpoint, "tools/call", json!({ "name": tool, "arguments": arguments }))
+    testing::endpoint(server).state(app).auth(tokens)
 }
 
 #[test]
 fn a_desk_is_booked_once_a_day() {
-    let endpoint = endpoint();
-    let booking = json!({ "date": "2026-12-24", "desk": 7, "person": "ada" });
-    let arguments = json!({ "date": "2026-12-24", "desk": 7 });
-    let booked = call(&endpoint, "book-desk", arguments.clone());
-    assert_eq!(booked["structuredContent"], booking);
+    testing::run(async {
+        let endpoint = endpoint();
+        let ada = Client::new(&endpoint).token("of-ada");
+        let arguments = json!({ "date": "2026-12-24", "desk": 7 });
+        let booking = json!({ "date": "2026-12-24", "desk": 7, "person": "ada" });
 
-    let again = call(&endpoint, "book-desk", arguments);
-    assert_eq!(again["isError"], true);
-    let text = again["content"][0]["text"].as_str().expect("text");
-    assert!(text.starts_with("Desk 7 is taken on 2026-12-24."), "{text}");
+        assert_eq!(*ada.call("book-desk", arguments.clone()).await.structured(), booking);
+        let again = ada.call("book-desk", arguments).await;
+        assert!(again.is_error() && again.text().starts_with("Desk 7 is taken on 2026-12-24."), "{}", again.text());
 
-    let listed = call(&endpoint, "list-bookings", json!({ "date": "2026-12-24" }));
-    assert_eq!(listed["structuredContent"], json!({ "bookings": [booking], "free": 19 }));
-    let other_day = call(&endpoint, "list-bookings", json!({ "date": "2026-12-25" }));
-    assert_eq!(other_day["structuredContent"], json!({ "bookings": [], "free": 20 }));
+        let listed = ada.call("list-bookings", json!({ "date": "2026-12-24" })).await;
+        assert_eq!(*listed.structured(), json!({ "bookings": [booking], "free": 19 }));
+        let other_day = ada.call("list-bookings", json!({ "date": "2026-12-25" })).await;
+        assert_eq!(*other_day.structured(), json!({ "bookings": [], "free": 20 }));
+    });
 }
 
 #[test]
 fn arguments_outside_the_schema_are_rejected() {
-    let endpoint = endpoint();
-    for arguments in [
-        json!({ "date": "tomorrow", "desk": 7 }),
-        json!({ "date": "2026-12-24", "desk": 21 }),
-        json!({ "date": "2026-12-24" }),
-    ] {
-        let result = call(&endpoint, "book-desk", arguments.clone());
-        assert_eq!(result["isError"], true, "{arguments}");
-    }
-    let listed = call(&endpoint, "list-bookings", json!({ "date": "2026-12-24" }));
-    assert_eq!(listed["structuredContent"]["free"], 20);
+    testing::run(async {
+        let endpoint = endpoint();
+        let ada = Client::new(&endpoint).token("of-ada");
+        let too_high = ada.call("book-desk", json!({ "date": "2026-12-24", "desk": 21 })).await;
+        assert!(too_high.is_error() && too_high.text().contains("`desk` must be at most 20"), "{}", too_high.text());
+        let not_a_date = ada.call("book-desk", json!({ "date": "tomorrow", "desk": 7 })).await;
+        assert!(not_a_date.is_error() && not_a_date.text().contains("`date`"), "{}", not_a_date.text());
+    });
+}
+
+#[test]
+fn a_caller_without_a_token_is_rejected() {
+    testing::run(async {
+        let answer = testing::call(&endpoint(), "list-bookings", json!({ "date": "2026-12-24" })).await;
+        assert_eq!(answer.status(), 401);
+    });
 }
 
 #[test]
 fn the_resource_and_the_prompt_have_the_bookings() {
-    let endpoint = endpoint();
-    call(&endpoint, "book-desk", json!({ "date": "2026-12-24", "desk": 7 }));
-    let list = "# Desks on 2026-12-24\n\n- Desk 7: ada";
+    testing::run(async {
+        let endpoint = endpoint();
+        let ada = Client::new(&endpoint).token("of-ada");
+        ada.call("book-desk", json!({ "date": "2026-12-24", "desk": 7 })).await;
+        let list = "# Desks on 2026-12-24\n\n- Desk 7: ada";
 
-    let read = request(&endpoint, "resources/read", json!({ "uri": "desks://days/2026-12-24" }));
-    assert_eq!(read["contents"][0]["text"], list);
-
-    let arguments = json!({ "date": "2026-12-24", "colleague": "ada" });
-    let prompt = request(&endpoint, "prompts/get", json!({ "name": "plan-day", "arguments": arguments }));
-    let text = prompt["messages"][0]["content"]["text"].as_str().expect("text");
-    assert!(text.starts_with(list) && text.contains("as near to ada as possible"), "{text}");
+        assert_eq!(ada.read("desks://days/2026-12-24").await.text(), list);
+        let arguments = json!({ "date": "2026-12-24", "colleague": "ada" });
+        let prompt = ada.prompt("plan-day", arguments).await;
+        assert!(prompt.text().starts_with(list) && prompt.text().contains("as near to ada as possible"));
+    });
 }
