@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::host::Environment;
+
 /// A setting that is missing or wrong. The endpoint then answers every request with 503 and names the setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -15,6 +17,18 @@ impl ConfigError {
     /// Creates the error that `variable` has this `problem`. The text continues a sentence that begins with the variable.
     pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
         Self { variable, problem: problem.into() }
+    }
+}
+
+impl ConfigError {
+    /// Adds how a secret reaches the program, if the error is about a secret that is not set.
+    pub(crate) fn about_secrets(mut self, environment: &impl Environment) -> Self {
+        let advice = environment.about_secrets();
+        if self.problem.starts_with("is not set") && !advice.is_empty() {
+            self.problem.push_str(". ");
+            self.problem.push_str(advice);
+        }
+        self
     }
 }
 

@@ -21,6 +21,11 @@ pub trait Environment {
     /// Returns the variable or secret `name`, if it is set.
     fn variable(&self, name: &str) -> Option<String>;
 
+    /// Returns a sentence about how a secret reaches the program, for the error about a secret that is not set. The default has none.
+    fn about_secrets(&self) -> &'static str {
+        ""
+    }
+
     /// Returns the rate limit that is bound as `name`, if there is one. The default has none.
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let _ = name;

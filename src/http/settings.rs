@@ -47,7 +47,8 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
         origins: variables.origins()?,
         state_keys: variables
             .get("MCP_STATE_KEY")
-            .and_then(|keys| StateKeys::from_text("MCP_STATE_KEY", keys.as_deref())),
+            .and_then(|keys| StateKeys::from_text("MCP_STATE_KEY", keys.as_deref()))
+            .map_err(|error| error.about_secrets(environment)),
         resource: variables.resource()?,
         has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
         rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
@@ -107,7 +108,8 @@ impl<E: Environment> Variables<'_, E> {
             validators = match &*name {
                 "static" => {
                     let tokens = self.get("MCP_STATIC_TOKENS")?;
-                    validators.or(StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref())?)
+                    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", tokens.as_deref());
+                    validators.or(tokens.map_err(|error| error.about_secrets(self.0))?)
                 }
                 "introspection" => validators.or(self.introspection()?),
                 "jwt" => validators.or(self.jwt()?),
@@ -130,7 +132,8 @@ impl<E: Environment> Variables<'_, E> {
         }
         let secret = || {
             const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
-            let secret = self.required(SECRET, "the secret by which this server shows who asks")?;
+            let secret = self.required(SECRET, "the secret by which this server shows who asks");
+            let secret = secret.map_err(|error| error.about_secrets(self.0))?;
             if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
                 Ok(secret)
             } else {

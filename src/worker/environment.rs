@@ -18,6 +18,10 @@ impl Environment for Env {
         value.as_string().or_else(|| JSON::stringify(&value).ok()?.as_string())
     }
 
+    fn about_secrets(&self) -> &'static str {
+        "`wrangler dev` passes on a secret of .dev.vars only if `required`, below [secrets] in wrangler.toml, names it"
+    }
+
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let binding = Rc::new(self.rate_limiter(name).ok()?);
         // The binding does not tell its period, so this is the longer of the two periods that Cloudflare has.
@@ -47,7 +51,7 @@ impl StaticTokens {
     /// The secret is not set, or is not such a list.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
-        Self::from_json(name, text.as_deref())
+        Self::from_json(name, text.as_deref()).map_err(|error| error.about_secrets(env))
     }
 }
 
@@ -58,7 +62,7 @@ impl StateKeys {
     /// The secret is not set, or has a key that is too short.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
-        Self::from_text(name, text.as_deref())
+        Self::from_text(name, text.as_deref()).map_err(|error| error.about_secrets(env))
     }
 }
 

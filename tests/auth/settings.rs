@@ -285,3 +285,33 @@ fn the_rate_limit_is_a_binding() {
     assert_eq!(*environment.0.borrow(), ["MCP_RATE_LIMIT"]);
     assert_eq!(legacy("ping", json!({})).ask_at(&endpoint).status, 200);
 }
+
+/// The error about a secret that is not set says how secrets reach the program, if the environment knows. Other errors do not.
+#[test]
+fn a_missing_secret_is_explained() {
+    struct Machine(Vec<(&'static str, &'static str)>);
+    impl Environment for Machine {
+        fn variable(&self, name: &str) -> Option<String> {
+            self.0.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        }
+
+        fn about_secrets(&self) -> &'static str {
+            "Secrets are in the safe"
+        }
+    }
+    let without = |variables: &[(&'static str, &'static str)], missing: &'static str| {
+        let mut variables = variables.to_vec();
+        variables.push((missing, ""));
+        let endpoint = Endpoint::new(server).without_rate_limit().configured(&Machine(variables));
+        legacy("ping", json!({})).at(RESOURCE).bearer("good").ask_at(&endpoint).message().to_owned()
+    };
+    for (message, is_explained) in [
+        (without(&STATIC, "MCP_STATIC_TOKENS"), true),
+        (without(&INTROSPECTION, "MCP_INTROSPECTION_CLIENT_SECRET"), true),
+        (without(&INTROSPECTION, "MCP_INTROSPECTION_CLIENT_ID"), false),
+        (without(&JWT, "MCP_JWKS_URL"), false),
+    ] {
+        assert!(message.contains("is not set"), "{message}");
+        assert_eq!(message.contains("Secrets are in the safe"), is_explained, "{message}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use edge_mcp::host::{Fetched, FetchLimits};
+use edge_mcp::host::{FetchLimits, Fetched};
 use edge_mcp::{Context, HandlerError, ResultExt};
 use serde::Deserialize;
 
