@@ -59,11 +59,6 @@ impl Clock {
         self.waits.borrow().clone()
     }
 
-    /// Counts the alarms that would wake `waker`.
-    pub(super) fn alarms_of(&self, waker: &Waker) -> usize {
-        self.alarms.borrow().values().flatten().filter(|alarm| alarm.will_wake(waker)).count()
-    }
-
     pub(super) fn sleep(self: &Rc<Self>, time: Duration) -> impl Future<Output = ()> + 'static {
         let number = self.count.get();
         self.count.set(number.wrapping_add(1));

@@ -6,16 +6,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
 
 use super::host::TestHost;
 
 /// The most time of its clock, in milliseconds, by which a host lets one future wait.
 const MOST_SKIPPED_MS: u64 = 600_000;
-/// How often a host gives way to the executor before it advances the clock.
-const TURNS: u32 = 1;
-/// The same if something outside the host may wake the future. Each turn then takes a millisecond.
-const OUTSIDE_TURNS: u32 = 1000;
+/// How often a host gives way to other futures of the executor before it advances the clock.
+const TURNS: u32 = 16;
 
 /// Runs `future` to its end on this thread. A test that has an executor needs no other.
 ///
@@ -57,8 +54,8 @@ impl TestHost {
     /// Runs `future`, and the tasks that are started on this host, to their end. A [`Client`](super::Client) runs its requests so.
     ///
     /// If nothing can go on, the clock advances to the next alarm of the timer, so no wait takes real time, and a handler that waits
-    /// for something that never happens ends at its deadline. Other threads, and other futures of the executor, first get a second of
-    /// real time to wake the future. A task that cannot end is left to the next run.
+    /// for something that never happens ends at its deadline. Other futures of the executor get a few turns first, and other threads are
+    /// not waited for. A task that cannot end is left to the next run.
     ///
     /// # Errors
     /// [`Stalled`] if nothing can go on and there is no alarm within ten minutes.
@@ -111,17 +108,11 @@ struct Standstill {
 impl Standstill {
     /// Gives way to the executor, or else advances the clock. Returns `false` if neither can help.
     fn can_end(&mut self, host: &TestHost) -> bool {
-        let (tasks, timer) = (host.tasks(), host.timer());
-        // The timer keeps a waker for each alarm.
-        let may_be_woken = tasks.wakers() > timer.alarms_of(tasks.waker());
-        if self.turns < if may_be_woken { OUTSIDE_TURNS } else { TURNS } {
+        if self.turns < TURNS {
             self.turns = self.turns.saturating_add(1);
-            if may_be_woken && !cfg!(target_arch = "wasm32") {
-                thread::sleep(Duration::from_millis(1));
-            }
             return true;
         }
-        let passed = timer.skip(self.left_ms);
+        let passed = host.timer().skip(self.left_ms);
         self.left_ms = self.left_ms.saturating_sub(passed.unwrap_or_default());
         passed.is_some()
     }

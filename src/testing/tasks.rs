@@ -48,12 +48,6 @@ impl Tasks {
         self.relay.wakes.load(Ordering::SeqCst)
     }
 
-    /// Returns how many copies of the waker there are.
-    pub(super) fn wakers(&self) -> usize {
-        // One reference is the relay itself, and one the waker.
-        Arc::strong_count(&self.relay).saturating_sub(2)
-    }
-
     /// Wakes `executor` too, at the next call of the waker.
     pub(super) fn add_executor(&self, executor: &Waker) {
         let mut executors = self.relay.executors.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,9 @@
-//! Handlers that wait: for the timer, for each other, for another thread, and for nothing.
+//! Handlers that wait: for the timer, for each other, and for nothing.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
 use edge_mcp::host::Host;
@@ -135,22 +134,6 @@ fn calls_at_the_same_time_wait_for_each_other() {
         assert_eq!((first.text(), second.text()), ("done", "done"));
         assert!(host.waits().is_empty(), "{:?}", host.waits());
     }
-}
-
-/// The clock does not advance while another thread works for the handler.
-#[test]
-fn another_thread_is_waited_for() {
-    let endpoint = waiting(|| {
-        let (send, receive) = oneshot::channel();
-        thread::spawn(move || {
-            thread::sleep(Duration::from_millis(20));
-            send.send(())
-        });
-        async move { receive.await.expect("it is sent") }
-    });
-    let host = TestHost::new();
-    let answer = block_on(Client::new(&endpoint).host(&host).call("wait", json!({})));
-    assert_eq!((answer.text(), host.waits().len()), ("done", 0));
 }
 
 /// A future may keep the waker of its first poll, and may wake itself.
