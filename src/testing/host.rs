@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
+use futures::future::{Either, LocalBoxFuture, select};
 use http::Request;
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ impl TestHost {
         self
     }
 
-    /// Replaces the prepared responses by a function.
+    /// Replaces the prepared responses by a function. A response that takes longer or is larger than the limits is an error all the same.
     ///
     /// ```
     /// use edge_mcp::host::Fetched;
@@ -206,10 +206,19 @@ impl Host for TestHost {
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         self.0.network.note(&request, limits);
         let fetch = self.0.fetch.borrow().clone();
-        match fetch {
+        let answer = match fetch {
             Some(fetch) => fetch(request, limits),
             None => ready(self.0.network.respond(&request)).boxed_local(),
-        }
+        };
+        let late = self.sleep(limits.time);
+        let bounded = async move {
+            match select(answer, late).await {
+                Either::Left((Ok(fetched), _)) if fetched.body.len() > limits.bytes => Err(FetchError::TooLarge),
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => Err(FetchError::TooSlow),
+            }
+        };
+        bounded.boxed_local()
     }
 
     fn verify(

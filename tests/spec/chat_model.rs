@@ -186,14 +186,14 @@ fn silence(
     }
 }
 
-/// A request is dropped with the call: at the tool's deadline, and when the client goes away.
+/// A request is dropped at the time limit of the agent, and when the client goes away.
 #[test]
 fn a_call_that_ends_ends_its_request() {
     let state: Rc<Cell<&'static str>> = Rc::default();
     let host = TestHost::new().fetch(silence(&state));
     let answer = question().ask_on(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &host);
-    assert!(answer.tool_text().0.contains("within 25 s"), "{answer:?}");
-    assert_eq!((state.get(), host.waits()), ("dropped", vec![Duration::from_secs(25)]));
+    assert!(answer.tool_text().0.contains("within 20 s"), "{answer:?}");
+    assert_eq!((state.get(), host.waits()), ("dropped", vec![Duration::from_secs(20)]));
 
     let mut pool = LocalPool::new();
     let host = on(&pool, &TestHost::new().fetch(silence(&state)));

@@ -13,7 +13,7 @@ const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(1), bytes: 1
 
 fn fetched(host: &TestHost, method: &str, url: &str) -> Result<Fetched, FetchError> {
     let request = http::Request::builder().method(method).uri(url).body("sent".to_owned()).expect("a request");
-    testing::run(Host::fetch(host, request, LIMITS))
+    testing::run(host.run(Host::fetch(host, request, LIMITS))).expect("it ends")
 }
 
 #[test]
@@ -39,6 +39,15 @@ fn the_network_can_be_a_function() {
     // Clones are the same host.
     drop(host.clone().fetch(|_, _| async { Err(FetchError::TooSlow) }));
     assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooSlow));
+}
+
+/// A response has to keep to the limits, as it does on a Worker. No limit takes real time.
+#[test]
+fn a_response_has_limits() {
+    let host = TestHost::new().respond("GET", "https://a.example/", 200, vec![b'x'; 101]);
+    assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooLarge));
+    let silent = TestHost::new().fetch(|_, _| std::future::pending());
+    assert_eq!(fetched(&silent, "GET", "https://a.example/"), Err(FetchError::TooSlow));
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub async fn rate(currency: &str, cx: &Context) -> Result<f64, HandlerError> {
         .header("Authorization", format!("Bearer {}", app.rates_key))
         .body("")?;
     let limits = FetchLimits { time: Duration::from_secs(5), bytes: 4096 };
-    let response = cx.fetch(request, limits).await.and_then(Fetched::success);
-    let Rate { euros } = response.message("The exchange rates are not available. Try again in a minute.")?.json()?;
+    let rate = cx.fetch(request, limits).await.and_then(Fetched::success).and_then(|response| response.json());
+    let Rate { euros } = rate.message("The exchange rates are not available. Try again in a minute.")?;
     app.store.keep_rate(currency, euros).await?;
     Ok(euros)
 }
