@@ -50,7 +50,7 @@ impl Fetched {
         if (200..300).contains(&self.status) { Ok(self) } else { Err(FetchError::Status(self.status)) }
     }
 
-    /// Reads the body as JSON.
+    /// Reads the body as JSON. A struct is read from an object, not from an array.
     ///
     /// # Errors
     /// [`FetchError::Malformed`] if it is not a `T`.

@@ -18,7 +18,7 @@ use crate::auth::rate_limit::{AddressLimit, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
 use crate::auth::{Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, bearer};
-use crate::host::{Host, Request, is_on_localhost, is_same_url};
+use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 
@@ -47,6 +47,8 @@ pub(super) struct AccessControl {
     pub resource: ProtectedResource,
     pub hierarchy: ScopeHierarchy,
     pub rate_limiting: Choice<RateLimiting>,
+    /// Whether the environment names a way to check tokens.
+    pub is_told_to_ask_for_tokens: bool,
 }
 
 impl AccessControl {
@@ -57,6 +59,7 @@ impl AccessControl {
             resource: ProtectedResource::default(),
             hierarchy: ScopeHierarchy::default(),
             rate_limiting: Choice::new(RateLimiting::Unset),
+            is_told_to_ask_for_tokens: false,
         }
     }
 
@@ -90,6 +93,13 @@ impl AccessControl {
                 "MCP_RESOURCE is not set: set it to the URL of this server, such as https://kb.example.com/mcp"
             }
             Authentication::Open { is_public } => {
+                if self.is_told_to_ask_for_tokens {
+                    warning::once(
+                        host,
+                        "authentication",
+                        "MCP_AUTH is ignored: the program opens the endpoint without tokens",
+                    );
+                }
                 if *is_public || is_from_this_machine(head, url) {
                     return Ok(None);
                 }

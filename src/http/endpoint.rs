@@ -97,7 +97,8 @@ impl Endpoint {
         Self::new(move |_| Ok(server.clone()))
     }
 
-    /// Runs `prepare` for each request before the server function, for what belongs to one request. If it fails, the caller gets a 503 with
+    /// Runs `prepare` for each request before the server function, for what belongs to one request. It also runs for the landing page and
+    /// `/server.json`, whose requests have no caller. If it fails, the caller gets a 503 with
     /// a fixed text, and the cause is in the log.
     ///
     /// ```
@@ -150,7 +151,7 @@ impl Endpoint {
             return self;
         }
         let problem = format!("the state `{}` is added twice", type_name::<T>());
-        Self::closed_by(Misconfiguration { problem, is_public: false })
+        self.close(Misconfiguration { problem, is_public: false })
     }
 
     /// Creates the information about a request to this endpoint.
@@ -175,9 +176,7 @@ impl Endpoint {
     fn closed_by(error: Misconfiguration) -> Self {
         let problem = error.problem.clone();
         let server = move |_: &RequestInfo| Err(BuildError::new("server", "misconfigured", problem.as_str()));
-        let mut endpoint = Self::new(server);
-        endpoint.access.authentication.set(Authentication::Misconfigured(error));
-        endpoint
+        Self::new(server).close(error)
     }
 
     /// Sets the path. The default is `/mcp`.
@@ -205,8 +204,14 @@ impl Endpoint {
     pub fn configured(self, environment: &impl Environment) -> Self {
         match settings::read(environment) {
             Ok(settings) => self.with(settings),
-            Err(error) => Self::misconfigured(error),
+            Err(error) => self.close(Misconfiguration { problem: error.to_string(), is_public: true }),
         }
+    }
+
+    /// Answers every request with 503.
+    fn close(mut self, error: Misconfiguration) -> Self {
+        self.access.authentication.set(Authentication::Misconfigured(error));
+        self
     }
 
     fn with(mut self, settings: Settings) -> Self {
@@ -220,16 +225,21 @@ impl Endpoint {
         if let Some(limit) = rate_limit {
             self.access.rate_limiting.configure(RateLimiting::On(limit));
         }
+        self.access.is_told_to_ask_for_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
         // An error about callers is reported unless the program decides who may call.
-        self.access.authentication.configure(match callers {
-            Ok(Callers::Unset) => Authentication::Undecided,
-            Ok(Callers::WithToken(validator)) => Authentication::Token(Box::new(validator)),
-            Ok(Callers::SameMachine) => Authentication::Open { is_public: false },
-            Ok(Callers::Everybody) => Authentication::Open { is_public: true },
+        let authentication = match callers {
+            Ok(Callers::Unset) => None,
+            Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
+            Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
+            Ok(Callers::Everybody) => Some(Authentication::Open { is_public: true }),
             Err(error) => {
-                Authentication::Misconfigured(Misconfiguration { problem: error.to_string(), is_public: true })
+                let problem = error.to_string();
+                Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))
             }
-        });
+        };
+        if let Some(authentication) = authentication {
+            self.access.authentication.configure(authentication);
+        }
         self.access.resource = self.access.resource.or(&resource);
         self.configured_resource = resource;
         self
@@ -324,8 +334,9 @@ impl Endpoint {
     /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
     /// which has the headers, the state and the network. A page has the deadline of a tool, and the limit on bodies.
     ///
-    /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. Requests of
-    /// pages of other origins are rejected. The path of the endpoint itself cannot be a page.
+    /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. A request
+    /// that a web page sends passes if it comes from this page's own origin or from an [allowed](Self::allowed_origins) one.
+    /// [`each`](Self::each) does not run for pages. The path of the endpoint itself cannot be a page.
     ///
     /// ```
     /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};

@@ -17,6 +17,7 @@ use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::host::Request;
 use crate::protocol::description::Text;
+use crate::protocol::error::INTERNAL;
 
 /// The method and the body of a request to a page: see [`Endpoint::page`](crate::Endpoint::page).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,17 +62,31 @@ impl Page {
     ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
         let is_head = method == "HEAD";
-        let body = if is_head || method == "GET" {
-            Vec::new()
+        // The handler holds the body, so the memory for it is reserved until the answer.
+        let (body, _reservation) = if is_head || method == "GET" {
+            (Vec::new(), None)
         } else {
             let announced = guard::announced_length(head, limits.body)?;
-            body::read(request, announced, limits, cx.host()).await?.0
+            let (body, reservation) = body::read(request, announced, limits, cx.host()).await?;
+            (body, Some(reservation))
         };
         let work = (self.handler)(PageRequest { method, body }, cx.clone());
         let answer = run_only(cx, DEADLINE, &self.path, work).await;
         match answer.map_err(|error| HttpError::rpc(StatusCode::INTERNAL_SERVER_ERROR, None, error))? {
-            Ok(response) if is_head => Ok(response.map(|_| Body::Bytes(Vec::new()))),
-            Ok(response) => Ok(response.map(Body::Bytes)),
+            // A host cannot send other statuses, nor a body with some of them.
+            Ok(response) => match response.status().as_u16() {
+                204 | 205 | 304 => Ok(response.map(|_| Body::Bytes(Vec::new()))),
+                200..=599 if is_head => Ok(response.map(|_| Body::Bytes(Vec::new()))),
+                200..=599 => Ok(response.map(Body::Bytes)),
+                status => {
+                    failure::log(
+                        cx.host(),
+                        &self.path,
+                        &format!("the page has the status {status}, which cannot be sent"),
+                    );
+                    Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
+                }
+            },
             Err(HandlerError { kind, message, cause, .. }) => {
                 if let Some(cause) = cause {
                     failure::log(cx.host(), &self.path, &cause);

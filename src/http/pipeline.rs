@@ -37,6 +37,13 @@ use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
+/// Returns whether a page of the request's own origin sent it, such as the form of a page of the program. Its host comes from the client,
+/// so this must not open the endpoint itself.
+fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
+    let origin = head.standard_header("origin")?;
+    Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
+}
+
 /// A request on its way through the pipeline, without its body.
 struct Received<'h> {
     head: Rc<BoundedRequest>,
@@ -127,7 +134,8 @@ impl Endpoint {
         if path != self.path && !is_page && own_page.is_none() {
             return self.answer_elsewhere(received).boxed_local().await.map(Answer::Whole);
         }
-        if !origin_passes {
+        let is_own_form = own_page.is_some() && is_same_origin(head, url)?;
+        if !origin_passes && !is_own_form {
             return Err(HttpError::http(
                 StatusCode::FORBIDDEN,
                 "Pages of this origin may not call this server. Its configuration can allow them.",

@@ -275,7 +275,7 @@ impl McpServerBuilder {
     }
 
     /// Adds a hook to all tools, those of agents and workflows included: an async function of the name of the tool, an event of a call, and
-    /// the call's context. It runs before the tool's own [hooks](Tool::hook).
+    /// the call's context. It runs before the tool's own [hooks](Tool::hook). What is said there about arguments and questions applies.
     ///
     /// ```
     /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};

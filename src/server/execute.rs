@@ -144,8 +144,9 @@ impl Called {
     /// Sends an event to the hooks. Failures of hooks are logged only.
     async fn tell(&self, event: ToolEvent) {
         for failure in self.hooks.tell(&self.name, event, &self.cx).await {
-            let cause = failure.cause.as_deref().unwrap_or(&failure.message);
-            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {cause}"));
+            let HandlerError { message, cause, .. } = failure;
+            let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {message}{cause}"));
         }
     }
 

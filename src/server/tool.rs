@@ -156,7 +156,9 @@ impl Tool {
     }
 
     /// Adds a hook: an async function of an event of a call and the call's context. The call waits for it. A failure of
-    /// the hook is logged, and does not change the result.
+    /// the hook is logged, and does not change the result. A hook must not ask the client.
+    ///
+    /// Arguments with a number beyond the range of `f64` are refused if a tool has hooks, since the hooks could not see it.
     ///
     /// ```
     /// use edge_mcp::{Context, Tool, ToolEvent};

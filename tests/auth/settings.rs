@@ -165,6 +165,31 @@ fn none_is_by_name_and_local() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
+/// A program that opens the endpoint does so also if the environment asks for tokens, but the log says it.
+#[test]
+fn an_ignored_way_to_authenticate_is_logged() {
+    let answer = |variables: Variables<'static>, is_first: bool| {
+        let (new, environment) = (Endpoint::new(server).without_rate_limit(), testing::variables(variables));
+        let endpoint = if is_first {
+            new.configured(&environment).open_to_the_public()
+        } else {
+            new.open_to_the_public().configured(&environment)
+        };
+        let host = TestHost::new();
+        let answer = legacy("ping", json!({})).at(RESOURCE).ask_on(&endpoint, &host);
+        (answer.status, host.log_text().contains("MCP_AUTH is ignored"))
+    };
+    let table: [(Variables<'static>, bool); 4] =
+        [(&STATIC, true), (&[("MCP_AUTH", "jwt")], true), (&[("MCP_AUTH", "none")], false), (&[], false)];
+    for (variables, is_logged) in table {
+        for is_first in [true, false] {
+            // A warning is written once in each thread.
+            let answer = std::thread::spawn(move || answer(variables, is_first)).join().expect("an answer");
+            assert_eq!(answer, (200, is_logged), "{variables:?}");
+        }
+    }
+}
+
 /// An environment of variables.
 type Lookup<'e> = &'e dyn Fn(&str) -> Option<String>;
 

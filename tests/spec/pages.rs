@@ -1,9 +1,13 @@
 //! Pages of the program.
 
 use std::cell::Cell;
+use std::future::pending;
+use std::rc::Rc;
 
+use edge_mcp::host::{FetchLimits, Host};
 use edge_mcp::testing::TestHost;
 use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens};
+use futures::FutureExt;
 use http::Response;
 
 use crate::support::{Ask, SECRET, post};
@@ -92,4 +96,56 @@ fn a_page_of_a_closed_endpoint_is_closed() {
     let local = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page).without_auth();
     let elsewhere = post("").verb("GET").at("https://kb.example.com/p");
     assert_eq!(asked(elsewhere, &local, &TestHost::new()).0, 503);
+}
+
+/// The form of a page sends its own origin, which the endpoint itself does not accept without a configured URL.
+#[test]
+fn a_page_accepts_its_own_origin() {
+    let (endpoint, host) = (endpoint(), TestHost::new());
+    let from = |origin: &str, path: &str| {
+        let url = format!("https://kb.example.com{path}");
+        asked(post("body").at(&url).header("Origin", origin), &endpoint, &host).0
+    };
+    assert_eq!(from("https://kb.example.com", "/tell"), 202);
+    assert_eq!(from("https://evil.example", "/tell"), 403);
+    assert_eq!(from("http://kb.example.com", "/tell"), 403);
+    assert_eq!(from("https://kb.example.com", "/mcp"), 403);
+}
+
+/// A host cannot send every status, nor every status with a body.
+#[test]
+fn a_page_has_a_status_that_can_be_sent() {
+    for (status, answered, text) in
+        [(599, 599, "text"), (304, 304, ""), (204, 204, ""), (101, 500, "log"), (600, 500, "log")]
+    {
+        let page =
+            move |_: PageRequest, _: Context| async move { Ok(Response::builder().status(status).body("text")?) };
+        let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page).without_auth();
+        let host = TestHost::new();
+        let (given, body, _) = asked(post("").verb("GET").at("/p"), &endpoint, &host);
+        assert_eq!(given, answered, "{status}");
+        assert!(if text.is_empty() { body.is_empty() } else { body.contains(text) }, "{status}: {body}");
+        assert_eq!(host.log_text().contains("cannot be sent"), answered != status, "{status}");
+    }
+}
+
+/// The memory for the body of a page is reserved until the page has answered.
+#[test]
+fn waiting_pages_share_the_memory_for_bodies() {
+    let mut limits = Limits::default();
+    (limits.body, limits.in_flight) = (60, 100);
+    let page = |request: PageRequest, cx: Context| async move {
+        let fetch = http::Request::get("https://slow.example/").body("")?;
+        cx.fetch(fetch, FetchLimits::default()).await?;
+        Ok::<_, HandlerError>(Response::new(request.body))
+    };
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page).without_auth().limits(limits);
+    let host: Rc<dyn Host> = Rc::new(TestHost::new().fetch(|_, _| pending()));
+    let send = || post("x".repeat(60)).at("/p").raw(&endpoint, &host);
+    let mut first = Box::pin(send());
+    assert!(first.as_mut().now_or_never().is_none());
+    assert_eq!(send().now_or_never().expect("it is refused").status(), 503);
+    drop(first);
+    assert!(send().now_or_never().is_none());
 }

@@ -103,6 +103,9 @@ fn a_state_that_is_added_twice_closes_the_endpoint() {
     let answer = call("greet").ask_on(&open(twice), &host);
     assert_eq!((answer.status, answer.message().contains("App")), (503, false));
     assert!(host.log_text().contains("state::App` is added twice"), "{}", host.log_text());
+    // It is closed where it would have been open.
+    let twice = Endpoint::new(server).path("/api").state(Features { export: true }).state(Features { export: true });
+    assert_eq!(call("greet").at("/api").ask_at(&open(twice)).status, 503);
 }
 
 #[derive(Deserialize, JsonSchema)]
