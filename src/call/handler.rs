@@ -1,7 +1,7 @@
 //! Async functions as handlers.
 //!
 //! A [`Handler`] takes no parameters, its [`Arguments`], the [`Context`], or both in this order. The compiler infers the [`Parameters`]
-//! as a tuple. They have a trait of their own so that the compiler knows them when it checks them, and can say what is wrong with them.
+//! as a tuple, and then checks them. [`Parameters`] is a trait of its own so that the compiler can report what is wrong with them.
 //! Tools, prompts and resources add their own requirements on arguments and results.
 
 use std::future::Future;
@@ -70,7 +70,7 @@ impl<A: DeserializeOwned + 'static> Arguments for A {}
     note = "a `Resource` has no arguments: the variables of a `ResourceTemplate` are the arguments of its handler"
 )]
 pub trait AbsentArguments: Arguments {
-    /// Creates them.
+    /// Creates the absent arguments.
     fn absent() -> Self;
 }
 
@@ -129,7 +129,8 @@ impl AbsentArguments for NoArguments {
     }
 }
 
-/// No type implements this. It is the bound of the wrong order of parameters, and its message says what the right order is.
+/// A trait that no type implements. The implementation of [`Parameters`] for `(Context, Arguments)` requires it, so the compiler reports its
+/// message, which states the right order.
 #[diagnostic::on_unimplemented(
     message = "the arguments of a handler come before its `Context`",
     label = "expected an async function of ({Self}, Context)"

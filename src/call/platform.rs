@@ -1,4 +1,4 @@
-//! What a handler needs of the platform: requests to other servers, work after the answer, and what the client can do.
+//! The methods of a context that use the platform or the client: requests to other servers, work after the answer, capabilities.
 
 use std::future::Future;
 
@@ -12,7 +12,7 @@ impl Context {
     /// Sends a request to another server and returns its response. Redirects are not followed. When the handler is dropped, as at its
     /// deadline, the request is aborted.
     ///
-    /// A URL that contains text of the caller can reach servers that the caller cannot: check the host.
+    /// If the URL contains text of the caller, check its host: this server can reach servers that the caller cannot reach.
     ///
     /// # Errors
     /// [`FetchError`]: there is no response, or it exceeds `limits`. A response with an error status is not an error, unless
@@ -59,8 +59,8 @@ impl Context {
         self.host().spawn(work.boxed_local());
     }
 
-    /// Returns what the client can be asked for. Clients of older revisions declare it in `initialize` only, so all capabilities of these
-    /// clients are `false`.
+    /// Returns the kinds of input that the client declares. Clients of older revisions declare them only in `initialize`, so all their
+    /// capabilities are `false`.
     pub fn client_capabilities(&self) -> ClientCapabilities {
         self.rounds().capabilities
     }

@@ -83,7 +83,7 @@ impl Endpoint {
 
     /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
     /// them. Each request still has its own caller, so lists, scopes and [`visible_if`](crate::Tool::visible_if) work as on other
-    /// endpoints. Handlers that capture values share them too: keep what belongs to a request in [`each`](Self::each).
+    /// endpoints. Values that handlers capture are shared too. Add values that belong to one request in [`each`](Self::each).
     ///
     /// ```
     /// use edge_mcp::{BuildError, Endpoint, McpServer, Tool};
@@ -97,9 +97,9 @@ impl Endpoint {
         Self::new(move |_| Ok(server.clone()))
     }
 
-    /// Runs `prepare` for each request before the server function, for what belongs to one request. It also runs for the landing page and
-    /// `/server.json`, whose requests have no caller. If it fails, the caller gets a 503 with
-    /// a fixed text, and the cause is in the log.
+    /// Runs `prepare` for each request, before the server function. `prepare` can add values that belong to this request. It also runs for
+    /// the landing page and `/server.json`, whose requests have no caller. If it fails, the caller gets a 503 with a fixed text, and the
+    /// cause is in the log.
     ///
     /// ```
     /// use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, Tool};
@@ -124,8 +124,8 @@ impl Endpoint {
     /// Shares `value` between all requests of the isolate. Handlers get it by its type: [`Context::state`](crate::Context::state). The
     /// server function gets it by [`RequestInfo::state`].
     ///
-    /// State is for bindings and configuration. Do not put anything of a request into it, nor a stub of a Durable Object, a session of a
-    /// database or the body of a response: they belong to the request that made them. A second value of the same type closes the
+    /// State is for bindings and configuration. Do not put anything of a request into it, such as a stub of a Durable Object, a session
+    /// of a database or the body of a response: these belong to the request that created them. A second value of the same type closes the
     /// endpoint: every request gets a 503, and the log names the type.
     ///
     /// ```
@@ -167,8 +167,8 @@ impl Endpoint {
         Ok((self.server)(request)?.for_caller(request))
     }
 
-    /// Creates an endpoint that answers every request with 503 and the text of `error`, for a setting in which the program itself finds an
-    /// error.
+    /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program itself finds an error in a
+    /// setting.
     pub fn misconfigured(error: ConfigError) -> Self {
         Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: true })
     }
@@ -186,9 +186,12 @@ impl Endpoint {
         self
     }
 
-    /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the rate limit
-    /// and the keys for request states. `docs/authorization.md` has a table of the variables. A wrong value is a 503 that names the
-    /// variable.
+    /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
+    /// page, the rate limit and the keys for request states. `docs/authorization.md` has a table of the variables.
+    ///
+    /// After a wrong value, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` stops
+    /// only calls that ask for input, and servers with tools that require approval. Errors in variables about callers are ignored if the
+    /// program sets the authentication itself.
     ///
     /// What the program sets by other methods, before or after this call, takes precedence over the environment.
     ///
@@ -294,8 +297,7 @@ impl Endpoint {
         self
     }
 
-    /// Limits the requests of each caller, and the requests of each IP address that are not authenticated. Beyond the limit, the answer is
-    /// 429.
+    /// Limits the requests of each caller, and the unauthenticated requests of each IP address. Requests beyond the limit get a 429.
     #[must_use]
     pub fn rate_limit(mut self, limit: RateLimit) -> Self {
         self.access.rate_limiting.set(RateLimiting::On(limit));
@@ -309,8 +311,8 @@ impl Endpoint {
         self
     }
 
-    /// Sets the origins whose pages may call. The default is pages on localhost. Pages of the server's own [URL](Self::resource) may always
-    /// call.
+    /// Sets the origins whose web pages may call the endpoint. The default is localhost. The origin of the server's own [URL](Self::resource)
+    /// is always allowed.
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
         self.origins.set(origins);
@@ -336,7 +338,10 @@ impl Endpoint {
     ///
     /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. A request
     /// that a web page sends passes if it comes from this page's own origin or from an [allowed](Self::allowed_origins) one.
-    /// [`each`](Self::each) does not run for pages. The path of the endpoint itself cannot be a page.
+    /// [`each`](Self::each) does not run for pages. A page at the path of the endpoint is
+    /// ignored.
+    ///
+    /// An error of the handler is a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///
     /// ```
     /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};

@@ -52,7 +52,8 @@ impl Page {
     /// Answers a request.
     ///
     /// # Errors
-    /// 413 for a body that is too long, 408 for one that does not arrive, and the error of the handler: 400, 404 or 500.
+    /// 413 for a body that is too long, 408 for one that does not arrive in time, 400 for one that breaks off, and 503 if the isolate holds
+    /// too many bodies. An error of the handler is a 400, 404 or 500, and a deadline is a 500.
     pub(super) async fn answer(
         &self,
         head: &BoundedRequest,

@@ -11,7 +11,7 @@ const TEST_FAILED: i64 = -32000;
 
 /// The answer to a request: a JSON-RPC message, with the status and the headers of the HTTP response.
 ///
-/// An answer that could not be had is an error too: its [`text`](Self::text) says what the test has to change, and its
+/// If the endpoint did not answer, the answer is an error too. Its [`text`](Self::text) says what the test has to change, and its
 /// [`status`](Self::status) is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
@@ -40,7 +40,7 @@ impl Answer {
         Self { status, headers, body, message, notifications, text, ..Self::default() }
     }
 
-    /// An answer that could not be had. `problem` says what the test has to change.
+    /// Creates the answer to a request that the endpoint did not answer. `problem` says what the test has to change.
     pub(super) fn failed(problem: String) -> Self {
         let message = json!({ "jsonrpc": "2.0", "error": { "code": TEST_FAILED, "message": problem } });
         Self { message, text: problem, ..Self::default() }
@@ -52,7 +52,7 @@ impl Answer {
         self
     }
 
-    /// An answer that asks what the test does not answer.
+    /// Replaces the text of an answer with a question that the test does not answer.
     pub(super) fn unanswered(mut self, problem: String) -> Self {
         self.text = problem;
         self
@@ -99,8 +99,8 @@ impl Answer {
         !self.result().is_object() || self.is_question() || member(self.result(), "/isError") == true
     }
 
-    /// Returns what a reader sees: the texts of a tool's result, of the contents of a resource or of the messages of a prompt, each
-    /// on a line of its own. Of an error, it is the message.
+    /// Returns the texts of a tool's result, of the contents of a resource or of the messages of a prompt, each on a line of its own. For
+    /// an error, returns its message.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -110,18 +110,18 @@ impl Answer {
         member(self.result(), "/structuredContent")
     }
 
-    /// Returns the notifications that came before the response. A client gets some only if it asks for them: see
+    /// Returns the notifications that came before the response. A client gets notifications only if it asks for them: see
     /// [`Client::meta`](super::Client::meta).
     pub fn notifications(&self) -> &[Value] {
         &self.notifications
     }
 
-    /// Returns the questions of the call by their keys. Each is the request that the client got, with `method` and `params`.
+    /// Returns the questions of all rounds of the call, by key. Each is the request that the client got, with `method` and `params`.
     pub fn questions(&self) -> &Map<String, Value> {
         &self.questions
     }
 
-    /// Returns what the items of a list are called: the names of tools and prompts, and the URIs of resources.
+    /// Returns the names of the tools or prompts in a list, or the URIs of its resources or templates.
     pub fn names(&self) -> Vec<&str> {
         let lists = self.result().as_object().into_iter().flat_map(Map::values).filter_map(Value::as_array);
         let name = |item| ["uri", "uriTemplate", "name"].iter().find_map(|key| Value::get(item, key)?.as_str());

@@ -103,13 +103,13 @@ impl<'e> Client<'e> {
         self
     }
 
-    /// Speaks this revision. A client of an older revision cannot be asked.
+    /// Sets the revision that the client speaks. A client of a revision before 2026-07-28 cannot be asked.
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = revision;
         self
     }
 
-    /// Declares these capabilities, as an object. A client without any is `json!({})`.
+    /// Sets the capabilities that the client declares, as an object. `json!({})` declares none.
     pub fn capabilities(mut self, capabilities: Value) -> Self {
         self.capabilities = capabilities;
         self
@@ -124,7 +124,7 @@ impl<'e> Client<'e> {
     /// Answers the question `key`: with the fields of a form, the text that a model generates, or an array of roots. For a question
     /// without fields, `content` is `json!({})`.
     ///
-    /// `key` is the key that the handler gave, also if another tool calls the handler. The key of an
+    /// `key` is the key that the handler passes, even if another tool calls this handler. The key of an
     /// [approval](crate::Tool::requires_approval) is `edge-mcp/approval`.
     pub fn answer(self, key: impl Into<String>, content: Value) -> Self {
         self.reply_by(key.into(), Reply::Content(content))
@@ -166,7 +166,7 @@ impl<'e> Client<'e> {
         self.request("prompts/get", json!({ "name": prompt, "arguments": arguments })).await
     }
 
-    /// Lists the `tools`, `resources`, `resources/templates` or `prompts` of all pages. [`Answer::names`] has their names.
+    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the names.
     pub async fn list(&self, kind: &str) -> Answer {
         let method = format!("{kind}/list");
         let mut params = json!({});
@@ -184,7 +184,7 @@ impl<'e> Client<'e> {
         Answer::failed(format!("{method} has more than {MOST_ROUNDS} pages."))
     }
 
-    /// Sends a request. While its handler asks, the questions are answered and the request is sent again.
+    /// Sends a request. As long as its handler asks, the client answers the questions and sends the request again.
     ///
     /// A question without an answer ends the call: [`Answer::text`] names the question.
     pub async fn request(&self, method: &str, params: Value) -> Answer {
@@ -212,7 +212,7 @@ impl<'e> Client<'e> {
 
     /// Sends an HTTP request as it is: without the headers of this client, and to any path.
     ///
-    /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` is such a request.
+    /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` implements [`host::Request`].
     pub async fn send(&self, request: impl host::Request + 'static) -> Answer {
         let machine: Rc<dyn Host> = Rc::new(self.host.clone());
         let answer = async { Answer::read(self.endpoint.handle(request, &machine).await).await };

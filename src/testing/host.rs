@@ -20,7 +20,7 @@ type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
 type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
 type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Result<bool, CannotCheck>>;
 
-/// A host for tests: its clock stands still, its network has the responses that the test prepares, and its log is kept.
+/// A host for tests: the test advances its clock, prepares the responses of its network, and reads its log.
 ///
 /// Random bytes are the same in each test. Warnings and errors of the log are printed too, so that a test that fails shows them. Clones
 /// are the same host.
@@ -81,13 +81,14 @@ impl TestHost {
         self.0.clock.advance(time);
     }
 
-    /// Returns the times that futures have waited for the timer, in order. A wait ends at once: see [`run`](Self::run).
+    /// Returns the steps by which the clock has advanced by itself to the next alarm, in order: see [`run`](Self::run). A test does not
+    /// wait for them.
     pub fn waits(&self) -> Vec<Duration> {
         self.0.clock.waits()
     }
 
-    /// Prepares the response to requests of this method and URL. Of several responses to the same request, each is given once, in order,
-    /// and the last one again and again. A request without a prepared response fails, and its error names it.
+    /// Prepares the response to requests of this method and URL. If a request has several responses, the host gives each
+    /// one once, in order, and then repeats the last one. A request without a prepared response fails, and its error names it.
     #[must_use]
     pub fn respond(
         self,
@@ -100,7 +101,7 @@ impl TestHost {
         self
     }
 
-    /// Replaces the prepared responses by a function. A response that takes longer or is larger than the limits is an error all the same.
+    /// Replaces the prepared responses by a function. The limits on time and bytes apply to its responses too.
     ///
     /// ```
     /// use edge_mcp::host::Fetched;
@@ -124,7 +125,7 @@ impl TestHost {
         self.0.network.requests()
     }
 
-    /// Sets the check of signatures: of a key, a message and a signature. Without it, each check fails.
+    /// Sets the function that checks signatures. Its parameters are a key, a message and a signature. Without it, each check fails.
     #[must_use]
     pub fn verify<F>(self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
     where

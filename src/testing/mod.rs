@@ -1,4 +1,4 @@
-//! Tests without ceremony: a client that calls an endpoint in the same process, and a host whose parts a test controls.
+//! Tools for tests: a client that calls an endpoint in the same process, and a host whose parts a test controls.
 //!
 //! [`call`] calls a tool and returns its [`Answer`]:
 //!
@@ -22,8 +22,8 @@
 //! A [`Client`] sends a token and headers, reads resources and prompts, and answers questions. A [`TestHost`] has a clock that the test
 //! advances, a network with prepared responses, and the lines of the log. `docs/testing.md` shows each of them.
 //!
-//! The futures work in every executor: in [`run`], in `futures::executor::block_on` and in `#[tokio::test]`. None of them waits forever:
-//! see [`TestHost::run`].
+//! The futures of a client run in every executor: [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a client never
+//! waits forever: see [`TestHost::run`].
 
 mod answer;
 mod client;
@@ -47,7 +47,7 @@ use crate::http::Endpoint;
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 
-/// A value of `MCP_STATE_KEY` for tests. [`endpoint`] has it.
+/// A value of `MCP_STATE_KEY` for tests. [`endpoint`] uses it.
 pub const STATE_KEY: &str = "a-key-for-tests-that-everybody-knows";
 
 /// Calls a tool of `endpoint` as a client of the newest revision, without a token. [`Client`] has all other ways to call.
@@ -57,14 +57,14 @@ pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value)
 
 /// Creates an endpoint without authentication and without a rate limit, whose handlers can ask the client for input.
 ///
-/// Every setting can be changed: `testing::endpoint(server).auth(tokens)` needs a token.
+/// The test can change every setting: `testing::endpoint(server).auth(tokens)` requires a token of each caller.
 pub fn endpoint(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY));
     let endpoint = Endpoint::new(server).without_auth().without_rate_limit();
     Endpoint::from(keys.map(|keys| endpoint.state_keys(keys)))
 }
 
-/// Returns an environment with these variables, for [`Endpoint::configured`]. Of several values of a variable, the last counts.
+/// Returns an environment with these variables, for [`Endpoint::configured`]. If a variable has several values, the last one applies.
 ///
 /// ```
 /// use edge_mcp::testing::{STATE_KEY, variables};

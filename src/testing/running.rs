@@ -1,4 +1,4 @@
-//! Runs the futures of a test: in any executor, and not for ever.
+//! Runs the futures of a test in any executor, and ends those that can no longer make progress.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,12 +9,12 @@ use std::thread::{self, Thread};
 
 use super::host::TestHost;
 
-/// The most time of its clock, in milliseconds, by which a host lets one future wait.
+/// The maximum by which the clock advances by itself during one run, in milliseconds.
 const MOST_SKIPPED_MS: u64 = 600_000;
 /// How often a host gives way to other futures of the executor before it advances the clock.
 const TURNS: u32 = 16;
 
-/// Runs `future` to its end on this thread. A test that has an executor needs no other.
+/// Runs `future` to its end on this thread, for tests without an executor.
 ///
 /// ```
 /// assert_eq!(edge_mcp::testing::run(async { 1 + 1 }), 2);
@@ -51,14 +51,15 @@ impl fmt::Display for Stalled {
 impl std::error::Error for Stalled {}
 
 impl TestHost {
-    /// Runs `future`, and the tasks that are started on this host, to their end. A [`Client`](super::Client) runs its requests so.
+    /// Runs `future`, and the tasks that are started on this host, to their end. A [`Client`](super::Client) runs its requests by this
+    /// method.
     ///
-    /// If nothing can go on, the clock advances to the next alarm of the timer, so no wait takes real time, and a handler that waits
-    /// for something that never happens ends at its deadline. Other futures of the executor get a few turns first, and other threads are
-    /// not waited for. A task that cannot end is left to the next run.
+    /// If everything waits, the clock advances to the next alarm of the timer. So no wait takes real time, and a handler that waits for
+    /// something that never happens ends at its deadline. Before the clock advances, the other futures of the executor are polled a few
+    /// times. The method does not wait for other threads. A task that cannot end stays on the host, and the next run polls it again.
     ///
     /// # Errors
-    /// [`Stalled`] if nothing can go on and there is no alarm within ten minutes.
+    /// [`Stalled`] if everything waits, and no alarm is due within 10 minutes of the clock in total.
     pub async fn run<T>(&self, future: impl Future<Output = T>) -> Result<T, Stalled> {
         let tasks = self.tasks();
         let (mut future, mut output) = (pin!(future), None);
