@@ -19,6 +19,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::call_path::{CallPath, Place};
 use super::context::Context;
 use super::error::HandlerError;
+use super::failure;
 use super::rounds::Running;
 use crate::json::deserialize::read_text;
 use crate::protocol::error::INTERNAL;
@@ -147,8 +148,13 @@ fn run<'a>(
     let path = input.map(|input| Rc::new(cx.path().of_step(&name, &input, cx.rounds())));
     let run = async move {
         let path = path?;
-        if cx.rounds().result(path.place()).is_some_and(|result| load(&result)) {
-            return Ok(());
+        match cx.rounds().result(path.place()) {
+            Some(result) if load(&result) => return Ok(()),
+            Some(_) => {
+                let problem = format!("the stored result of step `{name}` cannot be read, so the step runs again");
+                failure::warn_of_rounds(cx.host(), &problem);
+            }
+            None => {}
         }
         // The round waits for this step until its result is remembered.
         let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;

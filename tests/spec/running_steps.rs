@@ -202,6 +202,40 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
 }
 
 /// The key of a step is the same in each round of its call, and differs from the keys of other work.
+/// A result whose type reads something else than it writes.
+#[test]
+fn a_result_that_cannot_be_read_runs_the_step_again_with_a_warning() {
+    #[derive(serde::Deserialize)]
+    struct Odd {
+        n: u32,
+    }
+    impl serde::Serialize for Odd {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str("odd")
+        }
+    }
+    let done = Done::default();
+    let of = done.clone();
+    let outer = move |cx: Context| {
+        let done = of.clone();
+        async move {
+            let odd = cx.step("odd", &1, async || {
+                note(&done, "odd");
+                Ok(Odd { n: 1 })
+            });
+            let Odd { n } = odd.await?;
+            cx.elicit::<Yes>("confirm", "Sure?").await?;
+            Ok::<_, HandlerError>(n.to_string())
+        }
+    };
+    let endpoint = open(move || McpServer::builder("s", "1").tool(Tool::new("outer", "d", outer.clone())).build());
+    let host = TestHost::new();
+    let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
+    assert_eq!(rounds[1].tool_text(), ("1", false));
+    assert_eq!(*done.borrow(), ["odd", "odd"]);
+    assert!(host.log_text().contains("the stored result of step `odd` cannot be read"), "{}", host.log_text());
+}
+
 #[test]
 fn an_idempotency_key_belongs_to_a_step_of_a_call() {
     let seen = Done::default();
