@@ -160,8 +160,8 @@ fn what_is_not_counted_is_told_once() {
                 assert_eq!(ping("192.0.2.1").ask_on(&endpoint, &host).status, 200);
             }
             assert_eq!(host.log_levels().iter().filter(|level| **level == Level::Error).count(), 0);
-            let host = host.log().into_iter().filter(|line| line["event"] == "unlimited");
-            host.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
+            let lines = host.log().into_iter().filter(|line| line["event"] == "unlimited");
+            lines.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
         });
         told.join().expect("it ends")
     }

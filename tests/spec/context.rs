@@ -68,6 +68,41 @@ fn handlers_fetch_through_the_host() {
     }
 }
 
+struct Dropped(Rc<Cell<bool>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.set(true);
+    }
+}
+
+/// A request that is under way is dropped at the deadline of the tool.
+#[test]
+fn a_request_is_dropped_at_the_deadline() {
+    let handler = |cx: Context| async move {
+        let limits = FetchLimits { time: Duration::from_mins(1), bytes: 1 };
+        let _response = cx.fetch(http::Request::get("https://rates.example/").body("")?, limits).await?;
+        Ok::<_, HandlerError>("fetched")
+    };
+    let endpoint = testing::endpoint(move |_| {
+        let tool = Tool::new("t", "Does it.", handler).deadline(Duration::from_secs(25));
+        McpServer::builder("s", "1").tool(tool).build()
+    });
+    let is_dropped = Rc::<Cell<bool>>::default();
+    let of = is_dropped.clone();
+    let host = TestHost::new().fetch(move |_, _| {
+        let request = Dropped(of.clone());
+        async move {
+            std::future::pending::<()>().await;
+            drop(request);
+            Err(FetchError::TooSlow)
+        }
+    });
+    let answer = modern("tools/call", json!({ "name": "t" })).ask_on(&endpoint, &host);
+    assert!(answer.tool_text().0.contains("within 25 s"), "{answer:?}");
+    assert_eq!((is_dropped.get(), host.waits()), (true, vec![Duration::from_secs(25)]));
+}
+
 /// Work that outlives the answer does not delay it.
 #[test]
 fn work_can_outlive_the_answer() {

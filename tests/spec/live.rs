@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Ask, NEWEST, envelope, legacy, modern, modern_as, on, post};
+use crate::support::{Answer, Ask, NEWEST, envelope, events, legacy, modern, modern_as, on, post};
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -175,14 +175,6 @@ impl Drop for Dropped {
     fn drop(&mut self) {
         self.0.set("dropped");
     }
-}
-
-/// The messages of a stream of events.
-fn events(stream: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(stream).expect("UTF-8");
-    let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
-    let message = |event: &str| event.strip_prefix("event: message\ndata: ").map(serde_json::from_str);
-    events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
 }
 
 /// The stream of an answer, whose handler waits.
@@ -531,8 +523,8 @@ fn line_breaks_in_given_json_do_not_end_an_event() {
         let stream = open(&mut pool, &host, &ask, &endpoint);
         let stream = String::from_utf8(pool.run_until(stream.concat())).expect("UTF-8");
         // As the specification of event streams reads it: a line ends at each CR, LF or CRLF, and a blank one ends the event.
-        let host: Vec<&str> = stream.split(['\n', '\r']).collect();
-        let shape: Vec<_> = host.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        let lines: Vec<&str> = stream.split(['\n', '\r']).collect();
+        let shape: Vec<_> = lines.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
         assert_eq!(shape, ["event", "data", "", "event", "data", "", ""], "{stream}");
         let messages = events(stream.as_bytes());
         let expected = json!({ "a": 1, "b\n": 2 });

@@ -371,6 +371,7 @@ impl Ask {
         let asked = serde_json::from_slice::<Value>(&self.body).ok();
         let answer = Answer::from(Client::new(endpoint).host(host).send(self.received()).await);
         answer.hold_invariants(asked.as_ref());
+        assert!(host.log().iter().all(Value::is_object), "a log line is JSON: {}", host.log_text());
         answer
     }
 
@@ -382,6 +383,14 @@ impl Ask {
         let request = request.body(Cell::new(self.body)).expect("a request that http can hold");
         Received { request, seen: self.seen }
     }
+}
+
+/// The messages of a stream of events.
+pub fn events(stream: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(stream).expect("UTF-8");
+    let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
+    let message = |event: &str| event.strip_prefix("event: message\ndata: ").map(serde_json::from_str);
+    events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
 }
 
 /// What came back.
@@ -414,7 +423,13 @@ impl Answer {
     fn hold_invariants(&self, asked: Option<&Value>) {
         assert!(self.header("mcp-session-id").is_none(), "no session is ever offered");
         assert_ne!(self.status, 0, "{}", self.answer.text());
+        assert!(self.headers().values().all(|value| value.to_str().is_ok()), "headers are ASCII");
+        if self.header("content-type") == Some("text/event-stream") {
+            let sent = self.notifications.iter().chain(&self.body).cloned().collect::<Vec<_>>();
+            assert_eq!(events(self.answer.body()), sent, "each event is a message");
+        }
         let Some(body) = &self.body else {
+            assert!(self.answer.body().is_empty(), "a body is JSON");
             assert!(matches!(self.status, 202 | 204), "{} needs a body", self.status);
             return;
         };

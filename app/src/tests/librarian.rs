@@ -26,7 +26,7 @@ fn asked_of(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
 fn answered(question: &str, network: &TestHost) -> (String, bool) {
     let endpoint = endpoint(&KnowledgeBase::new().store, configured(LOCAL).expect("a configuration"));
     let answer = asked_of(&endpoint, question, network);
-    (answer.text().to_owned(), answer.is_error())
+    (answer.text().to_owned(), answer.result()["isError"] == true)
 }
 
 /// The first search runs before the model is asked, and the model is offered no tool that saves.

@@ -56,7 +56,7 @@ fn the_weather_is_described_and_made_up() {
     for (place, weather) in [("Paris", "sunny"), ("London", "rainy"), ("48.85, 2.35", "sunny")] {
         assert_eq!(call("get-weather", json!({ "location": place })).structured()["weather"], weather);
     }
-    assert!(call("get-weather", json!({})).is_error(), "a location is required");
+    assert_eq!(call("get-weather", json!({})).result()["isError"], true, "a location is required");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_tool_knows_who_calls_or_says_that_it_does_not() {
     let known = testing::run(Client::new(&guarded).token("x").call("get-user-data", json!({})));
     assert_eq!(*known.structured(), json!({ "userId": "ada", "email": "ada@example.com" }));
     let refused = testing::run(testing::call(&guarded, "get-user-data", json!({})));
-    assert!(refused.text().contains("access token"), "{refused:?}");
+    assert!(refused.error().is_some_and(|(_, text)| text.contains("access token")), "{refused:?}");
 }
 
 #[test]
