@@ -18,9 +18,7 @@ impl ConfigError {
     pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
         Self { variable, problem: problem.into() }
     }
-}
 
-impl ConfigError {
     /// Adds how a secret reaches the program, if the error is about a secret that is not set.
     pub(crate) fn about_secrets(mut self, environment: &impl Environment) -> Self {
         let advice = environment.about_secrets();

@@ -1,6 +1,6 @@
 //! The state of an endpoint: values that all of its requests share.
 
-use std::any::{Any, TypeId, type_name};
+use std::any::{Any, type_name};
 use std::fmt;
 use std::rc::Rc;
 
@@ -10,7 +10,6 @@ pub(crate) struct State(Rc<Vec<Entry>>);
 
 #[derive(Clone)]
 struct Entry {
-    id: TypeId,
     type_name: &'static str,
     value: Rc<dyn Any>,
 }
@@ -18,19 +17,17 @@ struct Entry {
 impl State {
     /// Adds a value. Returns `false` if there is a value of its type.
     pub(crate) fn add<T: 'static>(&mut self, value: T) -> bool {
-        let id = TypeId::of::<T>();
-        if self.0.iter().any(|known| known.id == id) {
+        if self.0.iter().any(|known| known.value.is::<T>()) {
             return false;
         }
-        Rc::make_mut(&mut self.0).push(Entry { id, type_name: type_name::<T>(), value: Rc::new(value) });
+        Rc::make_mut(&mut self.0).push(Entry { type_name: type_name::<T>(), value: Rc::new(value) });
         true
     }
 
     /// Returns the value of type `T`.
     pub(crate) fn get<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
-        let id = TypeId::of::<T>();
-        let value = self.0.iter().find(|known| known.id == id);
-        value.and_then(|known| known.value.clone().downcast().ok()).ok_or_else(|| MissingState {
+        let value = self.0.iter().find_map(|known| known.value.clone().downcast().ok());
+        value.ok_or_else(|| MissingState {
             wanted: type_name::<T>(),
             registered: self.0.iter().map(|known| known.type_name).collect(),
         })

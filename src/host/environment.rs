@@ -14,7 +14,7 @@ use super::rate_limit::RateLimit;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an environment",
-    label = "expected `worker::Env`, or a function of `&str` that returns `Option<String>`",
+    label = "expected the environment of a Worker, or a function of `&str` that returns `Option<String>`",
     note = "give a map as a function: `&|name: &str| variables.get(name).cloned()`"
 )]
 pub trait Environment {

@@ -338,8 +338,7 @@ impl Endpoint {
     ///
     /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. A request
     /// that a web page sends passes if it comes from this page's own origin or from an [allowed](Self::allowed_origins) one.
-    /// [`each`](Self::each) does not run for pages. A page at the path of the endpoint is
-    /// ignored.
+    /// [`each`](Self::each) does not run for pages. A page at the path of the endpoint is ignored.
     ///
     /// An error of the handler is a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///

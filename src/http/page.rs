@@ -76,15 +76,13 @@ impl Page {
         match answer.map_err(|error| HttpError::rpc(StatusCode::INTERNAL_SERVER_ERROR, None, error))? {
             // A host cannot send other statuses, nor a body with some of them.
             Ok(response) => match response.status().as_u16() {
-                204 | 205 | 304 => Ok(response.map(|_| Body::Bytes(Vec::new()))),
-                200..=599 if is_head => Ok(response.map(|_| Body::Bytes(Vec::new()))),
-                200..=599 => Ok(response.map(Body::Bytes)),
+                status @ 200..=599 => {
+                    let has_body = !is_head && !matches!(status, 204 | 205 | 304);
+                    Ok(response.map(|body| Body::Bytes(if has_body { body } else { Vec::new() })))
+                }
                 status => {
-                    failure::log(
-                        cx.host(),
-                        &self.path,
-                        &format!("the page has the status {status}, which cannot be sent"),
-                    );
+                    let cause = format!("the page has the status {status}, which cannot be sent");
+                    failure::log(cx.host(), &self.path, &cause);
                     Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
                 }
             },

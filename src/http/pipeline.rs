@@ -37,13 +37,6 @@ use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
-/// Returns whether a page of the request's own origin sent it, such as the form of a page of the program. Its host comes from the client,
-/// so this must not open the endpoint itself.
-fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
-    let origin = head.standard_header("origin")?;
-    Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
-}
-
 /// A request on its way through the pipeline, without its body.
 struct Received<'h> {
     head: Rc<BoundedRequest>,
@@ -400,4 +393,11 @@ impl Endpoint {
             _ => Ok(server),
         }
     }
+}
+
+/// Returns whether a page of the request's own origin sent it, such as the form of a page of the program. Its host comes from the client,
+/// so this must not open the endpoint itself.
+fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
+    let origin = head.standard_header("origin")?;
+    Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
 }

@@ -1,10 +1,9 @@
 //! A compiled schema.
 
-use std::collections::BinaryHeap;
-
 use super::budget::COMPARED;
 use super::format::Format;
 use super::pattern::Pattern;
+use super::sorted::sorted;
 use super::types::{Type, Types};
 use crate::json::canonical;
 use crate::json::decimal::Decimal;
@@ -97,9 +96,8 @@ pub(super) struct Names(Vec<String>);
 
 impl Names {
     pub(super) fn of(names: Vec<String>) -> Self {
-        // A heap sorts with a tenth of the code of `sort_unstable`.
-        let names: BinaryHeap<_> = names.into_iter().map(|name| (name.len(), name)).collect();
-        let mut names: Vec<_> = names.into_sorted_vec().into_iter().map(|(_, name)| name).collect();
+        let names = sorted(names.into_iter().map(|name| (name.len(), name)));
+        let mut names: Vec<_> = names.into_iter().map(|(_, name)| name).collect();
         names.dedup();
         Self(names)
     }

@@ -68,6 +68,7 @@ impl Conversation<'_> {
             let body = wire::request(self.model, &self.messages, offers, is_last);
             Ok(to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
+        // As a `Value`, the result of the step would add serde_json's own parser to the module.
         let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
         let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
         wire::json(answer.get().as_bytes()).ok_or_else(broken)

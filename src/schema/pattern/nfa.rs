@@ -1,10 +1,9 @@
 //! The nondeterministic finite automaton of a pattern.
 
-use std::collections::BinaryHeap;
-
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast};
 use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
+use crate::schema::sorted::sorted;
 
 /// The index of a state.
 pub(super) type StateId = u16;
@@ -197,9 +196,7 @@ impl Nfa {
 
 impl Alphabet {
     fn of<'s>(sets: impl Iterator<Item = &'s CharSet>) -> Self {
-        // A heap sorts with a tenth of the code of `sort_unstable`.
-        let firsts: BinaryHeap<u32> = sets.flat_map(CharSet::boundaries).chain([0]).collect();
-        let mut firsts = firsts.into_sorted_vec();
+        let mut firsts: Vec<u32> = sorted(sets.flat_map(CharSet::boundaries).chain([0]));
         firsts.dedup();
         let mut alphabet = Self { firsts, ascii: Vec::new() };
         let class = |code| u16::try_from(alphabet.search(code)).unwrap_or(u16::MAX);

@@ -1,7 +1,7 @@
 //! A map as the environment.
 //!
 //! error: `…` is not an environment
-//! label: expected `worker::Env`, or a function of `&str` that returns `Option<String>`
+//! label: expected the environment of a Worker, or a function of `&str` that returns `Option<String>`
 //! note: give a map as a function: `&|name: &str| variables.get(name).cloned()`
 
 use std::collections::HashMap;
