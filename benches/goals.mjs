@@ -1,4 +1,4 @@
-// What edge-mcp is to reach, as ratios of one run, and how far it is.
+// The goals of edge-mcp, as ratios within one run.
 
 import { ratio } from './statistics.mjs'
 import { FRESH, SHARED } from './subjects.mjs'
@@ -7,10 +7,10 @@ import { FRESH, SHARED } from './subjects.mjs'
  * @typedef {object} Goal
  * @property {string} what
  * @property {number} goal
- * @property {number} least what would still do
- * @property {boolean} [atMost] that less is better
+ * @property {number} least the value that is still acceptable
+ * @property {boolean} [atMost] whether less is better
  * @property {(result: object) => import('./statistics.mjs').Quartiles & { work?: string } | undefined} of the value in a result of the
- *   bench, where it was measured; `work` where it decides among several
+ *   bench, if it was measured; `work` is the one that decides, where there are several
  */
 
 const FLOOR = 'floor'
@@ -20,7 +20,7 @@ const BEGINNINGS = { [FRESH]: 'fresh server', [SHARED]: 'shared' }
 
 const cpuOf = ({ rows }, work, subject) => rows.find((row) => row.work === work && row.subject === subject)?.cpu_us
 
-/** How many times the CPU that `ours` takes for each request of a work, `other` takes. */
+/** The CPU of `other` divided by that of `ours`: above 1, ours takes less. */
 export const cpuRatio = (result, work, ours, other) => ratio(cpuOf(result, work, other), cpuOf(result, work, ours))
 
 const cpu = (work, ours, other, goal, least) => ({
@@ -42,8 +42,8 @@ const start = (what, member, ours, other, goal, least) => ({
 const once = (value) => value === undefined ? undefined : { lower: value, median: value, upper: value }
 
 /**
- * The CPU of another against that of ours, unless it says otherwise. mcp-lite builds its server once, so it is compared with ours
- * shared; the peers that build one for each request, with ours fresh; the floor, with both.
+ * Ratios of the CPU, unless `what` says otherwise. mcp-lite builds its server once, so it is compared with ours shared; the peers that
+ * build one for each request, with ours fresh; the floor, with both.
  *
  * @type {Goal[]}
  */
@@ -70,10 +70,10 @@ export const GOALS = [
   { what: 'each further registered tool, µs per tools/call', goal: 0.2, least: 0.5, atMost: true, of: ({ per_tool: micros }) => once(micros) },
 ]
 
-/** The quartile that decides: a goal is met if three of four rounds meet it. */
+/** The worse quartile, which decides: three of four rounds have to reach a bound. */
 export const worse = ({ atMost }, { lower, upper }) => atMost ? upper : lower
 
-/** `met`, `least`, `missed`, or `–` where nothing was measured. Of several runs, the worst decides. */
+/** `met`, `least` or `missed`, or `–` if nothing was measured. `found` has a value for each run; the worst decides. */
 export function verdict(goal, found) {
   const values = found.filter((quartiles) => quartiles !== undefined).map((quartiles) => worse(goal, quartiles))
   if (values.length === 0) return '–'

@@ -14,8 +14,8 @@ const FIRST = 1_000
 const LAST = 100_000
 
 /**
- * @returns {Promise<Record<string, { first_kib: number, last_kib?: number }>>} for each subject, its memory after 1 000 answers of a new
- *   process and, for ours, after 100 000
+ * @returns {Promise<Record<string, { first_kib: number, last_kib?: number }>>} the memory of a new process of each
+ *   subject after 1 000 answers and, for ours, after 100 000
  */
 export async function memory(bed, subjects) {
   const kept = {}

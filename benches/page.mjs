@@ -1,6 +1,6 @@
 // The generated part of docs/performance.md.
 
-import { cpuTable, crateTable, extraTable, goalTable, markdown, rateTable, ratioTable, sizeTable, startTable } from './table.mjs'
+import { cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
 
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
 const END = '<!-- /bench -->'
@@ -31,17 +31,13 @@ ${markdown(goalTable(results))}
 
 ## CPU ratios
 
-The CPU per request of the other, divided by that of edge-mcp in the same round: above 1, edge-mcp takes less.
+The CPU per request of the other, divided by that of edge-mcp and of edge-mcp, shared, in the same round: above 1, edge-mcp takes less.
 
 ${markdown(ratioTable(result))}
 
 ## CPU per request
 
 ${markdown(cpuTable(result))}
-
-## Requests per second
-
-${markdown(rateTable(result))}
 
 ## A token and a log line
 

@@ -2,10 +2,10 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 
-/** The time that all its threads have computed so far, in the program and in the kernel, in microseconds. */
+/** The CPU time of all threads of a process so far, in the program and in the kernel, in microseconds. */
 export async function cpuMicros(pid) {
   const threads = await readdir(`/proc/${pid}/task`)
-  // The first number is in nanoseconds. /proc/PID/stat has ticks of 10 ms only. A thread may have ended meanwhile.
+  // schedstat counts nanoseconds; /proc/PID/stat counts ticks of 10 ms. A thread may end before its file is read.
   const spent = await Promise.all(threads.map(async (thread) =>
     Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0])))
   return spent.reduce((sum, nanos) => sum + nanos, 0) / 1000

@@ -7,20 +7,21 @@ import { columns, median, rotated } from './statistics.mjs'
 import { does } from './subjects.mjs'
 
 /**
- * What a subject took for a work. There is none for what it cannot do.
+ * The result of one subject with one work. There is no row for a work that it does not support.
  *
  * @typedef {object} Row
  * @property {string} work
  * @property {string} subject
- * @property {number[]} cpu_us time on the processor for each request, the runtime's own included: a number for each round
- * @property {number} rps requests in a second, the median of the rounds, like the rest
+ * @property {number[]} cpu_us CPU time per request, including that of the runtime, in each round
+ * @property {number} rps requests per second: the median of the rounds, like the next two
  * @property {number} p50_us
  * @property {number} p99_us
  *
  * @param {import('./bed.mjs').Bed} bed
  * @param {import('./subjects.mjs').Subject[]} subjects with their `modules`
  * @param {import('./works.mjs').Work[]} works
- * @param {{ rounds: number, seconds: number, warmUp: number }} how the seconds of each window, and of a warm-up at most
+ * @param {{ rounds: number, seconds: number, warmUp: number }} how `seconds` of each window; `warmUp` is the maximum
+ *   of a warm-up, in seconds
  * @returns {Promise<Row[]>}
  */
 export async function rows(bed, subjects, works, how) {
@@ -38,7 +39,7 @@ export async function rows(bed, subjects, works, how) {
   return rows
 }
 
-/** Runs with subjects started, each in a process of its own. */
+/** Starts each subject in its own process, with a number of tools, and stops them after `then`. */
 export async function among(bed, places, then) {
   const running = []
   try {
@@ -49,9 +50,9 @@ export async function among(bed, places, then) {
   }
 }
 
-/** The windows of each of those that run, one in each round. */
+/** Returns the windows of each process, one for each round. */
 export async function rounds(bed, running, work, how) {
-  // All of them before any is timed.
+  // All answers are checked before one is timed.
   for (const one of running) await rightly(one, work)
   bed.say(`${work.name}: warming up`)
   for (const { process } of running) await warmUp(bed, process, work, how.warmUp)

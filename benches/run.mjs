@@ -17,8 +17,8 @@ import { FRESH } from './subjects.mjs'
  * @param {import('./bed.mjs').Bed} place
  * @param {import('./subjects.mjs').Subject[]} subjects
  * @param {import('./works.mjs').Work[]} works
- * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, whole: boolean }} how `whole` is with memory, the cost of a
- *   tool, and what the module is made of
+ * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, whole: boolean }} how `whole` adds the memory, the cost of
+ *   a tool, and the crates of the module
  * @returns {Promise<object>} what is in target/bench.json
  */
 export async function run(place, subjects, works, how) {
@@ -42,7 +42,7 @@ export async function run(place, subjects, works, how) {
     memory: await memory(place, main),
     per_tool: await perTool(place, main.find(({ name }) => name === FRESH), how),
     deployed: sizeOf([{ bytes: await readFile(join(place.root, 'app/build/index_bg.wasm')) }]),
-    crates: crates(await readFile(join(target, 'wasm32-unknown-unknown/release/bench_server.wasm'))).slice(0, 15),
+    crates: crates(await readFile(join(target, 'wasm32-unknown-unknown/release/bench_server.wasm'))).slice(0, 10),
   }
 }
 

@@ -1,4 +1,4 @@
-// What a new process takes for its first answers.
+// What the first requests of a new process cost.
 
 import { request } from 'node:http'
 import { put } from './bed.mjs'
@@ -9,17 +9,17 @@ import { columns, rotated } from './statistics.mjs'
 import { SMALL } from './works.mjs'
 
 /**
- * @typedef {object} Starts a number for each start
+ * @typedef {object} Starts each list has one number per start
  * @property {number[]} start_ms from the start of the process to the end of its first answer
  * @property {number[]} first_ms from the first request, on a socket that listens, to there
- * @property {number[]} first_500_us time on the processor for each of the first 500 requests, since its socket listens
- * @property {number[]} first_2000_us
+ * @property {number[]} first_500_us CPU time per request over the first 500, from the moment when the socket listens
+ * @property {number[]} first_2000_us the same over the first 2 000
  *
  * @returns {Promise<Record<string, Starts>>} for each subject
  */
 export async function starts(bed, subjects, count) {
   const found = new Map(subjects.map(({ name }) => [name, []]))
-  // The first start of all finds cold files, and this program's own first request is slower than the rest.
+  // The first start of all reads files from the disk, and the first request of this program is slower than the others.
   if (count > 0) await start(bed, subjects[0])
   for (let round = 0; round < count; round++) {
     bed.say(`starts: ${round + 1} of ${count}`)

@@ -4,7 +4,7 @@
  * @typedef {{ lower: number, median: number, upper: number }} Quartiles
  *
  * @param {number[]} numbers
- * @returns {Quartiles} the numbers below which a quarter, a half and three quarters of them are, between two by their distance
+ * @returns {Quartiles} interpolated between neighbours
  */
 export function quartiles(numbers) {
   const sorted = numbers.toSorted((one, other) => one - other)
@@ -18,12 +18,14 @@ export function quartiles(numbers) {
 
 export const median = (numbers) => quartiles(numbers).median
 
-/** The ratio of what two subjects took in each round. Those of one round stood beside each other in time. */
+/**
+ * The ratio of two subjects, taken in each round. The values of one round are close in time, so a slow phase of the machine slows both.
+ */
 export const ratio = (one, other) => one && other ? quartiles(one.map((value, round) => value / other[round])) : undefined
 
-/** The values of each member over objects that have the same ones. */
+/** Turns objects with the same members into one object of lists. */
 export const columns = (objects) =>
   Object.fromEntries(Object.keys(objects[0]).map((name) => [name, objects.map((one) => one[name])]))
 
-/** The list, begun at another place for each round, so that nothing always follows the same. */
+/** The list, rotated by one place in each round, so that nothing always follows the same one. */
 export const rotated = (list, round) => list.map((_, index) => list[(index + round) % list.length])

@@ -4,17 +4,17 @@
  * @typedef {object} Subject
  * @property {string} name as it is called in target/bench.json
  * @property {string} [peer] its entry in benches/peers/; the others are crates, built by worker-build
- * @property {string} [crate] the folder of its crate, from the repository's
- * @property {string} [build] the folder of a module that was built before, in place of its crate's
- * @property {Record<string, string>} [bindings] of its Worker, besides those that all have
- * @property {boolean} [token] that it checks a token; the others are open
- * @property {boolean} [extra] that it is measured with `tools/call small` only
- * @property {boolean} [quick] that it is part of a quick run
- * @property {boolean} [withRust] that it is built on request only
- * @property {string[]} [cannot] works that it has no answer to
+ * @property {string} [crate] the folder of its crate, relative to the repository
+ * @property {string} [build] the folder of a module that is already built, in place of a crate
+ * @property {Record<string, string>} [bindings] of its Worker, in addition to those of all subjects
+ * @property {boolean} [token] whether it checks a token; the others are open
+ * @property {boolean} [extra] whether it is measured with `tools/call small` only
+ * @property {boolean} [quick] whether it is part of a quick run
+ * @property {boolean} [withRust] whether it is measured on request only
+ * @property {string[]} [cannot] works that it does not support
  */
 
-/** Ours, with a server built for each request, and with one built once. Each has what it is made of in common with the other. */
+/** The two of this library: the first builds a server for each request, the second builds it once. */
 export const FRESH = 'edge-mcp'
 export const SHARED = 'edge-mcp, shared'
 export const isOurs = (name) => name.startsWith(FRESH)
@@ -39,11 +39,11 @@ export const SUBJECTS = [
   { name: 'mcp-lite, log line', peer: 'mcp-lite', bindings: LOG, extra: true },
 ]
 
-/** Another build of benches/server, beside that of this folder: its build folder, such as a copy from before a change. */
+/** Another build of benches/server, such as a copy from before a change. `build` is its folder. */
 export const before = (build) => [
   { name: 'before', build },
   { name: 'before, shared', build, bindings: { SHARED: 'yes' } },
 ]
 
-/** Whether a subject is asked to do a work. */
+/** Whether a subject is measured with a work. */
 export const does = ({ cannot, extra }, work) => !cannot?.includes(work.name) && (!extra || work.name === 'tools/call small')

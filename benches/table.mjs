@@ -6,22 +6,23 @@ import { isOurs } from './subjects.mjs'
 
 const NOTHING = '–'
 
-/** Those that are asked to do all works. */
+/** The subjects that are measured with all works. */
 const subjectsOf = ({ sizes }) => Object.keys(sizes)
 const worksOf = ({ rows }) => [...new Set(rows.map(({ work }) => work))]
 
-/** How many times the CPU of ours each of the others takes: medians. */
+/** The CPU of the others divided by that of ours: medians. */
 export function ratioTable(result) {
   const ours = subjectsOf(result).filter(isOurs)
   const others = subjectsOf(result).filter((name) => !isOurs(name))
+  const ratios = (work, other) => ours.map((one) => cpuRatio(result, work, one, other))
   return [
-    ['work', 'subject', ...others],
-    ...worksOf(result).flatMap((work) => ours.map((one) =>
-      [work, one, ...others.map((other) => digits(cpuRatio(result, work, one, other)?.median))])),
+    [`CPU against ${ours.join(' / ')}`, ...others],
+    ...worksOf(result).map((work) => [work, ...others.map((other) =>
+      ratios(work, other).some(Boolean) ? ratios(work, other).map((one) => digits(one?.median)).join(' / ') : NOTHING)]),
   ]
 }
 
-/** The goals, and how far each is, by one run or several. */
+/** The goals, with the values of one run or several and the verdict. */
 export const goalTable = (results) => [
   ['', ...results.map((_, index) => index === 0 ? 'measured' : 'again'), 'goal', 'least', ''],
   ...GOALS.map((goal) => {
@@ -31,17 +32,17 @@ export const goalTable = (results) => [
   }),
 ]
 
-/** The median and, in brackets, the quartile that decides. */
+/** The median, the quartile that decides, and the work that decides. */
 function measured(goal, found) {
   if (found === undefined) return NOTHING
   const { lower, median, upper, work } = found
   return [digits(median), lower < upper && `(${digits(worse(goal, found))})`, work].filter(Boolean).join(' ')
 }
 
-/** The CPU for each request, in microseconds. */
+/** The CPU per request, in microseconds. */
 export const cpuTable = (result) => workTable('CPU µs per request', result, ({ cpu_us: cpu }) => spread(cpu))
 
-/** Requests in a second. */
+/** The requests per second. */
 export const rateTable = (result) => workTable('requests/s', result, ({ rps }) => digits(rps))
 
 const workTable = (head, result, cell) => [
@@ -52,23 +53,23 @@ const workTable = (head, result, cell) => [
   })]),
 ]
 
-/** What is measured with one work only: its CPU, and how much more that is than without what its name adds. */
+/** The subjects with a token or a log line, and what that adds to the subject without it. */
 export const extraTable = (result) => [
-  ['subject', 'CPU µs per request', 'more than without, µs'],
+  ['subject', 'CPU µs per request', 'added, µs'],
   ...result.rows.filter(({ subject }) => !subjectsOf(result).includes(subject)).map(({ work, subject, cpu_us: cpu }) => {
     const plain = result.rows.find((row) => row.work === work && row.subject !== subject && subject.startsWith(row.subject))
     return [subject, spread(cpu), spread(plain && cpu.map((value, round) => value - plain.cpu_us[round]))]
   }),
 ]
 
-/** What each takes in a new process. */
+/** The cost of the first requests of a new process. */
 export const startTable = ({ starts }) => [
   ['subject', 'first 500, CPU µs per request', 'first 2 000', 'process to first answer, ms', 'first answer alone, ms'],
   ...Object.entries(starts).map(([subject, one]) =>
     [subject, ...[one.first_500_us, one.first_2000_us, one.start_ms, one.first_ms].map(spread)]),
 ]
 
-/** How large each subject is, and what it keeps. */
+/** The size of each subject and its memory. */
 export const sizeTable = ({ sizes, memory = {} }) => [
   ['subject', 'KB', 'KB, gzip', 'MiB after 1 000', 'after 100 000'],
   ...Object.entries(sizes).map(([subject, { raw, gzip }]) => [
@@ -81,7 +82,7 @@ export const crateTable = ({ crates }) => [['crate', 'KB of code'], ...crates.ma
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 
-/** To three places that count, and no fewer than there are before the point. */
+/** Three significant digits; more only for those before the decimal point. */
 const digits = (value) => {
   if (!isNumber(value)) return NOTHING
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))

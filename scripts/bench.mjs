@@ -81,17 +81,17 @@ async function measure({ subjects, works, file, ...how }) {
   const result = await run(place, subjects, works, how)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify(result)}\n`)
-  // A second run belongs to the first before it.
+  // A second run belongs to the first run before it.
   if (file === FIRST) await rm(AGAIN, { force: true })
 
   const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable].map((table) => table(result))
   if (file !== COMPARED) tables.push(goalTable(file === FIRST ? [result] : await results()))
-  // One that has its head only says nothing.
+  // A table may have no rows but its head.
   for (const table of tables.filter(({ length }) => length > 1)) console.log(`${plain(table)}\n`)
   console.log(`${relative(ROOT, file)}, after ${Math.round((performance.now() - begun) / 1000)} s`)
 }
 
-/** What there is of the last run, and of the one that was made again. */
+/** The results of the last run and, if there is one, of its --again run. */
 async function results() {
   const texts = await Promise.all([FIRST, AGAIN].map((file) => readFile(file, 'utf8').catch(() => undefined)))
   return texts.filter((text) => text !== undefined).map((text) => JSON.parse(text))

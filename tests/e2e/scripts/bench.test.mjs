@@ -126,13 +126,11 @@ describe('the goals', () => {
 })
 
 describe('the tables', () => {
-  test('ratios: a row for each work and each of ours; what cannot be compared is a dash', () => {
+  test('ratios: a row for each work, with both of ours; what cannot be compared is a dash', () => {
     assert.deepEqual(ratioTable(RESULT), [
-      ['work', 'subject', 'floor', 'mcp-lite', 'sdk 1.32', 'server 2.4', 'turbomcp-wasm 3.6'],
-      ['tools/call small', 'edge-mcp', '0.64', '0.9', '4', '–', '0.9'],
-      ['tools/call small', 'edge-mcp, shared', '0.8', '1.2', '5', '–', '1.38'],
-      ['tools/list 200', 'edge-mcp', '0.45', '1', '3', '–', '–'],
-      ['tools/list 200', 'edge-mcp, shared', '0.9', '2', '6', '–', '–'],
+      ['CPU against edge-mcp / edge-mcp, shared', 'floor', 'mcp-lite', 'sdk 1.32', 'server 2.4', 'turbomcp-wasm 3.6'],
+      ['tools/call small', '0.64 / 0.8', '0.9 / 1.2', '4 / 5', '–', '0.9 / 1.38'],
+      ['tools/list 200', '0.45 / 0.9', '1 / 2', '3 / 6', '–', '–'],
     ])
   })
 
@@ -181,7 +179,7 @@ describe('the page', () => {
     const page = `${await readFile(join(ROOT, 'docs/performance.md'), 'utf8')}\nThe end.\n`
     const once = withResult(page, [RESULT])
     assert.ok(once.endsWith('\nThe end.\n'))
-    for (const part of ['2026-01-02: Z80, 2 cores', '(performance.svg)', '| tools/call small | edge-mcp, shared | 0.8 |', '| core | 240 |']) {
+    for (const part of ['2026-01-02: Z80, 2 cores', '(performance.svg)', '| tools/call small | 0.64 / 0.8 |', '| core | 240 |']) {
       assert.ok(once.includes(part), part)
     }
     assert.ok(!once.includes('of two runs, the worse one'))
