@@ -280,7 +280,9 @@ impl Endpoint {
         let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
         // Before any request is answered, since all of them share one status.
         self.authorize(&resolved, info.caller(), url)?;
-        resolved.iter().for_each(|resolved| line.target(resolved));
+        for resolved in &resolved {
+            line.target(resolved);
+        }
         // The responses of a batch share one limit.
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
