@@ -160,7 +160,7 @@ pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
 pub use http::stream::{Body, EventStream};
-pub use http::{AllowedOrigins, Endpoint, Limits, PageRequest};
+pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;
 pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
 pub use protocol::description::{

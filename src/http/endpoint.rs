@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::choice::Choice;
 use super::limits::Limits;
+use super::log_policy::LogPolicy;
 use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
 use super::settings::{self, Callers, Settings};
@@ -55,8 +56,7 @@ pub struct Endpoint {
     pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
     pub(super) has_page: Choice<bool>,
-    /// Whether each request writes a log line.
-    pub(super) logs_requests: bool,
+    pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
 }
 
@@ -76,7 +76,7 @@ impl Endpoint {
             pages: Vec::new(),
             json_only: false,
             has_page: Choice::new(true),
-            logs_requests: true,
+            log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
         }
     }
@@ -187,7 +187,7 @@ impl Endpoint {
     }
 
     /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
-    /// page, the rate limit and the keys for request states. `docs/authorization.md` has a table of the variables.
+    /// page, the rate limit, the log and the keys for request states. `docs/authorization.md` has a table of the variables.
     ///
     /// After a wrong value, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` stops
     /// only calls that ask for input, and servers with tools that require approval. Errors in variables about callers are ignored if the
@@ -218,12 +218,15 @@ impl Endpoint {
     }
 
     fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, rate_limit, callers } = settings;
+        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers } = settings;
         self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
         self.state_keys.configure(Rc::new(state_keys));
         if let Some(has_page) = has_page {
             self.has_page.configure(has_page);
+        }
+        if let Some(log) = log {
+            self.log.configure(log);
         }
         if let Some(limit) = rate_limit {
             self.access.rate_limiting.configure(RateLimiting::On(limit));
@@ -371,6 +374,13 @@ impl Endpoint {
     #[must_use]
     pub fn without_page(mut self) -> Self {
         self.has_page.set(false);
+        self
+    }
+
+    /// Sets which requests are logged. The default is [`LogPolicy::Failures`].
+    #[must_use]
+    pub fn log(mut self, policy: LogPolicy) -> Self {
+        self.log.set(policy);
         self
     }
 

@@ -5,20 +5,31 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
-use crate::host::{Host, Level};
+use super::bounded_request::BoundedRequest;
+use super::log_policy::LogPolicy;
+use crate::host::{Host, Level, Request as _};
 use crate::json::write;
 use crate::protocol::error::{ErrorCode, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
+use crate::rpc::Resolved;
+
+/// A request is slow if it takes longer than this, in milliseconds.
+const SLOW_MS: u64 = 1000;
 
 /// The log line of one request. Members are added when they become known.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct LogLine {
+    head: Option<Rc<BoundedRequest>>,
+    /// When the request arrived, in milliseconds.
+    started: u64,
     /// A JSON object without its closing brace.
     begun: Vec<u8>,
     error: Option<ErrorCode>,
     refused: Option<String>,
+    /// Whether the request calls a tool that is not read-only.
+    may_change_data: bool,
 }
 
 /// The last members of the line.
@@ -31,25 +42,25 @@ struct Outcome {
     /// The reason why an access token was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
+    /// The id of the request in the logs of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
     ms: u64,
 }
 
 impl LogLine {
-    /// `request_id` is the id of the request in the logs of the host.
-    pub(super) fn new(request_id: Option<String>) -> Self {
-        let mut line = Self { begun: Vec::with_capacity(256), ..Self::default() };
-        line.begun.extend_from_slice(b"{\"event\":\"request\"");
-        if let Some(id) = request_id {
-            line.add("request_id", &id);
-        }
-        line
+    /// Begins the line of a request that arrived at `started`, in milliseconds.
+    pub(super) fn new(head: Rc<BoundedRequest>, started: u64) -> Self {
+        let mut begun = Vec::with_capacity(256);
+        begun.extend_from_slice(b"{\"event\":\"request\"");
+        Self { head: Some(head), started, begun, ..Self::default() }
     }
 
     fn add(&mut self, name: &str, value: &str) {
-        self.begun.push(b',');
+        self.begun.extend_from_slice(b",\"");
+        self.begun.extend_from_slice(name.as_bytes());
+        self.begun.extend_from_slice(b"\":");
         // A string always serializes.
-        let _ = write::append(&mut self.begun, &name);
-        self.begun.push(b':');
         let _ = write::append(&mut self.begun, &value);
     }
 
@@ -71,6 +82,11 @@ impl LogLine {
         if let Some(trace) = traceparent.and_then(|parent| parent.split('-').nth(1)) {
             self.add("trace", trace);
         }
+    }
+
+    /// Notes whether the request calls a tool that is not read-only.
+    pub(super) fn target(&mut self, resolved: &Resolved) {
+        self.may_change_data |= resolved.tool().is_some_and(|tool| tool.annotations.read_only_hint != Some(true));
     }
 
     pub(super) fn batch(&mut self) {
@@ -95,12 +111,17 @@ impl LogLine {
         &self.begun
     }
 
-    /// Writes the line.
-    pub(super) fn write(self, status: u16, started: u64, host: &Rc<dyn Host>) {
-        let Self { begun: mut line, error, refused } = self;
+    /// Writes the line if `policy` asks for it.
+    pub(super) fn write(self, policy: LogPolicy, status: u16, host: &Rc<dyn Host>) {
+        let Self { head, started, begun: mut line, error, refused, may_change_data } = self;
         let ms = host.now_ms().saturating_sub(started);
+        let has_failed = status >= 400 || error.is_some() || refused.is_some();
+        if policy == LogPolicy::Failures && !has_failed && !may_change_data && ms <= SLOW_MS {
+            return;
+        }
+        let request_id = head.and_then(|head| head.request_id());
         // Strings and numbers always serialize.
-        let outcome = write::to_vec(&Outcome { status, error, refused, ms }).unwrap_or_default();
+        let outcome = write::to_vec(&Outcome { status, error, refused, request_id, ms }).unwrap_or_default();
         line.push(b',');
         line.extend(outcome.iter().skip(1));
         let level = if status < 500 { Level::Info } else { Level::Error };

@@ -24,7 +24,7 @@
 //! | `sse_task` | calls whose answer may become an event stream |
 //! | `listen` | `subscriptions/listen` |
 //! | `crash` | the answer that the host gives if the program crashes |
-//! | `log_line` | the log line of a request |
+//! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
 //! | `page` | pages of the program |
 //! | `landing` | the landing page |
 //! | `document` | documents that everybody may read |
@@ -51,6 +51,7 @@ mod landing;
 pub(crate) mod limits;
 mod listen;
 mod log_line;
+mod log_policy;
 pub(crate) mod origin;
 mod page;
 mod pipeline;
@@ -65,5 +66,6 @@ mod well_known;
 
 pub use endpoint::Endpoint;
 pub use limits::Limits;
+pub use log_policy::LogPolicy;
 pub use origin::AllowedOrigins;
 pub use page::PageRequest;

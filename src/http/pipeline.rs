@@ -42,8 +42,6 @@ struct Received<'h> {
     head: Rc<BoundedRequest>,
     url: String,
     host: &'h Rc<dyn Host>,
-    /// When the request arrived, in milliseconds.
-    started: u64,
 }
 
 /// The answer to an HTTP request.
@@ -75,8 +73,8 @@ impl Endpoint {
         let started = host.now_ms();
         let request = Rc::new(request);
         let head = Rc::new(BoundedRequest::new(request.clone(), self.limits.header, host.clone()));
-        let mut line = LogLine::new(head.request_id());
-        let received = Received { url: head.url(), head, host, started };
+        let mut line = LogLine::new(head.clone(), started);
+        let received = Received { url: head.url(), head, host };
         let origin = received.head.standard_header("origin");
         let is_allowed = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let allowed_origin = origin.as_ref().ok().and_then(Option::as_deref).filter(|origin| is_allowed(origin));
@@ -106,8 +104,8 @@ impl Endpoint {
         if let Some(origin) = allowed_origin {
             cors::allow(&origin, response.headers_mut());
         }
-        if self.logs_requests && !is_logged {
-            line.write(response.status().as_u16(), started, host);
+        if !is_logged {
+            line.write(*self.log, response.status().as_u16(), host);
         }
         response
     }
@@ -212,6 +210,7 @@ impl Endpoint {
         let server = self.build(&info, Some(&request.id), host)?;
         let resolved = Resolved::new(&request, &server, revision);
         self.authorize([&resolved], info.caller(), url).map_err(|error| error.with_id(Some(request.id.clone())))?;
+        line.target(&resolved);
         if resolved.method == Some(Method::Listen) && !self.json_only {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
             return listen::answer(&request, &server).map(Begun::Answered).map_err(refused);
@@ -257,7 +256,7 @@ impl Endpoint {
         line: &mut LogLine,
     ) -> Result<Answer, Box<HttpError>> {
         if let Some(channel) = channel {
-            let job = Job { prepared, line: std::mem::take(line), started: received.started, reservation };
+            let job = Job { prepared, line: std::mem::take(line), policy: *self.log, reservation };
             return Ok(Answer::FromTask(sse_task::answer(job, channel, received.host).boxed_local().await));
         }
         let Answered { status, message, error } = respond(prepared).await;
@@ -281,6 +280,9 @@ impl Endpoint {
         let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
         // Before any request is answered, since all of them share one status.
         self.authorize(&resolved, info.caller(), url)?;
+        for resolved in &resolved {
+            line.target(resolved);
+        }
         // The responses of a batch share one limit.
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {

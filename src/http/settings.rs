@@ -3,6 +3,7 @@
 //! Each variable is checked. A wrong value is an error, so that the endpoint answers 503 and names the variable. The table of all
 //! variables is in `docs/authorization.md`.
 
+use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
     Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
@@ -17,6 +18,7 @@ pub(super) struct Settings {
     pub resource: ProtectedResource,
     /// Whether the landing page is served, if the environment says so.
     pub has_page: Option<bool>,
+    pub log: Option<LogPolicy>,
     pub rate_limit: Option<RateLimit>,
     pub callers: Result<Callers, ConfigError>,
 }
@@ -51,6 +53,9 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
             .map_err(|error| error.about_secrets(environment)),
         resource: variables.resource()?,
         has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
+        log: variables
+            .choice("MCP_LOG", ["failures", "all"])?
+            .map(|is_all| if is_all { LogPolicy::All } else { LogPolicy::Failures }),
         rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
         callers: variables.callers(),
     })

@@ -15,6 +15,7 @@ use http::{Response, StatusCode};
 use super::in_flight::Reservation;
 use super::json_answer::{Answered, json_response, respond};
 use super::log_line::LogLine;
+use super::log_policy::LogPolicy;
 use super::stream::{self, Body, EventStream, Part, Parts};
 use crate::call::context::Live;
 use crate::call::notifications::Outbox;
@@ -54,7 +55,7 @@ pub(super) fn open(
 pub(super) struct Job {
     pub prepared: Prepared,
     pub line: LogLine,
-    pub started: u64,
+    pub policy: LogPolicy,
     /// The memory that the call keeps of its request.
     pub reservation: Reservation,
 }
@@ -108,10 +109,10 @@ async fn run(
 
 /// Runs the handler to its end, and writes the log line of its request.
 async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>) {
-    let Job { prepared, mut line, started, reservation } = job;
+    let Job { prepared, mut line, policy, reservation } = job;
     let Answered { status, message, error } = respond(prepared).await;
     drop(reservation);
     line.error(error);
-    line.write(status.as_u16(), started, &host);
+    line.write(policy, status.as_u16(), &host);
     (status, message)
 }

@@ -54,14 +54,12 @@ impl Endpoint {
 fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
-    let mut endpoint = Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit();
-    endpoint.logs_requests = false;
-    endpoint
+    Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit()
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let repeat = Tool::new("repeat", "Repeats a line.", async |Repeat { line, times }| line.repeat(times));
-    McpServer::builder("warm-up", "1.0.0").tool(repeat).build()
+    McpServer::builder("warm-up", "1.0.0").tool(repeat.read_only()).build()
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -15,13 +15,14 @@ const LAPSE = 600_000
 let calls = 0
 
 /**
- * The pending calls, oldest first, with the data for their answers if the module breaks. None holds a body.
+ * The pending calls, oldest first. None holds a body.
  *
  * @typedef {object} Call
  * @property {number} started when it began, in milliseconds
  * @property {(outcome: object) => void} [end] ends it, if it waits in the module or is a stream that the module writes
  * @property {[string, string][]} headers the headers of its answer besides the usual ones
- * @property {Uint8Array} [lines] the beginning of its log line, and then a line for each id
+ * @property {Request} request its request
+ * @property {Uint8Array} [lines] once the module has broken: the beginning of its log line, and then a line for each id
  * @property {boolean} isBatch whether its answer is an array
  *
  * @type {Map<number, Call>}
@@ -40,7 +41,7 @@ let broken
 export async function receive(request, env, context, answer) {
   const number = ++calls
   const before = breaks
-  const call = begin(number)
+  const call = begin(number, request)
   let isStream = false
   try {
     // No variable holds the body. The module copies it, and drops the copy when a handler waits.
@@ -50,26 +51,26 @@ export async function receive(request, env, context, answer) {
     // If the client disconnects, the platform stops a call without running any of its code again, unless `waitUntil` keeps it.
     context.waitUntil(settled)
     const outcome = await settled
-    if (!(outcome instanceof Response)) return crashAnswer(outcome, call, request)
+    if (!(outcome instanceof Response)) return crashAnswer(outcome, call)
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
     return isStream ? relayed(number, call, outcome) : outcome
   } catch (error) {
     // If the module has broken meanwhile at another call, the new module does not know this call.
     const isOwn = number === broken || breaks === before
     if (isOwn) console.error('Critical', error)
-    return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call, request)
+    return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
     if (!isStream) underWay.delete(number)
   }
 }
 
-function begin(number) {
+function begin(number, request) {
   const started = Date.now()
   for (const [other, call] of underWay) {
     if (started - call.started < LAPSE) break
     underWay.delete(other)
   }
-  const call = { started, end: undefined, headers: [], lines: undefined, isBatch: false }
+  const call = { started, request, end: undefined, headers: [], lines: undefined, isBatch: false }
   underWay.set(number, call)
   return call
 }
@@ -166,11 +167,11 @@ export function keepHeaders(number, headers) {
   if (call) call.headers = headers
 }
 
-/** Keeps the beginning of the log line of a call, and its ids, a line for each. */
+/** Takes the beginning of the log line of a call, and its ids, a line for each. The module calls this for all calls when it breaks. */
 export function keepAnswer(number, lines, isBatch) {
   const call = underWay.get(number)
   if (!call) return
-  // The bytes are memory of the module, which changes when it runs again.
+  // The bytes are memory of the module, which may go.
   call.lines = lines.slice()
   call.isBatch = isBatch
 }
@@ -193,8 +194,8 @@ export function broke(number) {
 }
 
 /** Returns the answer to a call that the module cannot answer any more. */
-function crashAnswer(outcome, call, request) {
-  const [begun, ...ids] = linesOf(call, request.headers.get('cf-ray'))
+function crashAnswer(outcome, call) {
+  const [begun, ...ids] = linesOf(call)
   log(outcome, begun, call)
   const headers = new Headers(JSON_HEADERS)
   for (const [name, value] of [...call.headers, ...outcome.headers]) headers.append(name, value)
@@ -202,10 +203,8 @@ function crashAnswer(outcome, call, request) {
 }
 
 /** Returns the beginning of the log line, and the ids as they were sent. The module provides both once it has parsed the message. */
-function linesOf({ lines }, requestId) {
-  if (lines) return new TextDecoder().decode(lines).split('\n')
-  const line = JSON.stringify({ event: 'request', request_id: requestId ?? undefined })
-  return [line.slice(0, -1)]
+function linesOf({ lines }) {
+  return lines ? new TextDecoder().decode(lines).split('\n') : ['{"event":"request"']
 }
 
 /** Returns an error for each id, or one without an id, as JSON. */
@@ -218,8 +217,9 @@ function errors({ message }, ids, { isBatch }) {
 }
 
 /** Writes the log line of a call in the format of the module. */
-function log({ status }, begun, { started }) {
-  const line = `${begun},"status":${status},"error":${INTERNAL_ERROR},"ms":${Date.now() - started}}`
+function log({ status }, begun, { started, request }) {
+  const rest = { status, error: INTERNAL_ERROR, request_id: request.headers.get('cf-ray') ?? undefined, ms: Date.now() - started }
+  const line = `${begun},${JSON.stringify(rest).slice(1)}`
   if (status < 500) console.log(line)
   else console.error(line)
 }

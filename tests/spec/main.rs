@@ -39,6 +39,7 @@ mod legacy;
 mod limits;
 mod lists;
 mod live;
+mod log_policy;
 mod native;
 #[allow(dead_code, reason = "the tests of who may call use more of it")]
 mod network;

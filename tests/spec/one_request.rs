@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::host::Level;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
+use edge_mcp::{Context, Endpoint, LogPolicy, McpServer, RequestInfo, StaticTokens, Tool};
 use futures::future::join;
 use serde_json::json;
 
@@ -188,7 +188,7 @@ fn the_request_id_is_the_hosts_and_bounded() {
             .header("CF-Ray", "chosen")
             .header("X-Request-Id", "chosen")
             .header("Request-Id", "chosen");
-        assert_eq!(ask.ask_on(&endpoint(), &host).status, 200);
+        assert_eq!(ask.ask_on(&endpoint().log(LogPolicy::All), &host).status, 200);
         assert!(!host.log_text().contains("chosen") && !host.log_text().contains("127.0.0.77"), "{}", host.log_text());
         host.log()[0].get("request_id").cloned()
     };
@@ -209,7 +209,7 @@ fn the_request_id_is_the_hosts_and_bounded() {
 fn one_line_is_logged() {
     let endpoint =
         Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
-    let endpoint = endpoint.without_rate_limit();
+    let endpoint = endpoint.without_rate_limit().log(LogPolicy::All);
     let secret = "sesame";
     let host = TestHost::new();
     let call = json!({ "name": "say", "arguments": { "text": secret } });
