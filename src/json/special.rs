@@ -42,7 +42,7 @@ pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
 /// Whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
 pub(crate) fn has_control(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks();
-    let is_marked = |word: &[u8; 8]| below(CONTROLS, u64::from_le_bytes(*word)) & HIGH != 0;
+    let is_marked = |word: &[u8; WORD]| controls(u64::from_le_bytes(*word)) != 0;
     words.iter().any(is_marked) || rest.iter().any(|byte| u64::from(*byte) < CONTROLS)
 }
 
@@ -51,10 +51,11 @@ const HIGH: u64 = ONES << 7;
 /// Bytes below this one are control characters.
 const CONTROLS: u64 = 0x20;
 
-/// Sets the highest bit of each byte of `word` that is below `limit`. Only the first marked byte is reliable: a borrow may mark bytes
-/// after it.
-fn below(limit: u64, word: u64) -> u64 {
-    word.wrapping_sub(ONES.wrapping_mul(limit)) & !word
+/// Marks the control characters of `word`: a byte below `CONTROLS` borrows, which sets its highest bit. Only the first mark is reliable,
+/// since the borrow may mark bytes after it. Bytes whose highest bit is set already are no ASCII.
+#[inline(always)]
+fn controls(word: u64) -> u64 {
+    word.wrapping_sub(ONES.wrapping_mul(CONTROLS)) & !word & HIGH
 }
 
 /// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
@@ -62,8 +63,9 @@ fn below(limit: u64, word: u64) -> u64 {
 #[inline(always)]
 pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
-    let is = |byte: u8| below(1, word ^ ONES.wrapping_mul(byte.into()));
-    let marked = (below(CONTROLS, word) | is(b'"') | is(b'\\')) & HIGH;
+    // The byte that is looked for becomes 0, and borrows.
+    let is = |byte: u8| (word ^ ONES.wrapping_mul(byte.into())).wrapping_sub(ONES);
+    let marked = controls(word) | ((is(b'"') | is(b'\\')) & !word & HIGH);
     (marked != 0).then_some(marked.trailing_zeros() as usize / 8)
 }
 
