@@ -5,15 +5,44 @@
 /// The number of bytes in a word.
 pub(super) const WORD: usize = 8;
 
-/// Returns the next bytes of `rest` as a word, and how many of them there are. A short word is padded with spaces, which are not special.
-#[inline(always)]
-pub(super) fn next_word(rest: &[u8]) -> ([u8; WORD], usize) {
-    if let Some(word) = rest.first_chunk() {
-        return (*word, WORD);
+/// Returns the offset of the first special byte.
+pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
+    let (words, tail) = bytes.as_chunks();
+    let mut at = 0_usize;
+    for word in words {
+        if let Some(nth) = first_special(*word) {
+            return at.checked_add(nth);
+        }
+        at = at.saturating_add(WORD);
     }
+    at.checked_add(first_special(padded(tail))?)
+}
+
+/// Copies `from` to the beginning of `to`, up to the first special byte, and returns its offset. Whole words are copied, so `to` must have
+/// room for one more.
+///
+/// The length of a copy is known at compile time. Otherwise each copy would be a call of `memcpy`.
+pub(super) fn copy_plain(from: &[u8], to: &mut [u8]) -> Option<usize> {
+    let (words, tail) = from.as_chunks();
+    let mut at = 0_usize;
+    for (word, place) in words.iter().zip(to.as_chunks_mut().0) {
+        *place = *word;
+        if let Some(nth) = first_special(*word) {
+            return at.checked_add(nth);
+        }
+        at = at.saturating_add(WORD);
+    }
+    let tail = padded(tail);
+    put(to, at, tail);
+    at.checked_add(first_special(tail)?)
+}
+
+/// Returns the last bytes of a text as a word. It is padded with spaces, which are not special.
+#[inline(always)]
+fn padded(tail: &[u8]) -> [u8; WORD] {
     let mut word = [b' '; WORD];
-    word.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
-    (word, rest.len())
+    word.iter_mut().zip(tail).for_each(|(place, byte)| *place = *byte);
+    word
 }
 
 /// Writes `word` at `at`, if there is room for all of it.
@@ -22,21 +51,6 @@ pub(super) fn put(out: &mut [u8], at: usize, word: [u8; WORD]) {
     if let Some(place) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
         *place = word;
     }
-}
-
-/// Returns the offset of the first special byte.
-pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0_usize;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (word, length) = next_word(rest);
-        if let Some(nth) = first_special(word) {
-            return at.checked_add(nth);
-        }
-        at = at.saturating_add(length);
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    None
 }
 
 /// Whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
