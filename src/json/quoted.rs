@@ -76,6 +76,7 @@ fn letter(byte: u8) -> u8 {
 }
 
 /// A table, because the kinds of escapes in a text follow no pattern that a processor could predict.
+#[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
 const LETTERS: [u8; 1 << 8] = {
     let mut letters = [0; 1 << 8];
     let (controls, _) = letters.split_at_mut(0x20);
