@@ -9,16 +9,17 @@ use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::step_memory::{Finished, Status, StepMemory, StepRun};
 use crate::host::{Host, NoRandomness};
+use crate::json::Value;
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// An answer, and the key and digest of its question.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Answered {
     pub key: String,
     /// The digest of the question: see [`CallPath::question`](crate::call::call_path::CallPath::question).
@@ -27,6 +28,14 @@ pub(crate) struct Answered {
     /// Whether the handler has read the answer in this round.
     #[serde(skip)]
     pub is_used: bool,
+}
+
+impl Answered {
+    /// Reads an answer from a request state.
+    pub(crate) fn read(answer: Value<'_>) -> Option<Self> {
+        let (key, question) = (answer.string("key")?, answer.string("question")?);
+        Some(Self { key, question, answer: answer.get("answer")?.to_raw()?, is_used: false })
+    }
 }
 
 /// A question without an answer.

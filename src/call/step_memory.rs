@@ -1,12 +1,13 @@
 //! The steps of a call: the results to remember, and the outcome of each step in this round.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::json::Value;
 use crate::limits::FINISHED_STEPS;
 
 /// The result of a step, which travels with the call.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Finished {
     place: String,
     /// The name, for the log.
@@ -21,6 +22,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// Reads a result from a request state.
+    pub(crate) fn read(step: Value<'_>) -> Option<Self> {
+        let (place, name, result) = (step.string("place")?, step.string("step")?, step.get("result")?.to_raw()?);
+        Some(Self { place, step: name, result, is_unused: false, is_lost: false })
+    }
+
     fn bytes(&self) -> usize {
         [self.place.len(), self.step.len(), self.result.get().len()].into_iter().fold(0, usize::saturating_add)
     }

@@ -10,7 +10,7 @@ use std::error::Error;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
@@ -19,15 +19,14 @@ use crate::auth::state_keys::NONCE;
 use crate::call::context::Context;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;
-use crate::json::deserialize::read_text;
-use crate::json::{Value, canonical, write};
+use crate::json::{Document, JsonLimits, Value, canonical, write};
 use crate::protocol::message::Request;
 
 /// The version of the format.
 const PREFIX: &str = "v2.";
 
 /// The content of a state.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct RequestState {
     /// The random id of the call.
     id: String,
@@ -76,9 +75,20 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     }
     // The decoder accepts only the canonical form of base64.
     let sealed = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
-    let RequestState { id, expires, belongs, asked, answers, steps } = read_text(&keys.decrypt(&sealed)?)?;
-    let is_good = now(call) < expires && belongs == belonging(&call.cx, request);
-    is_good.then_some((asked, Earlier { answers, steps, id }))
+    let opened = keys.decrypt(&sealed)?;
+    let document = Document::parse(&opened, JsonLimits::MOST).ok()?;
+    let state = document.root();
+    let expires: u64 = state.get("expires")?.text().parse().ok()?;
+    if now(call) >= expires || state.string("belongs")? != belonging(&call.cx, request) {
+        return None;
+    }
+    let mut asked = Asked::new();
+    for (key, digest) in state.get("asked")?.members() {
+        asked.insert(key.into_owned(), digest.as_str()?.into_owned());
+    }
+    let answers = state.get("answers")?.items().map(Answered::read).collect::<Option<_>>()?;
+    let steps = state.get("steps")?.items().map(Finished::read).collect::<Option<_>>()?;
+    Some((asked, Earlier { id: state.string("id")?, answers, steps }))
 }
 
 fn now(call: &Call) -> u64 {
