@@ -29,17 +29,15 @@ export async function bed(root, say) {
  * @param {import('./subjects.mjs').Subject} subject
  * @returns {Promise<{ name: string, bytes: Uint8Array }[]>}
  */
-export async function modulesOf({ root }, { peer, crate }) {
+export async function modulesOf({ root }, { peer, crate, build }) {
   if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
-  const folder = join(root, crate, 'build')
+  const folder = build ?? join(root, crate, 'build')
   const built = await readdir(folder)
   // The entry first. What is not a server of this library has no main.js.
   const names = ['main.js', 'index.js', 'index_bg.wasm'].filter((name) => built.includes(name))
+  if (!names.includes('index.js')) throw new Error(`${folder}: there is no index.js, so no built module`)
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
 }
-
-/** As it is called among others. */
-export const labelOf = ({ name, auth, crate }) => crate === 'benches/server' && !auth ? `${name}, open` : name
 
 /**
  * Starts a subject with so many tools, and flags for V8.
@@ -47,15 +45,15 @@ export const labelOf = ({ name, auth, crate }) => crate === 'benches/server' && 
  * @returns {Promise<import('./workerd.mjs').Process & { token?: string }>} `token` where it checks one
  */
 export async function put({ root, folder, core }, subject, tools, flags) {
-  const token = subject.auth ? randomBytes(32).toString('base64url') : undefined
-  const bindings = token === undefined ? { OPEN: 'yes' } : {
+  const token = subject.token ? randomBytes(32).toString('base64url') : undefined
+  const access = token === undefined ? { OPEN: 'yes' } : {
     MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'bench', scopes: [] }]),
   }
   const process = await start({
     workerd: join(root, 'node_modules/.bin/workerd'),
-    folder: join(folder, `${labelOf(subject)} ${tools}`),
+    folder: join(folder, `${subject.name} ${tools}`),
     modules: subject.modules,
-    bindings: { ...bindings, TOOLS: String(tools) },
+    bindings: { ...access, ...subject.bindings, TOOLS: String(tools) },
     core: core.subject,
     flags,
   })

@@ -1,23 +1,24 @@
 // A chart of a run: bars with their numbers beside them, readable without colours, in the light and in the dark.
 
+import { median } from './statistics.mjs'
+import { isOurs } from './subjects.mjs'
+
 const WIDTH = 760
 const LABELS = 170
 const BAR = 18
 const STEP = 26
-const OURS = 'edge-mcp'
 
 /** @returns {string} an SVG */
 export function chart(result) {
+  const of = (member) => Object.entries(result.starts).map(([name, one]) => ({ name, value: median(one[member]) }))
   const panels = [
     {
-      title: 'tools/call small, requests per second: more is better',
-      bars: result.rows.filter(({ work, rps }) => work === 'tools/call small' && rps !== null)
-        .map(({ subject, auth, rps }) => ({ name: subject === OURS && !auth ? `${subject}, open` : subject, value: rps })),
+      title: 'tools/call small, CPU microseconds per request: less is better',
+      bars: result.rows.filter(({ work, subject }) => work === 'tools/call small' && subject in result.sizes)
+        .map(({ subject, cpu_us: cpu }) => ({ name: subject, value: median(cpu) })),
     },
-    {
-      title: 'start of the process to its first answer, in milliseconds: less is better',
-      bars: Object.entries(result.cold).map(([name, { start_ms: value }]) => ({ name, value })),
-    },
+    { title: 'the same over the first 500 requests of a new process', bars: of('first_500_us') },
+    { title: 'start of the process to its first answer, in milliseconds: less is better', bars: of('start_ms') },
   ]
   let top = 0
   const drawn = panels.map(({ title, bars }) => {
@@ -45,7 +46,7 @@ function panel(title, bars, top) {
   const rows = bars.map(({ name, value }, index) => {
     const y = top + 36 + index * STEP
     const length = Math.max(1, Math.round(value / most * room))
-    const ours = name.startsWith(OURS) ? ' class="ours"' : ''
+    const ours = isOurs(name) ? ' class="ours"' : ''
     return `<text x="${LABELS - 8}" y="${y + 14}" text-anchor="end">${escaped(name)}</text>`
       + `<rect x="${LABELS}" y="${y}" width="${length}" height="${BAR}" rx="2"${ours}/>`
       + `<text x="${LABELS + length + 6}" y="${y + 14}">${Math.round(value)}</text>`

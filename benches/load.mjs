@@ -13,32 +13,45 @@ const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 const CONNECTIONS = 8
 
 /**
- * One window of load.
+ * Runs one window of load. It ends after `seconds`, or earlier after `answers` where that is not 0.
  *
- * @param {{ pid: number, url: string }} subject
+ * @param {import('./bed.mjs').Bed} bed
+ * @param {{ pid: number, url: string, token?: string }} process
  * @param {import('./works.mjs').Work} work
- * @param {{ token?: string, seconds: number, core: number, folder: string }} how
- * @returns {Promise<{ rps: number, cpu_us: number, p50_us: number, p99_us: number }>}
+ * @param {{ seconds?: number, answers?: number }} until
+ * @returns {Promise<{ requests: number, cpu_us: number, rps: number, p50_us: number, p99_us: number }>} `cpu_us` is per
+ *   request; the last three are numbers only if the time was up
  */
-export async function load({ pid, url }, work, { token, seconds, core, folder }) {
+export async function load({ core, folder }, { pid, url, token }, work, { seconds = 3600, answers = 0 }) {
+  const body = join(folder, 'body.json')
+  await writeFile(body, work.body)
   const before = await cpuMicros(pid)
-  const { stdout } = await wrk(url, work, { token, seconds, core, folder, answers: 0 })
+  const { stdout } = await run('taskset', [
+    '-c', String(core.load), 'wrk', '-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--timeout', '30s', '-s', SCRIPT, url,
+    '--', body, String(answers), ...Object.entries(headersOf(work, token)).flat(),
+  ])
   const cpu = await cpuMicros(pid) - before
   const { requests, micros, p50, p99, errors } = JSON.parse(stdout.trim().split('\n').at(-1))
   if (errors > 0 || requests === 0) throw new Error(`${work.name}: ${errors} of ${requests} requests failed under load`)
-  return { rps: requests / micros * 1e6, cpu_us: cpu / requests, p50_us: p50, p99_us: p99 }
+  return { requests, cpu_us: cpu / requests, rps: requests / micros * 1e6, p50_us: p50, p99_us: p99 }
 }
 
-/** So many answers, however long they take. */
-export async function answers(count, { url }, work, { token, core, folder }) {
-  await wrk(url, work, { token, seconds: 3600, core, folder, answers: count })
-}
+const WINDOW = { answers: 3_000, seconds: 1 }
+const LEAST = { answers: 12_000, seconds: 4 }
+const LEVEL = 0.04
 
-async function wrk(url, work, { token, seconds, core, folder, answers }) {
-  const body = join(folder, 'body.json')
-  await writeFile(body, work.body)
-  return run('taskset', [
-    '-c', String(core), 'wrk', '-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--timeout', '30s', '-s', SCRIPT, url,
-    '--', body, String(answers), ...Object.entries(headersOf(work, token)).flat(),
-  ])
+/**
+ * Runs windows of load until the CPU per request is level: two successive windows differ by at most 4 %, after 12 000 answers or 4 s.
+ * V8 optimizes a function after a number of calls, so the windows count answers. The warm-up ends after `seconds` in any case.
+ */
+export async function warmUp(bed, process, work, seconds) {
+  const begun = performance.now()
+  let [answers, last, isLevel, passed] = [0, 0, false, 0]
+  while (passed < seconds && !(isLevel && (answers >= LEAST.answers || passed >= LEAST.seconds))) {
+    const { requests, cpu_us: cpu } = await load(bed, process, work, WINDOW)
+    isLevel = Math.abs(cpu - last) <= LEVEL * cpu
+    last = cpu
+    answers += requests
+    passed = (performance.now() - begun) / 1000
+  }
 }

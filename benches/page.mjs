@@ -1,41 +1,59 @@
 // The generated part of docs/performance.md.
 
-import { crateTable, goalTable, markdown, ratioTable, rowTable, subjectTable } from './table.mjs'
+import { cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
 
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
 const END = '<!-- /bench -->'
 
-/** `page` with what a result says between its two markers. */
-export function withResult(page, result) {
+/** `page` with what results say between its two markers: the first in all tables, the others in that of the goals too. */
+export function withResult(page, results) {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
   if (begin < 0 || end < begin) throw new Error(`the page has no place for the result, between ${BEGIN} and ${END}`)
-  return `${page.slice(0, begin + BEGIN.length)}\n${part(result)}\n${page.slice(end)}`
+  return `${page.slice(0, begin + BEGIN.length)}\n${part(results)}\n${page.slice(end)}`
 }
 
-function part(result) {
+function part(results) {
+  const [result] = results
   const { machine, date, rounds, seconds } = result
   return `
 Measured on ${date}: ${machine.processor}, ${machine.cores} cores, Linux ${machine.kernel}, workerd ${machine.workerd};
-medians of ${rounds} rounds of ${seconds} s.
+${rounds} rounds of ${seconds} s. A cell has the median and, in brackets, the lower and the upper quartile.
 
-![requests per second, and the time to the first answer](performance.svg)
+![CPU per request, and the time to the first answer](performance.svg)
 
 ## Goals
 
-${markdown(goalTable(result))}
+A ratio is the CPU of the other divided by that of edge-mcp, so more is better, except where the bound is "at most". The worse quartile,
+in brackets, decides${results.length > 1 ? '; of two runs, the worse one' : ''}.
 
-## Ratios
+${markdown(goalTable(results))}
+
+## CPU ratios
+
+The CPU per request of the other, divided by that of edge-mcp and of edge-mcp, shared, in the same round: above 1, edge-mcp takes less.
 
 ${markdown(ratioTable(result))}
 
-## Requests
+## CPU per request
 
-${markdown(rowTable(result))}
+${markdown(cpuTable(result))}
 
-## Size, start and memory
+## A token and a log line
 
-${markdown(subjectTable(result))}
+\`tools/call small\` again, where the server checks a token or writes a line to the log.
+
+${markdown(extraTable(result))}
+
+## The first requests
+
+\`tools/call small\` in a new process.
+
+${markdown(startTable(result))}
+
+## Size and memory
+
+${markdown(sizeTable(result))}
 
 ## The largest crates
 

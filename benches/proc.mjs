@@ -1,17 +1,14 @@
 // What Linux tells of a process.
 
-import { execFileSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 
-const TICK_MICROS = () => 1e6 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
-let tick
-
-/** The time that all its threads have computed so far, in the program and in the kernel, in microseconds. */
+/** The CPU time of all threads of a process so far, in the program and in the kernel, in microseconds. */
 export async function cpuMicros(pid) {
-  tick ??= TICK_MICROS()
-  // The second field is the program's name, in brackets, which may hold anything.
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ').at(-1).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * tick
+  const threads = await readdir(`/proc/${pid}/task`)
+  // schedstat counts nanoseconds; /proc/PID/stat counts ticks of 10 ms. A thread may end before its file is read.
+  const spent = await Promise.all(threads.map(async (thread) =>
+    Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0])))
+  return spent.reduce((sum, nanos) => sum + nanos, 0) / 1000
 }
 
 /** The memory that it has, in KiB. */

@@ -5,46 +5,44 @@ import { readFile } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { modulesOf } from './bed.mjs'
-import { cold } from './cold.mjs'
 import { crates } from './crates.mjs'
 import { memory } from './memory.mjs'
 import { perTool } from './per-tool.mjs'
 import { rows } from './rows.mjs'
 import { sizeOf } from './sizes.mjs'
+import { starts } from './starts.mjs'
+import { FRESH } from './subjects.mjs'
 
 /**
  * @param {import('./bed.mjs').Bed} place
  * @param {import('./subjects.mjs').Subject[]} subjects
  * @param {import('./works.mjs').Work[]} works
- * @param {{ rounds: number, seconds: number, starts: number, whole: boolean }} how `whole` is with memory, the cost of a tool, and
- *   what the module is made of
+ * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, whole: boolean }} how `whole` adds the memory, the cost of
+ *   a tool, and the crates of the module
  * @returns {Promise<object>} what is in target/bench.json
  */
-export async function run(place, subjects, works, { rounds, seconds, starts, whole }) {
+export async function run(place, subjects, works, how) {
   const ready = []
   for (const subject of subjects) ready.push({ ...subject, modules: subject.modules ?? await modulesOf(place, subject) })
-  // Of ours, what checks a token stands for both.
-  const names = new Set()
-  const distinct = ready.filter(({ name }) => !names.has(name) && names.add(name))
-  const ours = distinct.find(({ auth }) => auth)
+  const main = ready.filter(({ extra }) => !extra)
 
   const result = {
     date: new Date().toISOString().slice(0, 10),
     machine: machine(place.root),
-    rounds,
-    seconds,
-    rows: await rows(place, ready, works, { rounds, seconds }),
-    sizes: Object.fromEntries(distinct.map(({ name, modules }) => [name, sizeOf(modules)])),
-    cold: await cold(place, distinct, starts),
+    rounds: how.rounds,
+    seconds: how.seconds,
+    rows: await rows(place, ready, works, how),
+    sizes: Object.fromEntries(main.map(({ name, modules }) => [name, sizeOf(modules)])),
+    starts: await starts(place, main, how.starts),
   }
-  if (!whole || ours === undefined) return result
+  if (!how.whole) return result
   const target = process.env.CARGO_TARGET_DIR ?? join(place.root, 'target')
   return {
     ...result,
-    memory: await memory(place, distinct, { first: 1_000, last: 100_000 }),
-    per_tool: await perTool(place, ours, { rounds, seconds }),
+    memory: await memory(place, main),
+    per_tool: await perTool(place, main.find(({ name }) => name === FRESH), how),
     deployed: sizeOf([{ bytes: await readFile(join(place.root, 'app/build/index_bg.wasm')) }]),
-    crates: crates(await readFile(join(target, 'wasm32-unknown-unknown/release/bench_server.wasm'))).slice(0, 15),
+    crates: crates(await readFile(join(target, 'wasm32-unknown-unknown/release/bench_server.wasm'))).slice(0, 10),
   }
 }
 

@@ -1,44 +1,79 @@
 // Results as tables: for a terminal, and in Markdown.
 
-import { GOALS, ratios, rowOf, verdict } from './goals.mjs'
+import { cpuRatio, GOALS, verdict, worse } from './goals.mjs'
+import { quartiles } from './statistics.mjs'
+import { isOurs } from './subjects.mjs'
 
 const NOTHING = '–'
-const OURS = 'edge-mcp'
 
-/** The ratios of a run, with the goals. */
+/** The subjects that are measured with all works. */
+const subjectsOf = ({ sizes }) => Object.keys(sizes)
+const worksOf = ({ rows }) => [...new Set(rows.map(({ work }) => work))]
+
+/** The CPU of the others divided by that of ours: medians. */
 export function ratioTable(result) {
-  const others = [...new Set(result.rows.map(({ subject }) => subject))].filter((subject) => subject !== OURS)
-  const works = [...new Set(result.rows.map(({ work }) => work))]
-  const matrix = works.flatMap((work) => [true, false].filter((auth) => rowOf(result, work, OURS, auth)).map((auth) =>
-    [`${work}${auth ? '' : ', open'}`, ...ratios(result, work, others, auth).map((ratio) => digits(ratio))]))
-  return [['requests/s of edge-mcp against', ...others], ...matrix]
+  const ours = subjectsOf(result).filter(isOurs)
+  const others = subjectsOf(result).filter((name) => !isOurs(name))
+  const ratios = (work, other) => ours.map((one) => cpuRatio(result, work, one, other))
+  return [
+    [`CPU against ${ours.join(' / ')}`, ...others],
+    ...worksOf(result).map((work) => [work, ...others.map((other) =>
+      ratios(work, other).some(Boolean) ? ratios(work, other).map((one) => digits(one?.median)).join(' / ') : NOTHING)]),
+  ]
 }
 
-/** The goals, and how far each is. */
-export const goalTable = (result) => [
-  ['', 'measured', 'goal', 'least', ''],
+/** The goals, with the values of one run or several and the verdict. */
+export const goalTable = (results) => [
+  ['', ...results.map((_, index) => index === 0 ? 'measured' : 'again'), 'goal', 'least', ''],
   ...GOALS.map((goal) => {
-    const value = goal.of(result)
+    const found = results.map(goal.of)
     const bound = (number) => `${goal.atMost ? 'at most ' : ''}${number}`
-    return [goal.what, digits(value), bound(goal.goal), bound(goal.least), verdict(goal, value)]
+    return [goal.what, ...found.map((one) => measured(goal, one)), bound(goal.goal), bound(goal.least), verdict(goal, found)]
   }),
 ]
 
-/** What was measured, a row for each work and subject. */
-export const rowTable = ({ rows }) => [
-  ['work', 'subject', 'requests/s', 'CPU µs', 'p50 µs', 'p99 µs'],
-  ...rows.map(({ work, subject, auth, rps, cpu_us: cpu, p50_us: p50, p99_us: p99 }) =>
-    [work, subject === OURS && !auth ? `${subject}, open` : subject, ...[rps, cpu, p50, p99].map(whole)]),
+/** The median, the quartile that decides, and the work that decides. */
+function measured(goal, found) {
+  if (found === undefined) return NOTHING
+  const { lower, median, upper, work } = found
+  return [digits(median), lower < upper && `(${digits(worse(goal, found))})`, work].filter(Boolean).join(' ')
+}
+
+/** The CPU per request, in microseconds. */
+export const cpuTable = (result) => workTable('CPU µs per request', result, ({ cpu_us: cpu }) => spread(cpu))
+
+/** The requests per second. */
+export const rateTable = (result) => workTable('requests/s', result, ({ rps }) => digits(rps))
+
+const workTable = (head, result, cell) => [
+  [head, ...subjectsOf(result)],
+  ...worksOf(result).map((work) => [work, ...subjectsOf(result).map((subject) => {
+    const row = result.rows.find((row) => row.work === work && row.subject === subject)
+    return row ? cell(row) : NOTHING
+  })]),
 ]
 
-/** How large each subject is, how soon it answers, and what it keeps. */
-export const subjectTable = ({ sizes, cold, memory = {} }) => [
-  ['subject', 'KB', 'KB, gzip', 'process to first answer, ms', 'first answer alone, ms', 'MiB after 1 000', 'after 100 000'],
-  ...Object.keys(sizes).map((subject) => [
-    subject,
-    digits(sizes[subject].raw / 1000), digits(sizes[subject].gzip / 1000),
-    digits(cold[subject]?.start_ms), digits(cold[subject]?.first_ms),
-    digits(memory[subject]?.first_kib / 1024), digits(memory[subject]?.last_kib / 1024),
+/** The subjects with a token or a log line, and what that adds to the subject without it. */
+export const extraTable = (result) => [
+  ['subject', 'CPU µs per request', 'added, µs'],
+  ...result.rows.filter(({ subject }) => !subjectsOf(result).includes(subject)).map(({ work, subject, cpu_us: cpu }) => {
+    const plain = result.rows.find((row) => row.work === work && row.subject !== subject && subject.startsWith(row.subject))
+    return [subject, spread(cpu), spread(plain && cpu.map((value, round) => value - plain.cpu_us[round]))]
+  }),
+]
+
+/** The cost of the first requests of a new process. */
+export const startTable = ({ starts }) => [
+  ['subject', 'first 500, CPU µs per request', 'first 2 000', 'process to first answer, ms', 'first answer alone, ms'],
+  ...Object.entries(starts).map(([subject, one]) =>
+    [subject, ...[one.first_500_us, one.first_2000_us, one.start_ms, one.first_ms].map(spread)]),
+]
+
+/** The size of each subject and its memory. */
+export const sizeTable = ({ sizes, memory = {} }) => [
+  ['subject', 'KB', 'KB, gzip', 'MiB after 1 000', 'after 100 000'],
+  ...Object.entries(sizes).map(([subject, { raw, gzip }]) => [
+    subject, digits(raw / 1000), digits(gzip / 1000), digits(memory[subject]?.first_kib / 1024), digits(memory[subject]?.last_kib / 1024),
   ]),
 ]
 
@@ -47,12 +82,18 @@ export const crateTable = ({ crates }) => [['crate', 'KB of code'], ...crates.ma
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 
-/** To three places that count, and no fewer than there are before the point. */
+/** Three significant digits; more only for those before the decimal point. */
 const digits = (value) => {
   if (!isNumber(value)) return NOTHING
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }
-const whole = (value) => isNumber(value) ? value.toFixed(0) : NOTHING
+
+/** The median, and the quartiles in brackets. */
+function spread(numbers) {
+  if (numbers === undefined) return NOTHING
+  const { lower, median, upper } = quartiles(numbers)
+  return `${digits(median)} (${digits(lower)}–${digits(upper)})`
+}
 
 /** Columns for a terminal: the first to the left, the others to the right. */
 export function plain(table) {

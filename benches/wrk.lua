@@ -1,5 +1,5 @@
 -- Sends one request again and again: wrk -s wrk.lua URL -- BODY_FILE ANSWERS NAME VALUE NAME VALUE …
--- ANSWERS is after how many of them it ends, 0 for when its time is up.
+-- It ends when its time is up, or before that after so many ANSWERS, where that is not 0.
 
 function init(args)
   wrk.method = "POST"
@@ -8,13 +8,17 @@ function init(args)
   file:close()
   for index = 3, #args, 2 do wrk.headers[args[index]] = args[index + 1] end
 
-  local left = tonumber(args[2])
-  if left > 0 then
+  local count = tonumber(args[2])
+  if count > 0 then
+    local left = count
     -- wrk itself waits for its time to be up, whatever its threads do.
     response = function(status)
       if status ~= 200 then os.exit(1) end
       left = left - 1
-      if left == 0 then os.exit(0) end
+      if left == 0 then
+        io.write(string.format('{"requests": %d, "errors": 0}\n', count))
+        os.exit(0)
+      end
     end
   end
 end

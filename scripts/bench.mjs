@@ -1,20 +1,21 @@
 // See scripts/bench, which starts it.
 
 import { spawnSync } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bed } from '../benches/bed.mjs'
 import { chart } from '../benches/chart.mjs'
 import { withResult } from '../benches/page.mjs'
 import { run } from '../benches/run.mjs'
-import { SUBJECTS } from '../benches/subjects.mjs'
-import { goalTable, plain, ratioTable, rowTable, subjectTable } from '../benches/table.mjs'
+import { before, FRESH, SHARED, SUBJECTS } from '../benches/subjects.mjs'
+import { cpuTable, extraTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
 import { SMALL, WORKS } from '../benches/works.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
-const RESULT = join(ROOT, 'target/bench.json')
+const resultFile = (name) => join(ROOT, 'target', name)
+const [FIRST, AGAIN, COMPARED] = ['bench.json', 'bench-again.json', 'bench-compare.json'].map(resultFile)
 const PAGE = join(ROOT, 'docs/performance.md')
 const CHART = join(ROOT, 'docs/performance.svg')
 
@@ -35,53 +36,70 @@ function readArguments() {
       quick: { type: 'boolean', default: false },
       'with-rust': { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      again: { type: 'boolean', default: false },
+      compare: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      starts: { type: 'string' },
       work: { type: 'string', multiple: true },
       subject: { type: 'string', multiple: true },
     },
   })
-  const { quick } = values
+  const { quick, compare } = values
   const chosen = (option, among) => {
     const unknown = values[option]?.find((name) => !among.some((one) => one.name === name))
-    if (unknown !== undefined) throw new Error(`--${option} ${unknown}: there is ${[...new Set(among.map(({ name }) => name))].join(', ')}`)
-    return among.filter(({ name }) => values[option]?.includes(name) ?? true)
+    if (unknown !== undefined) throw new Error(`--${option} ${unknown}: there is ${among.map(({ name }) => name).join(', ')}`)
+    return among.filter(({ name }) => values[option].includes(name))
   }
-  const subjects = values.subject ? SUBJECTS : SUBJECTS.filter(({ withRust }) => !withRust || values['with-rust'])
+  const usual = ({ name, withRust, quick: isQuick }) =>
+    compare ? name === FRESH || name === SHARED : (!withRust || values['with-rust']) && (!quick || isQuick)
+  const subjects = values.subject ? chosen('subject', SUBJECTS) : SUBJECTS.filter(usual)
   return {
     write: values.write,
-    subjects: chosen('subject', subjects),
-    works: quick && !values.work ? [SMALL] : chosen('work', WORKS),
-    rounds: number('rounds', values.rounds, quick ? 3 : 5),
-    seconds: number('seconds', values.seconds, quick ? 2 : 3),
-    starts: quick ? 5 : 15,
-    whole: !quick && !values.work && !values.subject,
+    subjects: compare ? [...before(resolve(compare)), ...subjects] : subjects,
+    works: values.work ? chosen('work', WORKS) : quick ? [SMALL] : WORKS,
+    file: compare ? COMPARED : values.again ? AGAIN : FIRST,
+    rounds: number('rounds', values.rounds, quick ? 7 : 9),
+    seconds: number('seconds', values.seconds, 1),
+    warmUp: 8,
+    starts: number('starts', values.starts, quick ? 5 : 11),
+    whole: !quick && !compare && !values.work && !values.subject,
   }
 }
 
 function number(name, text, otherwise) {
   if (text === undefined) return otherwise
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`--${name} ${text}: not a number from 1 to 9999`)
+  if (!(name === 'starts' ? /^\d{1,4}$/ : /^[1-9]\d{0,3}$/).test(text)) throw new Error(`--${name} ${text}: not a number from 1 to 9999`)
   return Number(text)
 }
 
-async function measure({ subjects, works, ...how }) {
+async function measure({ subjects, works, file, ...how }) {
   const begun = performance.now()
   // What measures is not to compete with what is measured.
   const place = await bed(ROOT, (line) => console.error(line))
   spawnSync('taskset', ['-a', '-c', '-p', String(place.core.load), String(process.pid)])
   const result = await run(place, subjects, works, how)
-  await mkdir(dirname(RESULT), { recursive: true })
-  await writeFile(RESULT, `${JSON.stringify(result, undefined, 1)}\n`)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${JSON.stringify(result)}\n`)
+  // A second run belongs to the first run before it.
+  if (file === FIRST) await rm(AGAIN, { force: true })
 
-  for (const table of [rowTable, subjectTable, ratioTable, goalTable]) console.log(`${plain(table(result))}\n`)
-  console.log(`target/bench.json, after ${Math.round((performance.now() - begun) / 1000)} s`)
+  const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable].map((table) => table(result))
+  if (file !== COMPARED) tables.push(goalTable(file === FIRST ? [result] : await results()))
+  // A table may have no rows but its head.
+  for (const table of tables.filter(({ length }) => length > 1)) console.log(`${plain(table)}\n`)
+  console.log(`${relative(ROOT, file)}, after ${Math.round((performance.now() - begun) / 1000)} s`)
+}
+
+/** The results of the last run and, if there is one, of its --again run. */
+async function results() {
+  const texts = await Promise.all([FIRST, AGAIN].map((file) => readFile(file, 'utf8').catch(() => undefined)))
+  return texts.filter((text) => text !== undefined).map((text) => JSON.parse(text))
 }
 
 async function write() {
-  const text = await readFile(RESULT, 'utf8').catch(() => undefined)
-  const result = text && JSON.parse(text)
-  if (!result?.crates) throw new Error('there is no whole result in target/bench.json: run scripts/bench --with-rust first')
-  await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), result))
-  await writeFile(CHART, chart(result))
+  const all = await results()
+  if (!all[0]?.crates) throw new Error('there is no whole result in target/bench.json: run scripts/bench --with-rust first')
+  await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), all))
+  await writeFile(CHART, chart(all[0]))
 }

@@ -99,7 +99,7 @@ fn found(calls: &[AgentCall]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let results =
         calls.iter().filter(|call| call.name == SEARCH_DOCUMENTS).filter_map(|call| call.result.structured_content());
-    for hit in results.flat_map(|json| hits(json.get()).unwrap_or_default()) {
+    for hit in results.flat_map(|json| hits(json).unwrap_or_default()) {
         if !found.contains(&hit) {
             found.push(hit);
         }

@@ -24,12 +24,16 @@ const headers = { 'content-type': 'application/json' }
 
 export default {
   async fetch(request, env) {
-    const { method, params } = await request.json()
+    const begun = Date.now()
+    const { method, params, id } = await request.json()
     const key = method !== 'tools/call' ? method : typeof params.arguments.b === 'string' ? 'invalid' : params.name
     let answer = answers.get(key)
     if (answer === undefined) {
       answer = JSON.stringify({ jsonrpc: '2.0', id: 1, result: results[key](env) })
       answers.set(key, answer)
+    }
+    if (env.LOG) {
+      console.log(JSON.stringify({ event: 'request', method, target: params.name, id, status: 200, ms: Date.now() - begun }))
     }
     return new Response(answer, { headers })
   },

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::{HandlerError, IntoHandlerError};
+use crate::json::write;
 use crate::protocol::content::Content;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
@@ -30,8 +30,9 @@ use crate::schema::{HasJsonSchema, Schema, SchemaError};
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     pub(crate) content: Vec<Content>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) structured_content: Option<Box<RawValue>>,
+    /// JSON text.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "write::raw")]
+    pub(crate) structured_content: Option<Box<str>>,
     pub(crate) is_error: bool,
     /// The envelope writes it, together with the other members of `_meta`.
     #[serde(skip)]
@@ -49,9 +50,9 @@ impl ToolResult {
     /// # Errors
     /// `value` cannot be written as JSON.
     pub fn structured(value: &impl Serialize) -> Result<Self, HandlerError> {
-        let structured = serde_json::value::to_raw_value(value)?;
-        let content = vec![Content::text(structured.get())];
-        Ok(Self { content, structured_content: Some(structured), ..Self::default() })
+        let structured = write::to_string(value)?;
+        let content = vec![Content::text(&*structured)];
+        Ok(Self { content, structured_content: Some(structured.into()), ..Self::default() })
     }
 
     /// Creates a result with `isError` and one text block: a failure that the model reads and may correct.
@@ -86,8 +87,8 @@ impl ToolResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the structured content, as JSON.
-    pub fn structured_content(&self) -> Option<&RawValue> {
+    /// Returns the structured content, as JSON text.
+    pub fn structured_content(&self) -> Option<&str> {
         self.structured_content.as_deref()
     }
 

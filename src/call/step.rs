@@ -14,7 +14,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::call_path::{CallPath, Place};
 use super::context::Context;
@@ -22,6 +22,7 @@ use super::error::HandlerError;
 use super::failure;
 use super::rounds::Running;
 use crate::json::deserialize::read_text;
+use crate::json::write;
 use crate::protocol::error::INTERNAL;
 
 /// A step of a call, made by [`Context::step`]. It runs when it is awaited.
@@ -110,11 +111,11 @@ impl Context {
         let has_rounds = self.has_rounds();
         let work = async move {
             let value = work().await?;
-            let json = if has_rounds { Some(to_raw_value(&value)?) } else { None };
+            let json = if has_rounds { Some(write::to_raw_value(&value)?) } else { None };
             made.set(Some(value));
             Ok(json)
         };
-        let input = serde_json::to_string(input);
+        let input = write::to_string(input);
         Step { run: run(self, name.to_string(), input, Box::new(load), work.boxed_local()), result }
     }
 

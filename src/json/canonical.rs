@@ -8,7 +8,7 @@ use super::decimal::{Decimal, is_integer_literal};
 use super::document::{Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
-use super::long::quoted;
+use super::quoted::quoted;
 use super::sorted::sorted;
 
 /// Returns the canonical form of a value.

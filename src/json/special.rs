@@ -1,23 +1,42 @@
 //! A fast search for the bytes that must be escaped in a JSON string: quotes, backslashes and control characters.
 //!
-//! Strings may be long and few of their bytes are special, so the search looks at eight bytes at a time.
+//! Strings may be long and few of their bytes are special, so the search looks at words of eight bytes.
+
+/// The number of bytes in a word.
+pub(super) const WORD: usize = 8;
+
+/// Returns the next bytes of `rest` as a word, and how many of them there are. A short word is padded with spaces, which are not special.
+#[inline(always)]
+pub(super) fn next_word(rest: &[u8]) -> ([u8; WORD], usize) {
+    if let Some(word) = rest.first_chunk() {
+        return (*word, WORD);
+    }
+    let mut word = [b' '; WORD];
+    word.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    (word, rest.len())
+}
+
+/// Writes `word` at `at`, if there is room for all of it.
+#[inline(always)]
+pub(super) fn put(out: &mut [u8], at: usize, word: [u8; WORD]) {
+    if let Some(place) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+        *place = word;
+    }
+}
 
 /// Returns the offset of the first special byte.
 pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let (words, rest) = bytes.as_chunks();
-    // Pad the last word with spaces, which are not special.
-    let mut last = [b' '; 8];
-    last.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
-    let mut words = words.iter().chain([&last]).zip((0_usize..).step_by(8));
-    words.find_map(|(word, at)| at.checked_add(first_special(*word)?))
-}
-
-/// Splits `text` at the first special byte: the text before it, the byte, and the text after it.
-pub(super) fn at_next_special(text: &str) -> Option<(&str, u8, &str)> {
-    let (plain, rest) = text.split_at_checked(next_special(text.as_bytes())?)?;
-    // All special bytes are ASCII.
-    let (special, after) = rest.split_at_checked(1)?;
-    Some((plain, *special.as_bytes().first()?, after))
+    let mut at = 0_usize;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (word, length) = next_word(rest);
+        if let Some(nth) = first_special(word) {
+            return at.checked_add(nth);
+        }
+        at = at.saturating_add(length);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    None
 }
 
 /// Whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
@@ -40,7 +59,8 @@ fn below(limit: u64, word: u64) -> u64 {
 
 /// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
 /// mark is correct.
-fn first_special(word: [u8; 8]) -> Option<usize> {
+#[inline(always)]
+pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
     let is = |byte: u8| below(1, word ^ ONES.wrapping_mul(byte.into()));
     let marked = (below(CONTROLS, word) | is(b'"') | is(b'\\')) & HIGH;

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
 use super::revision::{Feature, Revision};
-use crate::json::long;
 
 /// A block of content.
 ///
@@ -37,22 +36,16 @@ pub struct Content {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
-    Text {
-        #[serde(serialize_with = "long::serialize")]
-        text: String,
-    },
+    Text { text: String },
     Image(Media),
     Audio(Media),
-    Resource {
-        resource: ResourceContents,
-    },
+    Resource { resource: ResourceContents },
     ResourceLink(Box<ResourceDescription>),
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Media {
-    #[serde(serialize_with = "long::serialize")]
     data: String,
     mime_type: Text,
 }
@@ -167,8 +160,8 @@ pub struct ResourceContents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Body {
-    Text(#[serde(serialize_with = "long::serialize")] String),
-    Blob(#[serde(serialize_with = "long::serialize")] String),
+    Text(String),
+    Blob(String),
 }
 
 /// The error for a text that is not valid base64 with padding.

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
@@ -94,15 +93,9 @@ async fn respond(
     // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
     if let Some(structured) = result.structured_content.take_if(|_| is_wrapped) {
-        let wrapped = serde_json::value::to_raw_value(&Wrapped { result: structured });
-        result.structured_content = Some(wrapped.map_err(|error| failure::internal(call.cx.host(), &name, &error))?);
+        // Structured content that is not an object, for older revisions: see `json_of_object` of its schema.
+        result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
     let meta = std::mem::take(&mut result.meta);
     envelope::complete_with_meta(&call, result, &meta).map(Reply::Response)
-}
-
-/// Structured content that is not an object, wrapped for older revisions: see `json_of_object` of its schema.
-#[derive(Serialize)]
-struct Wrapped {
-    result: Box<RawValue>,
 }

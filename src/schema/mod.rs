@@ -149,7 +149,7 @@ impl Schema {
 
     fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
         let program = compile::compile(&value)?;
-        let json = serde_json::value::to_raw_value(&value)
+        let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;
         let header_params = header_params::collect(&value)?;
         let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");

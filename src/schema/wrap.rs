@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Schema;
+use crate::json::write;
 
 impl Schema {
     /// Returns the schema of the wrapped value, or this schema if it is for objects.
@@ -24,7 +25,7 @@ impl Schema {
                 schema.insert("$defs".into(), definitions);
             }
             // Serializing a JSON value does not fail.
-            serde_json::value::to_raw_value(&wrapped).unwrap_or_else(|_| self.json.clone())
+            write::to_raw_value(&wrapped).unwrap_or_else(|_| self.json.clone())
         })
     }
 }

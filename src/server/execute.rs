@@ -174,7 +174,7 @@ impl Called {
 fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
     let Some(structured) = &result.structured_content else { return Some("there is no structured content".to_owned()) };
     // The server produced this value, so no limits apply.
-    match Document::parse(structured.get().as_bytes(), JsonLimits::MOST) {
+    match Document::parse(structured.as_bytes(), JsonLimits::MOST) {
         Ok(document) => {
             let mistakes = schema.validate_for_log(document.root());
             (!mistakes.is_empty()).then(|| mistakes.join("; "))

@@ -28,7 +28,7 @@ fn described(event: &ToolEvent) -> String {
         ToolEvent::InputStart => "start".into(),
         ToolEvent::InputDelta(text) => format!("delta {text}"),
         ToolEvent::InputAvailable(arguments) => format!("available {arguments}"),
-        ToolEvent::Output(result) => format!("output {}", result.structured_content().map_or("", |json| json.get())),
+        ToolEvent::Output(result) => format!("output {}", result.structured_content().unwrap_or_default()),
         ToolEvent::Error(message) => format!("error {message}"),
         _ => "unknown".into(),
     }

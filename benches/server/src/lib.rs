@@ -1,11 +1,13 @@
 //! What `scripts/bench` measures of edge-mcp.
 //!
-//! The tools and the resource are those of the peers in `benches/peers/`; what is on besides is what a deployment has on: a token is
-//! checked, arguments are validated, each request is logged and has a server of its own.
+//! The tools and the resource are those of the peers in `benches/peers/`. As with the peers, everybody may call, and a success is not
+//! logged. The bindings of the Worker select the rest: `TOOLS` is the number of tools, `SHARED` builds the server once and not for each
+//! request, and a Worker without `OPEN` checks the tokens in `MCP_STATIC_TOKENS`.
 
+use std::error::Error;
 use std::sync::{LazyLock, OnceLock};
 
-use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, Resource, StaticTokens, Tool};
+use edge_mcp::{BuildError, Endpoint, McpServer, Resource, StaticTokens, Tool};
 use worker::Env;
 
 #[path = "../../arguments.rs"]
@@ -39,25 +41,15 @@ async fn done<Arguments>(_: Arguments) -> &'static str {
     "done"
 }
 
-/// What the bindings say, which are the same for the whole life of the isolate.
-struct Flavour {
-    /// The names of the tools: the eleven, and then the same again by other names.
-    names: Vec<String>,
-    /// Whether everybody may call.
-    is_open: bool,
-}
+/// The names of the tools: the eleven, and then the same again by other names. The bindings do not change while the isolate lives.
+static NAMES: OnceLock<Vec<String>> = OnceLock::new();
 
-static FLAVOUR: OnceLock<Flavour> = OnceLock::new();
-
-impl Flavour {
-    fn of(env: &Env) -> Self {
-        let tools = env.var("TOOLS").ok().and_then(|tools| tools.to_string().parse().ok()).unwrap_or(ELEVEN.len());
-        let name = |(index, (name, ..)): (usize, &(&str, &str, Make))| {
-            if index < ELEVEN.len() { (*name).to_owned() } else { format!("{name}-{index}") }
-        };
-        let names = ELEVEN.iter().cycle().take(tools).enumerate().map(name).collect();
-        Self { names, is_open: env.var("OPEN").is_ok() }
-    }
+fn names(env: &Env) -> Vec<String> {
+    let tools = env.var("TOOLS").ok().and_then(|tools| tools.to_string().parse().ok()).unwrap_or(ELEVEN.len());
+    let name = |(index, (name, ..)): (usize, &(&str, &str, Make))| {
+        if index < ELEVEN.len() { (*name).to_owned() } else { format!("{name}-{index}") }
+    };
+    ELEVEN.iter().cycle().take(tools).enumerate().map(name).collect()
 }
 
 /// A megabyte of prose, with what JSON has to escape.
@@ -74,10 +66,12 @@ fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
     tools.fold(server, |server, ((_, description, make), name)| server.tool(make(name, description))).build()
 }
 
-fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
-    let flavour = FLAVOUR.get_or_init(|| Flavour::of(env));
-    let endpoint = Endpoint::new(|_| server(&flavour.names)).without_rate_limit();
-    Ok(if flavour.is_open {
+fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
+    let names = NAMES.get_or_init(|| names(env));
+    let is_set = |binding| env.var(binding).is_ok();
+    let endpoint = if is_set("SHARED") { Endpoint::of(server(names)?) } else { Endpoint::new(|_| server(names)) };
+    let endpoint = endpoint.without_rate_limit();
+    Ok(if is_set("OPEN") {
         endpoint.open_to_the_public()
     } else {
         endpoint.auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?)

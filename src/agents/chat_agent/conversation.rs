@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::attempt::{Deadline, ask};
 use super::failure::Failure;
@@ -17,6 +17,7 @@ use crate::agents::agent::{AgentCall, AgentReply, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
+use crate::json::write;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
 use crate::protocol::error::{INTERNAL, shortened};
 
@@ -66,7 +67,7 @@ impl Conversation<'_> {
         let work = async || {
             self.tell("asking the model".into());
             let body = wire::request(self.model, &self.messages, offers, is_last);
-            Ok(to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
+            Ok(write::to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
         // As a `Value`, the result of the step would add serde_json's own parser to the module.
         let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
@@ -126,7 +127,7 @@ impl Conversation<'_> {
 /// Returns a result as text, shortened to what a model gets.
 fn text_for_model(result: &ToolResult) -> String {
     let text = result.text();
-    let structured = || result.structured_content().map_or("(nothing that is text)", RawValue::get).to_owned();
+    let structured = || result.structured_content().unwrap_or("(nothing that is text)").to_owned();
     let text = if text.is_empty() { structured() } else { text };
     let shown = text.get(..text.floor_char_boundary(AGENT_RESULT)).unwrap_or_default();
     let failed = if result.is_error() { "The tool failed: " } else { "" };

@@ -1,0 +1,60 @@
+// What the first requests of a new process cost.
+
+import { request } from 'node:http'
+import { put } from './bed.mjs'
+import { headersOf } from './check.mjs'
+import { load } from './load.mjs'
+import { cpuMicros } from './proc.mjs'
+import { columns, rotated } from './statistics.mjs'
+import { SMALL } from './works.mjs'
+
+/**
+ * @typedef {object} Starts each list has one number per start
+ * @property {number[]} start_ms from the start of the process to the end of its first answer
+ * @property {number[]} first_ms from the first request, on a socket that listens, to there
+ * @property {number[]} first_500_us CPU time per request over the first 500, from the moment when the socket listens
+ * @property {number[]} first_2000_us the same over the first 2 000
+ *
+ * @returns {Promise<Record<string, Starts>>} for each subject
+ */
+export async function starts(bed, subjects, count) {
+  const found = new Map(subjects.map(({ name }) => [name, []]))
+  // The first start of all reads files from the disk, and the first request of this program is slower than the others.
+  if (count > 0) await start(bed, subjects[0])
+  for (let round = 0; round < count; round++) {
+    bed.say(`starts: ${round + 1} of ${count}`)
+    for (const subject of rotated(subjects, round)) found.get(subject.name).push(await start(bed, subject))
+  }
+  return count > 0 ? Object.fromEntries([...found].map(([name, all]) => [name, columns(all)])) : {}
+}
+
+async function start(bed, subject) {
+  const process = await put(bed, subject, SMALL.tools)
+  try {
+    const before = await cpuMicros(process.pid)
+    const perRequest = async (count) => (await cpuMicros(process.pid) - before) / count
+    const sent = performance.now()
+    const text = await post(process.url, SMALL, process.token)
+    const answered = performance.now()
+    if (!text.includes('"text":"5"')) throw new Error(`${subject.name}: a wrong first answer: ${text}`)
+    await load(bed, process, SMALL, { answers: 499 })
+    const first500 = await perRequest(500)
+    await load(bed, process, SMALL, { answers: 1500 })
+    const first2000 = await perRequest(2000)
+    return { start_ms: answered - process.spawned, first_ms: answered - sent, first_500_us: first500, first_2000_us: first2000 }
+  } finally {
+    await process.stop()
+  }
+}
+
+// Nearer to the socket than fetch, whose own time would count.
+const post = (url, work, token) => new Promise((resolve, reject) => {
+  const sending = request(url, { method: 'POST', headers: headersOf(work, token), agent: false }, (response) => {
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (chunk) => { text += chunk })
+    response.on('end', () => resolve(text))
+  })
+  sending.on('error', reject)
+  sending.end(work.body)
+})
