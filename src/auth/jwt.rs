@@ -2,8 +2,7 @@
 //!
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::base64::URL_SAFE;
 
 use super::claims::{self, Audience, Expected, invalid};
 use super::config::ConfigError;
@@ -136,7 +135,7 @@ fn parse(token: &str) -> Option<SignedToken<'_>> {
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text).ok()
+    URL_SAFE.decode(text)
 }
 
 impl TokenValidator for Jwt {

@@ -35,7 +35,7 @@ impl Number {
     }
 
     /// Converts to the number of a `serde_json` value.
-    pub(super) fn to_json(self) -> Option<serde_json::Number> {
+    pub(crate) fn to_json(self) -> Option<serde_json::Number> {
         match self {
             Self::Unsigned(number) => Some(number.into()),
             Self::Signed(number) => Some(number.into()),

@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::base64::URL_SAFE;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -61,9 +60,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     let mut nonce = [0; NONCE];
     host.fill_random(&mut nonce)?;
     let sealed = keys.encrypt(nonce, &write::to_vec(&state)?).ok_or("the state cannot be encrypted")?;
-    let mut token = PREFIX.to_owned();
-    URL_SAFE_NO_PAD.encode_string(sealed, &mut token);
-    Ok(token)
+    Ok(format!("{PREFIX}{}", URL_SAFE.encode(sealed)))
 }
 
 /// Decrypts the state `token`. Returns the questions that were sent with it, and the state of earlier rounds. Returns
@@ -74,7 +71,7 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
         return None;
     }
     // The decoder accepts only the canonical form of base64.
-    let sealed = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
+    let sealed = URL_SAFE.decode(token.strip_prefix(PREFIX)?)?;
     let opened = keys.decrypt(&sealed)?;
     let document = Document::parse(&opened, JsonLimits::MOST).ok()?;
     let state = document.root();
@@ -104,7 +101,7 @@ pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     if let Some(params) = request.params {
         canonical::write_members(params, is_lasting, &mut text);
     }
-    URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+    URL_SAFE.encode(Sha256::digest(text))
 }
 
 /// Whether all rounds of a call have the same value of this parameter.

@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::base64::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
