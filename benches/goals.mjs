@@ -16,7 +16,7 @@ import { FRESH, SHARED } from './subjects.mjs'
 const FLOOR = 'floor'
 const LITE = 'mcp-lite'
 const SMALL = 'tools/call small'
-const BEGINNINGS = { [FRESH]: 'fresh server', [SHARED]: 'shared' }
+const KINDS = { [FRESH]: 'fresh server', [SHARED]: 'shared' }
 
 const cpuOf = ({ rows }, work, subject) => rows.find((row) => row.work === work && row.subject === subject)?.cpu_us
 
@@ -24,18 +24,18 @@ const cpuOf = ({ rows }, work, subject) => rows.find((row) => row.work === work 
 export const cpuRatio = (result, work, ours, other) => ratio(cpuOf(result, work, other), cpuOf(result, work, ours))
 
 const cpu = (work, ours, other, goal, least) => ({
-  what: `${work}, ${BEGINNINGS[ours]}, against ${other}`, goal, least, of: (result) => cpuRatio(result, work, ours, other),
+  what: `${work}, ${KINDS[ours]}, against ${other}`, goal, least, of: (result) => cpuRatio(result, work, ours, other),
 })
 
 const ahead = (other) => ({
-  what: `every work, ${BEGINNINGS[FRESH]}, against ${other}`, goal: 1, least: 1, of: (result) => result.rows
+  what: `every work, ${KINDS[FRESH]}, against ${other}`, goal: 1, least: 1, of: (result) => result.rows
     .map(({ work, subject }) => subject === FRESH && { work, ...cpuRatio(result, work, FRESH, other) })
     .filter(({ lower }) => lower !== undefined)
     .sort((one, other) => one.lower - other.lower)[0],
 })
 
 const start = (what, member, ours, other, goal, least) => ({
-  what: `${what}, ${BEGINNINGS[ours]}, against ${other}`, goal, least, atMost: true,
+  what: `${what}, ${KINDS[ours]}, against ${other}`, goal, least, atMost: true,
   of: ({ starts }) => ratio(starts[ours]?.[member], starts[other]?.[member]),
 })
 

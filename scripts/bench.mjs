@@ -99,7 +99,9 @@ async function results() {
 
 async function write() {
   const all = await results()
-  if (!all[0]?.crates) throw new Error('there is no whole result in target/bench.json: run scripts/bench --with-rust first')
+  if (all.length === 0 || all.some(({ crates }) => crates === undefined)) {
+    throw new Error('target/bench.json, or bench-again.json, has no whole result: run scripts/bench --with-rust first')
+  }
   await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), all))
   await writeFile(CHART, chart(all[0]))
 }

@@ -151,7 +151,7 @@ impl IntoToolResult for String {
 
 impl IntoToolResult for &'static str {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
-        Content::text(self).into_tool_result()
+        Content::of_text(self.into()).into_tool_result()
     }
 }
 

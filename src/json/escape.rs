@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::special::{WORD, first_special, next_word, put};
+use super::special::{WORD, copy_plain, put};
 
 /// Returns the content of a string literal: without its quotes, and unescaped if `has_escapes`.
 ///
@@ -15,24 +15,18 @@ pub(super) fn content(literal: &str, has_escapes: bool) -> Cow<'_, str> {
     let mut content = vec![0; inner.len().saturating_add(WORD)];
     let mut at = 0_usize;
     let mut rest = inner.as_bytes();
-    while !rest.is_empty() {
-        let (word, length) = next_word(rest);
-        put(&mut content, at, word);
-        // In a valid literal the only special byte is the backslash.
-        let Some(nth) = first_special(word) else {
-            at = at.saturating_add(length);
-            rest = rest.get(length..).unwrap_or_default();
-            continue;
-        };
-        at = at.saturating_add(nth);
+    // In a valid literal the only special byte is the backslash.
+    while let Some(nth) = copy_plain(rest, content.get_mut(at..).unwrap_or_default()) {
         let escape = rest.get(nth.saturating_add(1)..).unwrap_or_default();
         let (character, length) = character(escape);
         let mut word = [0; WORD];
         let written = character.encode_utf8(&mut word).len();
+        at = at.saturating_add(nth);
         put(&mut content, at, word);
         at = at.saturating_add(written);
         rest = escape.get(length..).unwrap_or_default();
     }
+    at = at.saturating_add(rest.len());
     content.truncate(at);
     // A valid literal is UTF-8, and so are its characters.
     Cow::Owned(String::from_utf8(content).unwrap_or_default())

@@ -1,40 +1,33 @@
 //! JSON string literals.
 
-use super::special::{WORD, first_special, next_word, put};
+use super::special::{WORD, copy_plain, put};
 
 /// The room beyond the bytes that are left: for an escape, for the last word, and for the two quotes.
 const MARGIN: usize = 3 * WORD;
 
+/// A quote. The next word overwrites the bytes after it.
+const QUOTE: [u8; WORD] = *b"\"       ";
+
 /// Appends `text` as a string literal, with the escapes of `serde_json`.
-///
-/// Whole words are written, and those after a special byte are overwritten. So the loop has no copy of a length that is known only at run
-/// time, which would be a call for each.
 pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let mut at = out.len();
     out.resize(at.saturating_add(rest.len()).saturating_add(MARGIN), 0);
-    put(out, at, *b"\"       ");
+    put(out, at, QUOTE);
     at = at.saturating_add(1);
-    while !rest.is_empty() {
-        let (word, length) = next_word(rest);
-        put(out, at, word);
-        let Some(nth) = first_special(word) else {
-            at = at.saturating_add(length);
-            rest = rest.get(length..).unwrap_or_default();
-            continue;
-        };
-        at = at.saturating_add(nth);
-        let (escape, length) = escape(word.get(nth).copied().unwrap_or_default());
-        put(out, at, escape);
-        at = at.saturating_add(length);
+    while let Some(nth) = copy_plain(rest, out.get_mut(at..).unwrap_or_default()) {
+        let (escape, length) = escape(rest.get(nth).copied().unwrap_or_default());
+        put(out, at.saturating_add(nth), escape);
+        at = at.saturating_add(nth).saturating_add(length);
         rest = rest.get(nth.saturating_add(1)..).unwrap_or_default();
         let needed = at.saturating_add(rest.len()).saturating_add(MARGIN);
         if out.len() < needed {
-            // An eighth more than is needed: so this is rare, whatever the text is.
+            // By an eighth more than is needed, so that few escapes get here.
             out.resize(needed.saturating_add(needed / 8), 0);
         }
     }
-    put(out, at, *b"\"       ");
+    at = at.saturating_add(rest.len());
+    put(out, at, QUOTE);
     out.truncate(at.saturating_add(1));
 }
 

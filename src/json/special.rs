@@ -5,15 +5,44 @@
 /// The number of bytes in a word.
 pub(super) const WORD: usize = 8;
 
-/// Returns the next bytes of `rest` as a word, and how many of them there are. A short word is padded with spaces, which are not special.
-#[inline(always)]
-pub(super) fn next_word(rest: &[u8]) -> ([u8; WORD], usize) {
-    if let Some(word) = rest.first_chunk() {
-        return (*word, WORD);
+/// Returns the offset of the first special byte.
+pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
+    let (words, tail) = bytes.as_chunks();
+    let mut at = 0_usize;
+    for word in words {
+        if let Some(nth) = first_special(*word) {
+            return at.checked_add(nth);
+        }
+        at = at.saturating_add(WORD);
     }
+    at.checked_add(first_special(padded(tail))?)
+}
+
+/// Copies `from` to the beginning of `to`, up to the first special byte, and returns its offset. Whole words are copied, so `to` must have
+/// room for one more.
+///
+/// The length of a copy is known at compile time. Otherwise each copy would be a call of `memcpy`.
+pub(super) fn copy_plain(from: &[u8], to: &mut [u8]) -> Option<usize> {
+    let (words, tail) = from.as_chunks();
+    let mut at = 0_usize;
+    for (word, place) in words.iter().zip(to.as_chunks_mut().0) {
+        *place = *word;
+        if let Some(nth) = first_special(*word) {
+            return at.checked_add(nth);
+        }
+        at = at.saturating_add(WORD);
+    }
+    let tail = padded(tail);
+    put(to, at, tail);
+    at.checked_add(first_special(tail)?)
+}
+
+/// Returns the last bytes of a text as a word. It is padded with spaces, which are not special.
+#[inline(always)]
+fn padded(tail: &[u8]) -> [u8; WORD] {
     let mut word = [b' '; WORD];
-    word.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
-    (word, rest.len())
+    word.iter_mut().zip(tail).for_each(|(place, byte)| *place = *byte);
+    word
 }
 
 /// Writes `word` at `at`, if there is room for all of it.
@@ -24,25 +53,10 @@ pub(super) fn put(out: &mut [u8], at: usize, word: [u8; WORD]) {
     }
 }
 
-/// Returns the offset of the first special byte.
-pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0_usize;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (word, length) = next_word(rest);
-        if let Some(nth) = first_special(word) {
-            return at.checked_add(nth);
-        }
-        at = at.saturating_add(length);
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    None
-}
-
 /// Whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
 pub(crate) fn has_control(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks();
-    let is_marked = |word: &[u8; 8]| below(CONTROLS, u64::from_le_bytes(*word)) & HIGH != 0;
+    let is_marked = |word: &[u8; WORD]| controls(u64::from_le_bytes(*word)) != 0;
     words.iter().any(is_marked) || rest.iter().any(|byte| u64::from(*byte) < CONTROLS)
 }
 
@@ -51,10 +65,11 @@ const HIGH: u64 = ONES << 7;
 /// Bytes below this one are control characters.
 const CONTROLS: u64 = 0x20;
 
-/// Sets the highest bit of each byte of `word` that is below `limit`. Only the first marked byte is reliable: a borrow may mark bytes
-/// after it.
-fn below(limit: u64, word: u64) -> u64 {
-    word.wrapping_sub(ONES.wrapping_mul(limit)) & !word
+/// Marks the control characters of `word`: a byte below `CONTROLS` borrows, which sets its highest bit. Only the first mark is reliable,
+/// since the borrow may mark bytes after it. Bytes whose highest bit is set already are no ASCII.
+#[inline(always)]
+fn controls(word: u64) -> u64 {
+    word.wrapping_sub(ONES.wrapping_mul(CONTROLS)) & !word & HIGH
 }
 
 /// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
@@ -62,8 +77,9 @@ fn below(limit: u64, word: u64) -> u64 {
 #[inline(always)]
 pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
-    let is = |byte: u8| below(1, word ^ ONES.wrapping_mul(byte.into()));
-    let marked = (below(CONTROLS, word) | is(b'"') | is(b'\\')) & HIGH;
+    // The byte that is looked for becomes 0, and borrows.
+    let is = |byte: u8| (word ^ ONES.wrapping_mul(byte.into())).wrapping_sub(ONES);
+    let marked = controls(word) | ((is(b'"') | is(b'\\')) & !word & HIGH);
     (marked != 0).then_some(marked.trailing_zeros() as usize / 8)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Source: schema, `ContentBlock`, `TextResourceContents`, `BlobResourceContents`, `PromptMessage`.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::base64::STANDARD;
@@ -35,7 +36,7 @@ pub struct Content {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
-    Text { text: String },
+    Text { text: Text },
     Image(Media),
     Audio(Media),
     Resource { resource: ResourceContents },
@@ -64,7 +65,12 @@ impl From<Block> for Content {
 impl Content {
     /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Block::Text { text: text.into() }.into()
+        Self::of_text(Cow::Owned(text.into()))
+    }
+
+    /// Creates a text block without a copy of a literal.
+    pub(crate) fn of_text(text: Text) -> Self {
+        Block::Text { text }.into()
     }
 
     /// Returns the text, if this is a text block.
@@ -123,7 +129,7 @@ impl Content {
             Block::ResourceLink(link) if !revision.knows(Feature::ResourceLinks) => {
                 let name = link.metadata.title.as_ref().unwrap_or(&link.metadata.name);
                 let what = link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
-                Block::Text { text: format!("[{name}]({}){what}", link.uri) }
+                Block::Text { text: format!("[{name}]({}){what}", link.uri).into() }
             }
             block => block,
         };
@@ -159,7 +165,7 @@ pub struct ResourceContents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Body {
-    Text(String),
+    Text(Text),
     Blob(String),
 }
 
@@ -178,7 +184,12 @@ impl std::error::Error for NotBase64 {}
 impl ResourceContents {
     /// Creates the contents of `uri` from text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { uri: uri.into(), mime_type: None, body: Body::Text(text.into()), meta: None }
+        Self::of_text(uri.into(), Cow::Owned(text.into()))
+    }
+
+    /// Creates the contents of `uri` from text without a copy of a literal.
+    pub(crate) fn of_text(uri: String, text: Text) -> Self {
+        Self { uri, mime_type: None, body: Body::Text(text), meta: None }
     }
 
     /// Creates the contents of `uri` from bytes, which are sent as base64.

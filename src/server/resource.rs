@@ -63,7 +63,7 @@ impl IntoContents for String {
 
 impl IntoContents for &'static str {
     fn into_contents(self, uri: &str) -> Result<Vec<ResourceContents>, HandlerError> {
-        Ok(vec![ResourceContents::text(uri, self)])
+        Ok(vec![ResourceContents::of_text(uri.to_owned(), self.into())])
     }
 }
 

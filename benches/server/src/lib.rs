@@ -2,12 +2,12 @@
 //!
 //! The tools and the resource are those of the peers in `benches/peers/`. As with the peers, everybody may call, and a success is not
 //! logged. The bindings of the Worker select the rest: `TOOLS` is the number of tools, `SHARED` builds the server once and not for each
-//! request, and a Worker without `OPEN` checks the tokens in `MCP_STATIC_TOKENS`.
+//! request, `LOG` logs all requests, and a Worker without `OPEN` checks the tokens in `MCP_STATIC_TOKENS`.
 
 use std::error::Error;
 use std::sync::{LazyLock, OnceLock};
 
-use edge_mcp::{BuildError, Endpoint, McpServer, Resource, StaticTokens, Tool};
+use edge_mcp::{BuildError, Endpoint, LogPolicy, McpServer, Resource, StaticTokens, Tool};
 use worker::Env;
 
 #[path = "../../arguments.rs"]
@@ -17,9 +17,12 @@ use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Sl
 
 type Make = fn(&'static str, &'static str) -> Tool;
 
+// The tools that are called are read-only: calls of others are logged.
 static ELEVEN: [(&str, &str, Make); 11] = [
-    ("add", "Adds two numbers.", |name, about| Tool::new(name, about, async |Addition { a, b }| (a + b).to_string())),
-    ("echo", "Says what it is told.", |name, about| Tool::new(name, about, async |Echo { text }| text)),
+    ("add", "Adds two numbers.", |name, about| {
+        Tool::new(name, about, async |Addition { a, b }| (a + b).to_string()).read_only()
+    }),
+    ("echo", "Says what it is told.", |name, about| Tool::new(name, about, async |Echo { text }| text).read_only()),
     ("get-weather", "The weather in a city, now.", |name, about| Tool::new(name, about, done::<Weather>)),
     ("search-documents", "Finds documents by the words in them, the best first.", |name, about| {
         Tool::new(name, about, done::<Search>)
@@ -70,6 +73,7 @@ fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
     let names = NAMES.get_or_init(|| names(env));
     let is_set = |binding| env.var(binding).is_ok();
     let endpoint = if is_set("SHARED") { Endpoint::of(server(names)?) } else { Endpoint::new(|_| server(names)) };
+    let endpoint = if is_set("LOG") { endpoint.log(LogPolicy::All) } else { endpoint };
     let endpoint = endpoint.without_rate_limit();
     Ok(if is_set("OPEN") {
         endpoint.open_to_the_public()
