@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use crate::base64::URL_SAFE;
 use http::Request;
 use http::header::ACCEPT;
 use serde_json::{Map, Value};
@@ -13,6 +12,7 @@ use serde_json::{Map, Value};
 use super::claims::{self, invalid};
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal};
+use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
 use crate::host::{FetchLimits, PublicKey};
 use crate::limits::{

@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::base64::URL_SAFE;
 use sha2::{Digest, Sha256};
 
 use super::principal::Principal;
+use crate::base64::URL_SAFE;
 use crate::host::{Host, RateLimit, Request, warning};
 
 /// The `event` of warnings about requests that are not limited.

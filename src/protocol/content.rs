@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::base64::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
 use super::revision::{Feature, Revision};
+use crate::base64::STANDARD;
 
 /// A block of content.
 ///

@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use crate::base64::URL_SAFE;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use super::params;
+use crate::base64::URL_SAFE;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use crate::base64::URL_SAFE;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;

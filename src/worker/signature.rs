@@ -2,12 +2,12 @@
 //!
 //! Source: Web Cryptography API, "SubtleCrypto"; RFC 7517 for the format of the keys.
 
-use crate::base64::URL_SAFE;
 use web_sys::{CryptoKey, SubtleCrypto};
 use worker::js_sys::{self, Array, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
+use crate::base64::URL_SAFE;
 use crate::host::{CannotCheck, PublicKey};
 
 /// Returns whether `signature` is a signature of `message` by the holder of `key`.
