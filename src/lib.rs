@@ -113,6 +113,7 @@
 
 mod agents;
 mod auth;
+mod base64;
 mod bounded_cache;
 mod call;
 pub mod host;

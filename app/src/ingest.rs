@@ -1,7 +1,5 @@
 //! The workflow `ingest`: stores many documents at once, all of them or none.
 
-use std::collections::BTreeSet;
-
 use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,9 +38,9 @@ async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>
 
 /// Rejects a slug that occurs twice: one of its documents would overwrite the other.
 fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
-    let mut seen = BTreeSet::new();
-    match slugs.iter().find(|slug| !seen.insert(**slug)) {
-        Some(duplicate) => Err(HandlerError::new(format!(
+    let is_repeated = |(nth, slug): &(usize, &&Slug)| slugs.iter().take(*nth).any(|earlier| earlier == *slug);
+    match slugs.iter().enumerate().find(is_repeated) {
+        Some((_, duplicate)) => Err(HandlerError::new(format!(
             "Two documents have the slug `{}`. Give each document its own slug. Nothing was stored.",
             duplicate.as_str()
         ))),

@@ -14,6 +14,7 @@ use crate::call::context::Context;
 use crate::call::deadline::DEADLINE;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
+use crate::json::object;
 use crate::protocol::content::Content;
 use crate::protocol::description::{Text, is_blank};
 use crate::server::builder::McpServerBuilder;
@@ -148,7 +149,10 @@ impl IntoToolResult for AgentReply {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
         let result = ToolResult::new([Content::text(self.text)]);
         Ok(match self.usage {
-            Some(usage) => result.meta(USAGE, serde_json::to_value(usage)?),
+            Some(Usage { input_tokens, output_tokens }) => {
+                let usage = vec![("inputTokens", input_tokens.into()), ("outputTokens", output_tokens.into())];
+                result.meta(USAGE, object(usage))
+            }
             None => result,
         })
     }

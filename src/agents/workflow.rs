@@ -3,14 +3,13 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
-use serde_json::json;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::step_memory::Status;
-use crate::json::Value;
+use crate::json::{Value, object};
 use crate::protocol::description::{Text, is_blank};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
@@ -121,7 +120,7 @@ impl AnyToolHandler for WithRun {
         }
         let with_run = move |ended: Result<ToolResult, HandlerError>| {
             let status = if ended.is_ok() { Status::Success } else { Status::Failed };
-            let run = json!({ "status": status, "steps": cx.rounds().step_runs() });
+            let run = object(vec![("status", status.name().into()), ("steps", cx.rounds().step_runs())]);
             match ended {
                 Ok(result) => Ok(result.meta(RUN, run)),
                 Err(error) => Err(error.meta(RUN, run)),

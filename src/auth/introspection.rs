@@ -4,8 +4,6 @@
 
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use http::Request;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value};
@@ -17,6 +15,7 @@ use super::principal::Principal;
 use super::secure_url::SecureUrl;
 use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
+use crate::base64::STANDARD;
 use crate::host::Fetched;
 use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 

@@ -5,8 +5,6 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Request;
 use http::header::ACCEPT;
 use serde_json::{Map, Value};
@@ -14,6 +12,7 @@ use serde_json::{Map, Value};
 use super::claims::{self, invalid};
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal};
+use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
 use crate::host::{FetchLimits, PublicKey};
 use crate::limits::{
@@ -194,7 +193,7 @@ fn is_for_signatures(key: &Map<String, Value>) -> bool {
 
 /// Parses a key. Returns `None` if its type is unknown, if it is malformed or if it is for another algorithm.
 fn public_key(key: &Map<String, Value>) -> Option<PublicKey> {
-    let bytes = |name: &str| URL_SAFE_NO_PAD.decode(string(key, name)?).ok();
+    let bytes = |name: &str| URL_SAFE.decode(string(key, name)?);
     let point = |name: &str| bytes(name)?.try_into().ok();
     let public = match (string(key, "kty")?, string(key, "crv")) {
         ("RSA", _) => {
@@ -230,8 +229,7 @@ mod tests {
         let rsa = |bytes: usize, first: u8, exponent: &[u8]| {
             let mut modulus = vec![0xff; bytes];
             modulus[0] = first;
-            read(json!({ "kty": "RSA", "n": URL_SAFE_NO_PAD.encode(modulus), "e": URL_SAFE_NO_PAD.encode(exponent) }))
-                .is_some()
+            read(json!({ "kty": "RSA", "n": URL_SAFE.encode(modulus), "e": URL_SAFE.encode(exponent) })).is_some()
         };
         for (bytes, first, exponent, is_valid) in [
             (256, 0xff, &[1, 0, 1][..], true),
@@ -245,7 +243,7 @@ mod tests {
         ] {
             assert_eq!(rsa(bytes, first, exponent), is_valid, "{bytes} {first} {exponent:?}");
         }
-        let point = URL_SAFE_NO_PAD.encode([7; 32]);
+        let point = URL_SAFE.encode([7; 32]);
         for (algorithm, is_valid) in [("EdDSA", true), ("Ed25519", true), ("ES256", false), ("Ed448", false)] {
             let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": point, "alg": algorithm });
             assert_eq!(read(key).is_some(), is_valid, "{algorithm}");
@@ -258,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_set_has_a_limited_number_of_keys() {
-        let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE_NO_PAD.encode([7; 32]) });
+        let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE.encode([7; 32]) });
         let set = json!({ "keys": vec![key; KEYS + 1] }).to_string();
         assert_eq!(parse(set.as_bytes()).map(|keys| keys.len()), Some(KEYS));
     }

@@ -2,15 +2,13 @@
 //!
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
 use super::claims::{self, Audience, Expected, invalid};
 use super::config::ConfigError;
 use super::jwks::{self, Algorithm};
 use super::principal::Principal;
 use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
+use crate::base64::URL_SAFE;
 use crate::host::PublicKey;
 
 /// The media type of access tokens (RFC 9068 §2.1). It distinguishes them from other tokens of the same issuer.
@@ -136,7 +134,7 @@ fn parse(token: &str) -> Option<SignedToken<'_>> {
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text).ok()
+    URL_SAFE.decode(text)
 }
 
 impl TokenValidator for Jwt {

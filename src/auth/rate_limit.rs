@@ -7,11 +7,10 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::principal::Principal;
+use crate::base64::URL_SAFE;
 use crate::host::{Host, RateLimit, Request, warning};
 
 /// The `event` of warnings about requests that are not limited.
@@ -98,5 +97,5 @@ fn key_of_address(address: Option<IpAddr>) -> String {
 }
 
 fn digest(text: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+    URL_SAFE.encode(Sha256::digest(text))
 }

@@ -19,6 +19,7 @@ use super::input_error::{InputError, InputProblem};
 use super::rounds::Question;
 use super::session_required::SessionRequired;
 use crate::json::deserialize::read_text;
+use crate::json::object;
 use crate::protocol::revision::Era;
 
 /// What a question needs of the client.
@@ -71,6 +72,11 @@ impl Context {
         self.rounds().ask(key, Question { digest, request: question }, path.place());
         Ok(None)
     }
+}
+
+/// Creates a question: the request that the client answers.
+pub(super) fn question(method: &str, params: Vec<(&str, Value)>) -> Value {
+    object(vec![("method", method.into()), ("params", object(params))])
 }
 
 pub(super) fn malformed(key: &str, problem: &str) -> InputError {

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use futures::future::{LocalBoxFuture, Shared};
+use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::call_path::{CallPath, Place};
+use super::connection::Connection;
 use super::error::HandlerError;
 use super::notifications::Outbox;
 use super::request_info::{PerCaller, RequestInfo};
@@ -86,9 +87,8 @@ pub(crate) struct Live {
     pub outbox: Outbox,
     /// The name of the server, for log messages.
     pub logger: Text,
-    /// Ready when the client has disconnected.
-    pub gone: Shared<LocalBoxFuture<'static, ()>>,
-    /// Whether the handler watches `gone` itself.
+    pub connection: Rc<Connection>,
+    /// Whether the handler watches the connection itself.
     pub is_watched: Cell<bool>,
 }
 
@@ -322,7 +322,7 @@ impl Context {
         match self.live() {
             Some(live) => {
                 live.is_watched.set(true);
-                live.gone.clone().await;
+                live.connection.closed().await;
             }
             None => std::future::pending().await,
         }

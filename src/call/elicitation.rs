@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::ask::{Needs, malformed, parse};
+use super::ask::{Needs, malformed, parse, question};
 use super::context::Context;
 use super::handler;
 use super::input_error::{InputError, InputProblem};
@@ -53,7 +53,7 @@ impl Context {
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
         let (form, schema) = schema.map_err(|problem| InputError(InputProblem::Forbidden(problem)))?;
-        let (question, needs) = self.form(&message.into(), &form);
+        let (question, needs) = self.form(&message.into(), form);
         let (key, answer) = self.answer(&key, question, needs).await?;
         elicited(&key, answer.get(), |content| {
             let content = content.ok_or("its `content` is missing")?;
@@ -82,12 +82,12 @@ impl Context {
         url: impl Into<Text>,
     ) -> Result<Elicited<()>, InputError> {
         let key = key.into();
-        let params = json!({ "mode": "url", "message": message.into(), "url": url.into() });
-        let question = json!({ "method": "elicitation/create", "params": params });
+        let (message, url) = (message.into(), url.into());
+        let params = vec![("mode", "url".into()), ("message", message.into()), ("url", url.into())];
         let declared = self.rounds().capabilities.elicitation_url;
         let capability = json!({ "elicitation": { "url": {} } });
         let needs = Needs { declared, capability, session: SessionRequired::Elicitation };
-        let (key, answer) = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question("elicitation/create", params), needs).await?;
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
@@ -113,19 +113,18 @@ impl Context {
 
     /// Asks the person to confirm `message`. Returns the answer if it arrived with this round.
     pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
-        let schema = json!({ "type": "object", "properties": {} });
-        let (question, needs) = self.form(message, &schema);
+        let (question, needs) = self.form(message, json!({ "type": "object", "properties": {} }));
         let answer = self.answer_now(key, question, needs)?;
         answer.map(|(key, answer)| elicited(&key, answer.get(), |_| Ok(()))).transpose()
     }
 
     /// Returns the question with this form, and what it needs of the client.
-    fn form(&self, message: &str, schema: &serde_json::Value) -> (serde_json::Value, Needs) {
-        let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+    fn form(&self, message: &str, schema: serde_json::Value) -> (serde_json::Value, Needs) {
+        let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", schema)];
         let declared = self.rounds().capabilities.elicitation_form;
         let capability = json!({ "elicitation": { "form": {} } });
         let needs = Needs { declared, capability, session: SessionRequired::Elicitation };
-        (json!({ "method": "elicitation/create", "params": params }), needs)
+        (question("elicitation/create", params), needs)
     }
 }
 

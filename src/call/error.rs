@@ -28,7 +28,11 @@ use crate::protocol::error::INTERNAL;
 /// assert_eq!(celsius("warm").expect_err("no number").message(), "Give the temperature as a number, such as 21.5.");
 /// ```
 #[derive(Clone, Debug)]
-pub struct HandlerError {
+pub struct HandlerError(pub(crate) Box<Parts>);
+
+/// The parts of an error.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
     pub(crate) kind: ErrorKind,
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
@@ -49,34 +53,43 @@ pub(crate) enum ErrorKind {
 impl HandlerError {
     /// Creates an error that tells the caller what happened, why, and what to do instead.
     pub fn new(message: impl Into<Text>) -> Self {
-        Self { kind: ErrorKind::Failed, message: message.into(), cause: None, input: None, meta: None }
+        Self::of_kind(ErrorKind::Failed, message.into())
     }
 
     /// Creates an error about the caller's arguments: what is wrong, and what to send instead.
     pub fn invalid(message: impl Into<Text>) -> Self {
-        Self { kind: ErrorKind::Invalid, ..Self::new(message) }
+        Self::of_kind(ErrorKind::Invalid, message.into())
     }
 
     /// Creates an error for something that does not exist.
     pub fn not_found(message: impl Into<Text>) -> Self {
-        Self { kind: ErrorKind::NotFound, ..Self::new(message) }
+        Self::of_kind(ErrorKind::NotFound, message.into())
     }
 
     /// Returns the sentence for the caller.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
+    }
+
+    fn of_kind(kind: ErrorKind, message: Text) -> Self {
+        Self(Box::new(Parts { kind, message, cause: None, input: None, meta: None }))
+    }
+
+    pub(crate) fn with_message(mut self, message: Text) -> Self {
+        self.0.message = message;
+        self
     }
 
     /// Sets a member of the `_meta` of a tool's result.
     pub(crate) fn meta(mut self, name: &str, value: Value) -> Self {
-        self.meta.get_or_insert_default().insert(name.to_owned(), value);
+        self.0.meta.get_or_insert_default().insert(name.to_owned(), value);
         self
     }
 
     /// Adds the cause, for the log. It never reaches the caller. It should contain no argument's value and no secret.
     #[must_use]
     pub fn because(mut self, cause: impl ToString) -> Self {
-        self.cause = Some(cause.to_string());
+        self.0.cause = Some(cause.to_string());
         self
     }
 }
@@ -96,7 +109,9 @@ impl<E: Error + 'static> Cause for E {}
 // `HandlerError` does not implement `Error`, since this conversion would then overlap with `From<T> for T`.
 impl<E: Cause> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        Self { input: InputError::find(&error).map(Box::new), ..Self::new(INTERNAL).because(causes(&error)) }
+        let mut internal = Self::new(INTERNAL).because(causes(&error));
+        internal.0.input = InputError::find(&error).map(Box::new);
+        internal
     }
 }
 
@@ -189,7 +204,7 @@ impl<T, E> ResultExt<T, E> for Result<T, E> {
     where
         E: Cause,
     {
-        self.map_err(|error| HandlerError { message: sentence.into(), ..error.into() })
+        self.map_err(|error| HandlerError::from(error).with_message(sentence.into()))
     }
 
     fn explained(self) -> Result<T, HandlerError>

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::session_required::SessionRequired;
+use crate::json::write;
 
 /// The client could not be asked, or its answer does not fit the question.
 ///
@@ -49,7 +50,9 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             InputProblem::SessionRequired(feature) => feature.fmt(f),
-            InputProblem::MissingCapability(needed) => write!(f, "the request does not declare {needed}"),
+            InputProblem::MissingCapability(needed) => {
+                write!(f, "the request does not declare {}", write::text(needed))
+            }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
         }
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `state` | values that all requests of an endpoint share |
 //! | `request_info` | the HTTP request that a server is built for |
+//! | `connection` | the connection to the client |
 //! | `context` | the context of a call |
 //! | `error` | the error of a handler |
 //! | `input_error` | the error of a question to the client |
@@ -25,6 +26,7 @@
 
 mod ask;
 pub(crate) mod call_path;
+pub(crate) mod connection;
 pub(crate) mod context;
 pub(crate) mod deadline;
 pub(crate) mod elicitation;

@@ -36,7 +36,7 @@ pub struct ToolResult {
     pub(crate) is_error: bool,
     /// The envelope writes it, together with the other members of `_meta`.
     #[serde(skip)]
-    pub(crate) meta: Map<String, Value>,
+    pub(crate) meta: Option<Box<Map<String, Value>>>,
 }
 
 impl ToolResult {
@@ -77,7 +77,7 @@ impl ToolResult {
     /// Sets a member of `_meta`. Its name should have a prefix, such as `example.com/cost`.
     #[must_use]
     pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
-        self.meta.insert(name.into(), value);
+        self.meta.get_or_insert_default().insert(name.into(), value);
         self
     }
 

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::{Needs, parse};
+use super::ask::{Needs, parse, question};
 use super::context::Context;
 use super::input_error::InputError;
 use super::session_required::SessionRequired;
@@ -30,10 +30,9 @@ impl Context {
             roots: Vec<Root>,
         }
         let key = key.into();
-        let question = json!({ "method": "roots/list", "params": {} });
         let declared = self.rounds().capabilities.roots;
         let needs = Needs { declared, capability: json!({ "roots": {} }), session: SessionRequired::Roots };
-        let (key, answer) = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question("roots/list", Vec::new()), needs).await?;
         parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
     }
 }

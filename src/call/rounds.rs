@@ -6,19 +6,20 @@
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
 use std::cell::{Cell, Ref, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::step_memory::{Finished, Status, StepMemory, StepRun};
+use super::step_memory::{Finished, Status, StepMemory};
 use crate::host::{Host, NoRandomness};
+use crate::json::Value;
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// An answer, and the key and digest of its question.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Answered {
     pub key: String,
     /// The digest of the question: see [`CallPath::question`](crate::call::call_path::CallPath::question).
@@ -27,6 +28,14 @@ pub(crate) struct Answered {
     /// Whether the handler has read the answer in this round.
     #[serde(skip)]
     pub is_used: bool,
+}
+
+impl Answered {
+    /// Reads an answer from a request state.
+    pub(crate) fn read(answer: Value<'_>) -> Option<Self> {
+        let (key, question) = (answer.string("key")?, answer.string("question")?);
+        Some(Self { key, question, answer: answer.get("answer")?.to_raw()?, is_used: false })
+    }
 }
 
 /// A question without an answer.
@@ -57,7 +66,7 @@ pub(crate) struct Rounds {
     is_retry: Cell<bool>,
     steps: RefCell<StepMemory>,
     /// The number of nested calls or steps that have begun, by their digest.
-    counts: RefCell<BTreeMap<String, u32>>,
+    counts: RefCell<FxHashMap<Rc<str>, usize>>,
     /// The keys whose question differs from the one that an earlier round answered.
     changed: RefCell<Vec<String>>,
 }
@@ -141,16 +150,16 @@ impl Rounds {
     }
 
     /// Counts a nested call or step, and returns its ordinal among those with the same digest, from 1.
-    pub(super) fn count(&self, digest: &str) -> u32 {
+    pub(super) fn count(&self, digest: &str) -> usize {
         let mut counts = self.counts.borrow_mut();
-        let count = counts.entry(digest.to_owned()).or_default();
-        *count = count.saturating_add(1);
-        *count
+        let count = counts.get(digest).map_or(1, |count| count.saturating_add(1));
+        counts.insert(digest.into(), count);
+        count
     }
 
     /// Returns the outcomes of the steps so far.
-    pub(crate) fn step_runs(&self) -> Vec<StepRun> {
-        self.steps.borrow().runs().to_vec()
+    pub(crate) fn step_runs(&self) -> serde_json::Value {
+        self.steps.borrow().runs()
     }
 
     /// Returns whether the handler waits for an answer. If so, no further step begins and the round ends.

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::{Needs, parse};
+use super::ask::{Needs, parse, question};
 use super::context::Context;
 use super::input_error::InputError;
 use super::session_required::SessionRequired;
@@ -71,14 +71,11 @@ impl Context {
         }
         let key = key.into();
         let Sampling { messages, max_tokens, system_prompt } = request;
-        let mut params = json!({ "messages": messages, "maxTokens": max_tokens });
-        if let (Some(prompt), Some(params)) = (system_prompt, params.as_object_mut()) {
-            params.insert("systemPrompt".into(), json!(prompt));
-        }
-        let question = json!({ "method": "sampling/createMessage", "params": params });
+        let mut params = vec![("messages", json!(messages)), ("maxTokens", max_tokens.into())];
+        params.extend(system_prompt.map(|prompt| ("systemPrompt", prompt.into())));
         let declared = self.rounds().capabilities.sampling;
         let needs = Needs { declared, capability: json!({ "sampling": {} }), session: SessionRequired::Sampling };
-        let (key, answer) = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, question("sampling/createMessage", params), needs).await?;
         let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })
     }

@@ -9,8 +9,9 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::json::object;
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// A feature that needs a session.
@@ -104,7 +105,13 @@ impl SessionRequired {
     /// Returns the `data` of the JSON-RPC error: the strings `feature`, `mode`, `reason` and `alternative`.
     pub fn data(self) -> Value {
         let Texts { feature, reason, alternative } = self.texts();
-        json!({ "feature": feature, "mode": "serverless", "reason": reason, "alternative": alternative })
+        let (reason, alternative) = (reason.into(), alternative.into());
+        object(vec![
+            ("feature", feature.into()),
+            ("mode", "serverless".into()),
+            ("reason", reason),
+            ("alternative", alternative),
+        ])
     }
 }
 

@@ -1,12 +1,14 @@
 //! The steps of a call: the results to remember, and the outcome of each step in this round.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::json::{self, object};
 use crate::limits::FINISHED_STEPS;
 
 /// The result of a step, which travels with the call.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Finished {
     place: String,
     /// The name, for the log.
@@ -21,36 +23,54 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// Reads a result from a request state.
+    pub(crate) fn read(step: json::Value<'_>) -> Option<Self> {
+        let (place, name, result) = (step.string("place")?, step.string("step")?, step.get("result")?.to_raw()?);
+        Some(Self { place, step: name, result, is_unused: false, is_lost: false })
+    }
+
     fn bytes(&self) -> usize {
         [self.place.len(), self.step.len(), self.result.get().len()].into_iter().fold(0, usize::saturating_add)
     }
 }
 
 /// The outcome of a step in this round.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StepRun {
-    #[serde(skip)]
+struct StepRun {
     place: String,
     step: String,
     status: Status,
     /// Milliseconds since 1970-01-01T00:00:00Z. `None` if an earlier round finished the step.
-    #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<u64>,
     /// It waits for an answer, or contains a step that may not start any more.
-    #[serde(skip)]
     waits: bool,
 }
 
+impl StepRun {
+    fn to_json(&self) -> Value {
+        let mut run = vec![("step", self.step.as_str().into()), ("status", self.status.name().into())];
+        run.extend(self.started_at.map(|at| ("startedAt", at.into())));
+        run.extend(self.ended_at.map(|at| ("endedAt", at.into())));
+        object(run)
+    }
+}
+
 /// The state of a step, or of the run of a workflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Running,
     Success,
     Failed,
+}
+
+impl Status {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Success => "success",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// The steps of a call.
@@ -130,8 +150,8 @@ impl StepMemory {
     }
 
     /// Returns the steps of this round, in the order in which they began.
-    pub(crate) fn runs(&self) -> &[StepRun] {
-        &self.runs
+    pub(crate) fn runs(&self) -> Value {
+        self.runs.iter().map(StepRun::to_json).collect()
     }
 
     /// Notes that work at `place` waits for the next round, and so do the steps around it.

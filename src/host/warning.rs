@@ -3,10 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use serde_json::json;
-
 use crate::host::{Host, Level};
-use crate::json::write;
+use crate::json::{object, write};
 use crate::limits::WARNINGS;
 
 thread_local! {
@@ -29,5 +27,5 @@ pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
 
 /// Writes a line about a problem to the log.
 pub(crate) fn log(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
-    host.log(level, &write::text(&json!({ "event": event, "problem": problem })));
+    host.log(level, &write::text(&object(vec![("event", event.into()), ("problem", problem.into())])));
 }

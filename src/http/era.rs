@@ -6,13 +6,11 @@
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
-use serde_json::json;
-
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::limits::Limits;
 use super::request_headers;
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Value, object};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
@@ -104,7 +102,7 @@ fn open_modern<'d>(
     let revision = revision.ok_or_else(|| {
         let supported = Revision::names_of(Era::Modern);
         RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
-            .with_data(json!({ "supported": supported, "requested": claim }))
+            .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
     request_headers::is_complete(head, version, &request)?;
     Ok(Opened { request, revision, client, capabilities })

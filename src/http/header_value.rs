@@ -4,8 +4,7 @@
 
 use std::borrow::Cow;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::base64::STANDARD;
 
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
@@ -31,7 +30,7 @@ pub fn decode(value: &str) -> Result<Cow<'_, str>, BadEncoding> {
     let Some(encoded) = value.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
         return Ok(Cow::Borrowed(value));
     };
-    let bytes = STANDARD.decode(encoded).map_err(|_| BadEncoding)?;
+    let bytes = STANDARD.decode(encoded).ok_or(BadEncoding)?;
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| BadEncoding)
 }
 

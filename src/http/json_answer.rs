@@ -1,6 +1,12 @@
 //! Answers that are one JSON document: the response to a request, the responses to a batch, and the empty 202.
 
-use futures::{StreamExt, stream};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, MaybeDone, maybe_done};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
@@ -35,9 +41,12 @@ pub(super) async fn respond(prepared: Prepared) -> Answered {
 
 /// Runs the calls of a batch to their ends, at most `concurrent` of them at the same time, and answers with an array.
 pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
-    let mut answers = stream::iter(calls).map(respond).buffered(concurrent.max(1));
+    let mut waiting = calls.into_iter().map(|call| maybe_done(respond(call).boxed_local()));
+    let mut running: VecDeque<_> = waiting.by_ref().take(concurrent.max(1)).collect();
     let mut body = vec![b'['];
-    while let Some(Answered { message, error, .. }) = answers.next().await {
+    while let Some(answered) = first_answer(&mut running).await {
+        running.extend(waiting.next());
+        let Answered { message, error, .. } = answered;
         line.error(error);
         if body.len() > 1 {
             body.push(b',');
@@ -46,6 +55,19 @@ pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, li
     }
     body.push(b']');
     json_response(StatusCode::OK, body)
+}
+
+/// Runs all calls until the first one has its answer, and takes it. Returns `None` if there is no call.
+async fn first_answer(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, Answered>>>) -> Option<Answered> {
+    poll_fn(|task| {
+        // There are few calls, so each of them is polled when one wakes the task.
+        for call in running.iter_mut() {
+            let _is_done = call.poll_unpin(task);
+        }
+        if matches!(running.front(), Some(MaybeDone::Future(_))) { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    Pin::new(&mut running.pop_front()?).take_output()
 }
 
 /// An HTTP response with a JSON body. No cache may store it.

@@ -86,16 +86,16 @@ impl Page {
                     Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
                 }
             },
-            Err(HandlerError { kind, message, cause, .. }) => {
-                if let Some(cause) = cause {
-                    failure::log(cx.host(), &self.path, &cause);
+            Err(HandlerError(error)) => {
+                if let Some(cause) = &error.cause {
+                    failure::log(cx.host(), &self.path, cause);
                 }
-                let status = match kind {
+                let status = match error.kind {
                     ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
                     ErrorKind::Invalid => StatusCode::BAD_REQUEST,
                     ErrorKind::NotFound => StatusCode::NOT_FOUND,
                 };
-                Err(HttpError::http(status, message))
+                Err(HttpError::http(status, error.message))
             }
         }
     }

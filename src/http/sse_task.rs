@@ -4,11 +4,11 @@
 //! futures keep the waker of their first poll, and would hang. The first message decides the kind of the answer: a notification makes it
 //! a stream, and the response makes it one JSON document.
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::channel::{mpsc, oneshot};
-use futures::future::{LocalBoxFuture, Shared};
+use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 use http::{Response, StatusCode};
 
@@ -17,6 +17,7 @@ use super::json_answer::{Answered, json_response, respond};
 use super::log_line::LogLine;
 use super::log_policy::LogPolicy;
 use super::stream::{self, Body, EventStream, Part, Parts};
+use crate::call::connection::{Connection, Open};
 use crate::call::context::Live;
 use crate::call::notifications::Outbox;
 use crate::host::Host;
@@ -31,9 +32,8 @@ pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
     parts: Parts,
     /// It is dropped with the stream.
-    open: oneshot::Sender<()>,
-    /// It is ready when the client has disconnected.
-    gone: Shared<LocalBoxFuture<'static, ()>>,
+    open: Open,
+    connection: Rc<Connection>,
 }
 
 /// Opens a channel to a client that asked for the `requested` notifications, which have at most `output_limit` bytes in all.
@@ -45,10 +45,10 @@ pub(super) fn open(
 ) -> (Live, Channel) {
     let (outbox, notifications) = Outbox::new(requested, output_limit, host.clone());
     let (sender, rest) = mpsc::unbounded();
-    let (open, closed) = oneshot::channel();
-    let gone = closed.map(|_| ()).boxed_local().shared();
-    let live = Live { outbox, logger, gone: gone.clone(), is_watched: false.into() };
-    (live, Channel { sender, parts: Parts { notifications, rest }, open, gone })
+    let connection = Rc::<Connection>::default();
+    let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
+    let open = Open(connection.clone());
+    (live, Channel { sender, parts: Parts { notifications, rest }, open, connection })
 }
 
 /// A call that runs in a task of its own, with the data for its log line.
@@ -62,8 +62,8 @@ pub(super) struct Job {
 
 /// Starts the task of a call, and answers with a stream if the handler sends notifications.
 pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Response<Body> {
-    let Channel { sender, mut parts, open, gone } = channel;
-    host.spawn(run(job, sender, gone, host.clone()).boxed_local());
+    let Channel { sender, mut parts, open, connection } = channel;
+    host.spawn(run(job, sender, connection, host.clone()).boxed_local());
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
@@ -75,16 +75,17 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
     }
 }
 
-async fn run(
-    job: Job,
-    parts: mpsc::UnboundedSender<Part>,
-    gone: Shared<LocalBoxFuture<'static, ()>>,
-    host: Rc<dyn Host>,
-) {
+async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connection>, host: Rc<dyn Host>) {
     let cx = job.prepared.cx().clone();
     // In older revisions a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
-    let mut gone = if cancels { gone.boxed_local() } else { std::future::pending().boxed_local() }.fuse();
+    let gone = async {
+        match cancels {
+            true => connection.closed().await,
+            false => std::future::pending().await,
+        }
+    };
+    let mut gone = pin!(gone.fuse());
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {

@@ -6,11 +6,12 @@
 use std::pin::Pin;
 use std::task::{Context as Task, Poll};
 
-use futures::channel::{mpsc, oneshot};
+use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
+use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
 use crate::json::has_control;
 
@@ -59,11 +60,11 @@ pub struct EventStream {
     first: Option<Part>,
     rest: Parts,
     /// It is dropped with the stream, which notifies the handler.
-    _open: oneshot::Sender<()>,
+    _open: Open,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: Parts, open: oneshot::Sender<()>) -> Self {
+    pub(super) fn new(first: Part, rest: Parts, open: Open) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }

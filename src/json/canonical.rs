@@ -9,6 +9,7 @@ use super::document::{Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
 use super::quoted::quoted;
+use super::sorted::sorted;
 
 /// Returns the canonical form of a value.
 pub(crate) fn of(value: Value<'_>) -> String {
@@ -84,9 +85,7 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
 pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool, text: &mut String) {
     let members = object.members().filter(|(name, value)| is_written(name, *value));
     // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
-    let mut members: Vec<_> = members.map(|(name, value)| (name, value.position())).collect();
-    members.sort_unstable();
-    for (name, position) in members {
+    for (name, position) in sorted(members.map(|(name, value)| (name, value.position()))) {
         match name {
             // A borrowed key has no escapes in the source.
             Cow::Borrowed(name) => text.extend(["\"", name, "\""]),

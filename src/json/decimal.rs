@@ -53,6 +53,11 @@ impl Decimal {
         }
     }
 
+    /// The significant digits, and the power of ten of the last one.
+    pub(super) fn parts(&self) -> (&str, i64) {
+        (&self.digits, self.exponent)
+    }
+
     /// Whether the number is an integer.
     pub(crate) fn is_integer(&self) -> bool {
         self.exponent >= 0

@@ -10,10 +10,10 @@ use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, MapAccess, SeqAcc
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::decimal::Decimal;
 use super::document::{Children, Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
+use super::number::Number;
 use super::type_error::{PathSegment, TypeError};
 
 /// The name by which serde_json's `RawValue` requests the source text of a value.
@@ -61,26 +61,13 @@ impl Value<'_> {
     }
 }
 
-/// A number in one of the types that serde visitors accept.
-pub(crate) enum Number {
-    Unsigned(u64),
-    Signed(i64),
-    Float(f64),
-}
-
 impl Number {
-    /// Parses a JSON number. Returns `None` if the text is not a number or is out of the range of `f64`.
-    #[inline(never)]
-    pub(crate) fn of(text: &str) -> Option<Self> {
-        let number: serde_json::Number = text.parse().ok()?;
-        let integer = number.as_u64().map(Self::Unsigned).or_else(|| number.as_i64().map(Self::Signed));
-        integer.or_else(|| number.as_f64().map(Self::Float))
-    }
-
-    /// Parses a JSON number that is an integer, also if it is written as `7.0` or `70e-1`.
-    fn of_integer(text: &str) -> Option<Self> {
-        let decimal = Decimal::of(text).filter(Decimal::is_integer)?;
-        Self::of(&decimal.to_plain_string())
+    /// Parses a text that may be a JSON number.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
+        let number = document.root();
+        // Spaces around a number are not a part of it.
+        if number.kind() == Kind::Number && number.text() == text { Self::of(text) } else { None }
     }
 
     pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
@@ -107,18 +94,15 @@ impl<'d> Reader<'d> {
     /// Parses the value as a number. Returns `None` if it is of another kind.
     #[inline(never)]
     fn number(self, is_whole: bool) -> Option<Result<Number, TypeError>> {
-        let text = match (self.value.kind(), self.numbers) {
-            (Kind::String, Numbers::InKeys) => self.value.as_str()?,
-            (Kind::Number, _) => Cow::Borrowed(self.value.text()),
-            _ => return None,
-        };
-        match Number::of(&text) {
-            Some(Number::Float(float)) if is_whole && self.numbers != Numbers::InKeys => {
-                Some(Ok(Number::of_integer(&text).unwrap_or(Number::Float(float))))
-            }
-            Some(number) => Some(Ok(number)),
-            None if self.numbers == Numbers::InKeys => None,
-            None => Some(Err(TypeError::new("the number is out of range"))),
+        let text = self.value.text();
+        match (self.value.kind(), self.numbers) {
+            (Kind::String, Numbers::InKeys) => Number::of_text(&self.value.as_str()?).map(Ok),
+            (Kind::Number, _) => Some(match Number::of(text) {
+                Some(Number::Float(float)) if is_whole => Ok(Number::of_integer(text).unwrap_or(Number::Float(float))),
+                Some(number) => Ok(number),
+                None => Err(TypeError::new("the number is out of range")),
+            }),
+            _ => None,
         }
     }
 

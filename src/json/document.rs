@@ -8,6 +8,7 @@ use super::decimal::is_integer_literal;
 use super::error::{JsonError, JsonLimits};
 use super::escape::{content, count_characters};
 use super::kind::Kind;
+use super::number::Number;
 use super::reader::{self, Node};
 
 /// A parsed JSON text, with the position of every value.
@@ -121,7 +122,7 @@ impl<'d> Value<'d> {
         Some(match self.kind() {
             Kind::Null => serde_json::Value::Null,
             Kind::Boolean => serde_json::Value::Bool(self.text() == "true"),
-            Kind::Number => serde_json::Value::Number(self.text().parse().ok()?),
+            Kind::Number => serde_json::Value::Number(Number::of(self.text())?.to_json()?),
             Kind::String => serde_json::Value::String(self.as_str()?.into_owned()),
             Kind::Array => serde_json::Value::Array(self.items().map(Self::to_json).collect::<Option<_>>()?),
             Kind::Object => serde_json::Value::Object(self.to_map()?),
@@ -140,6 +141,11 @@ impl<'d> Value<'d> {
             (Kind::String, true) => Some(content(self.text(), true)),
             _ => None,
         }
+    }
+
+    /// The content of the member `name`, if it is a string.
+    pub(crate) fn string(self, name: &str) -> Option<String> {
+        self.get(name)?.as_str().map(Cow::into_owned)
     }
 
     /// Whether the value is a string with escapes.

@@ -1,7 +1,10 @@
 //! Serialization to JSON.
 
+use std::iter::once;
+
+use serde::de::value::MapDeserializer;
 use serde::ser::{Error, SerializeStruct};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::serializer::{self, RAW_VALUE};
@@ -29,7 +32,9 @@ pub(crate) fn to_string(value: &(impl Serialize + ?Sized)) -> serde_json::Result
 /// # Errors
 /// `value` cannot be serialized.
 pub(crate) fn to_raw_value(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Box<RawValue>> {
-    RawValue::from_string(to_string(value)?)
+    // As serde_json makes it of a text that it has parsed. `RawValue::from_string` would parse the text again.
+    let written = MapDeserializer::new(once((RAW_VALUE, to_string(value)?)));
+    Box::<RawValue>::deserialize(written)
 }
 
 /// Serializes JSON text as it is, for `serde(serialize_with)`.
@@ -53,4 +58,17 @@ pub(crate) fn text(value: &serde_json::Value) -> String {
 /// `value` cannot be serialized. A part of it may have been appended.
 pub(crate) fn append(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
     value.serialize(serializer::Serializer::new(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_raw_value_holds_the_serialized_text() {
+        let value = json!({ "a": [1, "é\n", null], "b": {} });
+        assert_eq!(to_raw_value(&value).expect("serializes").get(), text(&value));
+    }
 }

@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role, Text};
 use super::revision::{Feature, Revision};
+use crate::base64::STANDARD;
 
 /// A block of content.
 ///
@@ -204,7 +203,7 @@ impl ResourceContents {
     /// [`NotBase64`] if `base64` is not valid base64 with padding.
     pub fn blob_base64(uri: impl Into<String>, base64: impl Into<String>) -> Result<Self, NotBase64> {
         let base64 = base64.into();
-        STANDARD.decode(&base64).map_err(|_| NotBase64)?;
+        STANDARD.decode(&base64).ok_or(NotBase64)?;
         Ok(Self { body: Body::Blob(base64), ..Self::text(uri, "") })
     }
 

@@ -5,6 +5,7 @@
 //! message.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -57,7 +58,11 @@ impl Serialize for ErrorCode {
 
 /// The `error` member of a response.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct RpcError {
+pub(crate) struct RpcError(Box<Members>);
+
+/// The members of an error.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Members {
     /// The error code.
     pub(crate) code: ErrorCode,
     /// The error text: what is wrong, and what to do instead.
@@ -70,13 +75,13 @@ pub(crate) struct RpcError {
 impl RpcError {
     /// Creates an error without `data`.
     pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self(Box::new(Members { code, message: message.into(), data: None }))
     }
 
     /// Sets `data`.
     #[must_use]
     pub(crate) fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+        self.0.data = Some(data);
         self
     }
 
@@ -88,6 +93,14 @@ impl RpcError {
     /// Creates the error for a failure of the server. The text does not reveal the cause, which belongs in the log.
     pub(crate) fn internal() -> Self {
         Self::new(ErrorCode::Internal, INTERNAL)
+    }
+}
+
+impl Deref for RpcError {
+    type Target = Members;
+
+    fn deref(&self) -> &Members {
+        &self.0
     }
 }
 

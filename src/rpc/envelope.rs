@@ -34,17 +34,17 @@ struct ResultMeta<'a> {
 
 /// Returns the response with `result`.
 pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "complete", result, None, None)
+    respond(call, "complete", written(call, result), None, None)
 }
 
-/// Returns the response with `result` and its own `_meta`, if that is not empty.
-pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: &Map<String, Value>) -> Outcome {
-    respond(call, "complete", result, None, Some(meta).filter(|meta| !meta.is_empty()))
+/// Returns the response with `result` and its own `_meta`.
+pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
+    respond(call, "complete", written(call, result), None, meta)
 }
 
 /// Returns the response with questions.
 pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "input_required", result, None, None)
+    respond(call, "input_required", written(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
@@ -55,18 +55,23 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () if call.cx.depends_on_caller() => hint.for_this_caller(),
         () => hint,
     };
-    respond(call, "complete", result, Some(hint), None)
+    respond(call, "complete", written(call, result), Some(hint), None)
+}
+
+/// Only this part depends on the type of the result.
+fn written(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
+    result_response(call.cx.request_id(), &result)
 }
 
 fn respond(
     call: &Call,
     result_type: &'static str,
-    result: impl Serialize,
+    response: serde_json::Result<Vec<u8>>,
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
 ) -> Outcome {
     let knows = call.cx.revision().knows(Feature::ResultEnvelope);
-    let response = result_response(call.cx.request_id(), &result).and_then(|response| match own {
+    let response = response.and_then(|response| match own {
         None if !knows => Ok(response),
         _ => {
             let server_info = knows.then_some(&call.server.definitions.info);

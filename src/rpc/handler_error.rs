@@ -14,20 +14,20 @@ pub(super) fn convert(
     error: HandlerError,
     not_found: impl FnOnce(HandlerError) -> RpcError,
 ) -> RpcError {
-    if let Some(input) = error.input {
+    if let Some(input) = error.0.input {
         return input_required::refused_by_error(call, name, *input);
     }
-    if let Some(cause) = &error.cause {
+    if let Some(cause) = &error.0.cause {
         failure::log(call.cx.host(), name, cause);
     }
-    match error.kind {
-        ErrorKind::Failed => RpcError::new(ErrorCode::Internal, error.message),
-        ErrorKind::Invalid => RpcError::invalid_params(error.message),
+    match error.0.kind {
+        ErrorKind::Failed => RpcError::new(ErrorCode::Internal, error.0.message),
+        ErrorKind::Invalid => RpcError::invalid_params(error.0.message),
         ErrorKind::NotFound => not_found(error),
     }
 }
 
 /// Converts the error of a handler that lists or completes, or of a prompt.
 pub(super) fn of_prompt_or_list(call: &Call, name: &str, error: HandlerError) -> RpcError {
-    convert(call, name, error, |error| RpcError::invalid_params(error.message))
+    convert(call, name, error, |error| RpcError::invalid_params(error.0.message))
 }

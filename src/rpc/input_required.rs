@@ -3,7 +3,7 @@
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::call::{Call, Outcome};
 use super::request_state::{Asked, open, seal};
@@ -12,7 +12,7 @@ use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::rounds::{Answered, Earlier, Unsendable};
 use crate::call::session_required::SessionRequired;
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Value, object};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
@@ -42,7 +42,7 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
                 RpcError::invalid_params(
                     "`params.requestState` is not valid for this call, or has expired. Call again without it.",
                 )
-                .with_data(json!({ "reason": "invalid_request_state" }))
+                .with_data(object(vec![("reason", "invalid_request_state".into())]))
             })?
         }
     };
@@ -101,7 +101,7 @@ pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) 
         InputProblem::MissingCapability(needed) => {
             let message = "This call needs a capability that the request does not declare.";
             let error = RpcError::new(ErrorCode::MissingCapability, message);
-            Err(error.with_data(json!({ "requiredCapabilities": needed })))
+            Err(error.with_data(object(vec![("requiredCapabilities", needed)])))
         }
         InputProblem::Malformed(problem) => Err(RpcError::invalid_params(problem)),
         InputProblem::Forbidden(cause) => Err(failure::internal(call.cx.host(), name, &cause)),

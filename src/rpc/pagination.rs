@@ -8,12 +8,11 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use super::params;
+use crate::base64::URL_SAFE;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 
@@ -53,11 +52,11 @@ fn invalid_cursor() -> RpcError {
 
 fn cursor_at(list: &str, position: usize) -> String {
     let position = u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes();
-    URL_SAFE_NO_PAD.encode([position, checksum(list, position)].concat())
+    URL_SAFE.encode([position, checksum(list, position)].concat())
 }
 
 fn position(list: &str, cursor: &str) -> Option<usize> {
-    let bytes: [u8; 8] = URL_SAFE_NO_PAD.decode(cursor).ok()?.try_into().ok()?;
+    let bytes: [u8; 8] = URL_SAFE.decode(cursor)?.try_into().ok()?;
     let (position, sum) = bytes.split_first_chunk::<4>()?;
     (sum == checksum(list, *position)).then(|| usize::try_from(u32::from_be_bytes(*position)).ok())?
 }

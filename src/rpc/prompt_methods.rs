@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use serde::Serialize;
-use serde_json::json;
 
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
@@ -69,7 +68,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {
     let mut metadata = Cow::Borrowed(&prompt.metadata);
     if !versions.is_empty() {
-        Metadata::set_meta(metadata.to_mut(), VERSIONS, json!(versions));
+        Metadata::set_meta(metadata.to_mut(), VERSIONS, versions);
     }
     PromptDescription { metadata, arguments }
 }

@@ -5,8 +5,7 @@
 
 use std::rc::Rc;
 
-use serde_json::json;
-
+use crate::json::object;
 use crate::protocol::error::{RpcError, shortened};
 use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
@@ -49,7 +48,7 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
                 format!("there are {}", known.join(", "))
             };
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
-            Err(RpcError::invalid_params(message).with_data(json!({ "versions": known })))
+            Err(RpcError::invalid_params(message).with_data(object(vec![("versions", known.into())])))
         }
         _ => Err(RpcError::invalid_params(format!(
             "Unknown prompt `{name}`. Call prompts/list for the available prompts."

@@ -8,26 +8,24 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use crate::auth::StateKeys;
 use crate::auth::state_keys::NONCE;
+use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;
-use crate::json::deserialize::read_text;
-use crate::json::{Value, canonical, write};
+use crate::json::{Document, JsonLimits, Value, canonical, write};
 use crate::protocol::message::Request;
 
 /// The version of the format.
 const PREFIX: &str = "v2.";
 
 /// The content of a state.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct RequestState {
     /// The random id of the call.
     id: String,
@@ -62,9 +60,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     let mut nonce = [0; NONCE];
     host.fill_random(&mut nonce)?;
     let sealed = keys.encrypt(nonce, &write::to_vec(&state)?).ok_or("the state cannot be encrypted")?;
-    let mut token = PREFIX.to_owned();
-    URL_SAFE_NO_PAD.encode_string(sealed, &mut token);
-    Ok(token)
+    Ok(format!("{PREFIX}{}", URL_SAFE.encode(sealed)))
 }
 
 /// Decrypts the state `token`. Returns the questions that were sent with it, and the state of earlier rounds. Returns
@@ -75,10 +71,21 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
         return None;
     }
     // The decoder accepts only the canonical form of base64.
-    let sealed = URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()?;
-    let RequestState { id, expires, belongs, asked, answers, steps } = read_text(&keys.decrypt(&sealed)?)?;
-    let is_good = now(call) < expires && belongs == belonging(&call.cx, request);
-    is_good.then_some((asked, Earlier { answers, steps, id }))
+    let sealed = URL_SAFE.decode(token.strip_prefix(PREFIX)?)?;
+    let opened = keys.decrypt(&sealed)?;
+    let document = Document::parse(&opened, JsonLimits::MOST).ok()?;
+    let state = document.root();
+    let expires: u64 = state.get("expires")?.text().parse().ok()?;
+    if now(call) >= expires || state.string("belongs")? != belonging(&call.cx, request) {
+        return None;
+    }
+    let mut asked = Asked::new();
+    for (key, digest) in state.get("asked")?.members() {
+        asked.insert(key.into_owned(), digest.as_str()?.into_owned());
+    }
+    let answers = state.get("answers")?.items().map(Answered::read).collect::<Option<_>>()?;
+    let steps = state.get("steps")?.items().map(Finished::read).collect::<Option<_>>()?;
+    Some((asked, Earlier { id: state.string("id")?, answers, steps }))
 }
 
 fn now(call: &Call) -> u64 {
@@ -94,7 +101,7 @@ pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
     if let Some(params) = request.params {
         canonical::write_members(params, is_lasting, &mut text);
     }
-    URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+    URL_SAFE.encode(Sha256::digest(text))
 }
 
 /// Whether all rounds of a call have the same value of this parameter.

@@ -8,6 +8,7 @@ use super::call::Call;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
+use crate::json::object;
 use crate::protocol::description::Text;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
@@ -145,7 +146,7 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
     let own_code = revision.knows(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
-    RpcError::new(code, NOT_FOUND).with_data(serde_json::json!({ "uri": uri }))
+    RpcError::new(code, NOT_FOUND).with_data(object(vec![("uri", uri.into())]))
 }
 
 /// Returns the resource at `uri`, or else the first template that matches it.

@@ -96,6 +96,6 @@ async fn respond(
         // Structured content that is not an object, for older revisions: see `json_of_object` of its schema.
         result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
-    let meta = std::mem::take(&mut result.meta);
-    envelope::complete_with_meta(&call, result, &meta).map(Reply::Response)
+    let meta = result.meta.take();
+    envelope::complete_with_meta(&call, result, meta.as_deref()).map(Reply::Response)
 }

@@ -2,9 +2,10 @@
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
+use crate::json::{object, write};
 
 impl Schema {
     /// Converts the schema to that of a form.
@@ -14,12 +15,12 @@ impl Schema {
     pub(crate) fn form(&self) -> Result<Value, String> {
         let mut properties = Map::new();
         for (name, property) in self.properties().into_iter().flatten() {
-            let field =
-                field(property).ok_or_else(|| format!("a form does not support the field `{name}`: {property}"))?;
+            let field = field(property)
+                .ok_or_else(|| format!("a form does not support the field `{name}`: {}", write::text(property)))?;
             properties.insert(name.clone(), field);
         }
-        let required = self.value.get("required").cloned().unwrap_or_else(|| json!([]));
-        Ok(json!({ "type": "object", "properties": properties, "required": required }))
+        let required = self.value.get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+        Ok(object(vec![("type", "object".into()), ("properties", properties.into()), ("required", required)]))
     }
 }
 
@@ -59,11 +60,10 @@ fn choice(field: &Map<String, Value>) -> Option<Value> {
     let titled = alternatives.iter().map(|alternative| {
         let value = alternative.get("const")?.as_str()?;
         let title = alternative.get("description").and_then(Value::as_str).unwrap_or(value);
-        Some(json!({ "const": value, "title": title }))
+        Some(object(vec![("const", value.into()), ("title", title.into())]))
     });
-    let mut choice = json!({ "type": "string", "oneOf": titled.collect::<Option<Vec<_>>>()? });
-    if let (Some(description), Some(choice)) = (field.get("description"), choice.as_object_mut()) {
-        choice.insert("description".into(), description.clone());
-    }
-    Some(choice)
+    let titled = titled.collect::<Option<Vec<_>>>()?;
+    let mut choice = vec![("type", "string".into()), ("oneOf", titled.into())];
+    choice.extend(field.get("description").map(|description| ("description", description.clone())));
+    Some(object(choice))
 }

@@ -1,7 +1,7 @@
 //! The schema of a Rust type.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::transform::RecursiveTransform;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
@@ -18,23 +18,26 @@ pub trait HasJsonSchema: JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema> HasJsonSchema for T {}
 
-/// Returns the schema of `T` from schemars, without the name of the Rust type and without Rust's number formats.
+/// Returns the schema of `T` from schemars, without Rust's number formats.
+///
+/// It is the schema of a part, since a root schema of schemars also has a title, the name of the Rust type, and the dialect. 2020-12 is
+/// the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
 pub(super) fn from_type<T: JsonSchema>() -> Value {
-    finished(generator().into_root_schema_for::<T>())
+    let mut generator = generator();
+    let schema = generator.subschema_for::<T>();
+    finished(schema, generator)
 }
 
 fn generator() -> SchemaGenerator {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        // 2020-12 is the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    settings.with_transform(RecursiveTransform(replace_number_format)).into_generator()
+    SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
 }
 
-fn finished(mut schema: Schema) -> Value {
-    // schemars sets the title to the name of the Rust type, which is an internal detail.
-    schema.remove("title");
+fn finished(mut schema: Schema, mut generator: SchemaGenerator) -> Value {
+    let definitions = generator.take_definitions(false);
+    if !definitions.is_empty() {
+        schema.insert("$defs".into(), definitions.into());
+    }
+    RecursiveTransform(replace_number_format).transform(&mut schema);
     let mut schema = schema.to_value();
     close_objects(&mut schema);
     schema

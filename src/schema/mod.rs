@@ -11,7 +11,6 @@
 //! | `check_object`, `check_unique`, `check_alternatives` | the parts of the check for members, equal items, `anyOf` and `oneOf` |
 //! | `budget`, `memo` | the budget of a check, and its cache |
 //! | `explain`, `mistake` | the text of mistakes |
-//! | `sorted` | a sort with little code |
 //! | `strings` | prompt arguments, which are strings on the wire |
 //! | `header_params` | arguments that a client repeats in headers |
 //! | `form` | the schemas of elicitation forms |
@@ -55,7 +54,6 @@ mod mistake;
 mod pattern;
 mod program;
 mod references;
-mod sorted;
 mod strings;
 mod types;
 mod wrap;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
+use crate::json::number::Number;
 use crate::protocol::description::PromptArgument;
 
 impl Schema {
@@ -61,7 +62,9 @@ fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
     };
     let parsed = match () {
         () if allows("string") => None,
-        () if allows("number") || allows("integer") => text.parse().ok().map(Value::Number),
+        () if allows("number") || allows("integer") => {
+            Number::of_text(&text).and_then(Number::to_json).map(Value::Number)
+        }
         () if allows("boolean") => text.parse().ok().map(Value::Bool),
         () => None,
     };

@@ -3,11 +3,11 @@
 //! Up to 2025-11-25 structured content must be an object. A client rejects the whole list of tools if one output schema is for another
 //! type. For these revisions other values are wrapped: they become the member `result` of an object.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::Schema;
-use crate::json::write;
+use crate::json::{object, write};
 
 impl Schema {
     /// Returns the schema of the wrapped value, or this schema if it is for objects.
@@ -19,7 +19,10 @@ impl Schema {
             let mut result = self.value.clone();
             // References are relative to the root of the document, which is now the wrapper.
             let definitions = result.as_object_mut().and_then(|schema| schema.remove("$defs"));
-            let mut wrapped = json!({ "type": "object", "properties": { "result": result }, "required": ["result"] });
+            let properties = object(vec![("result", result)]);
+            let required = vec!["result"].into();
+            let mut wrapped =
+                object(vec![("type", "object".into()), ("properties", properties), ("required", required)]);
             point_at_result(&mut wrapped);
             if let (Some(definitions), Some(schema)) = (definitions, wrapped.as_object_mut()) {
                 schema.insert("$defs".into(), definitions);
@@ -58,6 +61,7 @@ fn point_at_result(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use schemars::JsonSchema;
+    use serde_json::json;
 
     use super::*;
     use crate::json::{Document, JsonLimits};

@@ -130,13 +130,14 @@ impl Called {
             Ended::Asks => Executed::Asks,
             Ended::Late => Executed::Done(ToolResult::failure(late(self.deadline))),
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
-            Ended::Done(Err(HandlerError { input: Some(error), .. })) => Executed::CannotAsk(*error),
-            Ended::Done(Err(HandlerError { message, cause, meta, .. })) => {
-                if let Some(cause) = &cause {
+            Ended::Done(Err(HandlerError(error))) => {
+                if let Some(error) = error.input {
+                    return Executed::CannotAsk(*error);
+                }
+                if let Some(cause) = &error.cause {
                     failure::log(self.cx.host(), &self.name, cause);
                 }
-                let meta = meta.map(|meta| *meta).unwrap_or_default();
-                Executed::Done(ToolResult { meta, ..ToolResult::failure(message) })
+                Executed::Done(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })
             }
         }
     }
@@ -144,9 +145,8 @@ impl Called {
     /// Sends an event to the hooks. Failures of hooks are logged only.
     async fn tell(&self, event: ToolEvent) {
         for failure in self.hooks.tell(&self.name, event, &self.cx).await {
-            let HandlerError { message, cause, .. } = failure;
-            let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
-            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {message}{cause}"));
+            let cause = failure.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
+            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {}{cause}", failure.message()));
         }
     }
 
@@ -250,7 +250,7 @@ impl McpServer {
             Executed::Done(result) => Ok(result),
             Executed::CannotAsk(error) => {
                 let message = error.to_string().into();
-                Err(HandlerError { message, ..error.into() })
+                Err(HandlerError::from(error).with_message(message))
             }
             // The questions also end the outermost call.
             Executed::Asks => std::future::pending().await,

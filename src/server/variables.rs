@@ -10,7 +10,7 @@ use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use crate::json::deserialize::Number;
+use crate::json::number::Number;
 use crate::json::type_error::TypeError;
 
 /// Deserializes the variables into a `V`: a map, or a struct whose fields have their names.
@@ -36,7 +36,7 @@ impl Variable {
     #[inline(never)]
     fn number(&self) -> Result<Number, TypeError> {
         let integer = self.0.parse().map(Number::Unsigned).or_else(|_| self.0.parse().map(Number::Signed));
-        integer.ok().or_else(|| Number::of(&self.0)).ok_or_else(|| TypeError::custom("expected a number"))
+        integer.ok().or_else(|| Number::of_text(&self.0)).ok_or_else(|| TypeError::custom("expected a number"))
     }
 }
 

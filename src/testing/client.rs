@@ -3,12 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 use super::host::TestHost;
+use crate::base64::STANDARD;
 use crate::host::{self, Host};
 use crate::http::Endpoint;
 use crate::protocol::method::Method;

@@ -2,13 +2,12 @@
 //!
 //! Source: Web Cryptography API, "SubtleCrypto"; RFC 7517 for the format of the keys.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use web_sys::{CryptoKey, SubtleCrypto};
 use worker::js_sys::{self, Array, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
+use crate::base64::URL_SAFE;
 use crate::host::{CannotCheck, PublicKey};
 
 /// Returns whether `signature` is a signature of `message` by the holder of `key`.
@@ -41,7 +40,7 @@ fn subtle() -> Result<SubtleCrypto, JsValue> {
 
 /// The algorithm and the key in the form that WebCrypto takes.
 fn for_web_crypto(key: &PublicKey) -> Result<(Object, Object), JsValue> {
-    let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let number = |bytes: &[u8]| URL_SAFE.encode(bytes);
     match key {
         PublicKey::Rs256 { n, e } => Ok((
             object(&[("name", "RSASSA-PKCS1-v1_5"), ("hash", "SHA-256")])?,

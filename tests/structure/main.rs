@@ -16,9 +16,10 @@ use std::path::Path;
 
 use imports::imports;
 
-/// The rooms, each of which imports only those before it. Every room may use the table of bounds and the bounded cache.
-const ROOMS: [&str; 15] = [
+/// The rooms, each of which imports only those before it. Every room may use the table of bounds, base64 and the bounded cache.
+const ROOMS: [&str; 16] = [
     "limits",
+    "base64",
     "bounded_cache",
     "json",
     "protocol",

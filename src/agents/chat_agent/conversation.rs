@@ -108,10 +108,10 @@ impl Conversation<'_> {
         let result = match self.cx.call_tool(name, arguments.clone()).await {
             Ok(result) => result,
             // The client learns which capability is missing. If its revision has none, the model continues without the tool.
-            Err(error) if error.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
+            Err(error) if error.0.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
                 return Err(error);
             }
-            Err(error) => ToolResult::failure(error.message),
+            Err(error) => ToolResult::failure(error.0.message),
         };
         let text = text_for_model(&result);
         self.calls.borrow_mut().push(AgentCall { name: name.clone(), arguments: arguments.clone(), result });

@@ -1,8 +1,9 @@
 //! The tools that a model may call: those of the agent that the caller can call.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::context::{CallableTool, Context};
+use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
 use crate::protocol::description::Text;
 
@@ -35,8 +36,9 @@ impl Offered {
     pub(super) fn offer(&self) -> Value {
         let CallableTool { description, input, .. } = &self.tool;
         let description = description.get(..description.floor_char_boundary(AGENT_DESCRIPTION)).unwrap_or_default();
-        let function = json!({ "name": self.wire_name, "description": description, "parameters": input.value() });
-        json!({ "type": "function", "function": function })
+        let (name, parameters) = (self.wire_name.as_str().into(), input.value().clone());
+        let function = object(vec![("name", name), ("description", description.into()), ("parameters", parameters)]);
+        object(vec![("type", "function".into()), ("function", function)])
     }
 }
 

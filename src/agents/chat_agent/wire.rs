@@ -3,12 +3,12 @@
 //! Messages are JSON values. A message of the model is sent back unchanged, because some endpoints require members that
 //! they added to it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::failure::Failure;
 use super::model::ChatModel;
 use crate::agents::agent::Usage;
-use crate::json::{Document, JsonLimits, write};
+use crate::json::{Document, JsonLimits, object, write};
 
 /// The id of the first call, which the model has not made itself. Some endpoints accept only ids of nine letters and
 /// digits.
@@ -30,19 +30,19 @@ pub(super) fn request(model: &ChatModel, messages: &[Value], tools: &[Value], is
 
 /// Returns a message with this role: the instructions or the question.
 pub(super) fn message(role: &str, content: &str) -> Value {
-    json!({ "role": role, "content": content })
+    object(vec![("role", role.into()), ("content", content.into())])
 }
 
 /// Returns the message with the result of a tool call.
 pub(super) fn result(call: &ToolCall, content: &str) -> Value {
-    json!({ "role": "tool", "tool_call_id": call.id, "content": content })
+    object(vec![("role", "tool".into()), ("tool_call_id", call.id.as_str().into()), ("content", content.into())])
 }
 
 /// Returns the message in which a model would call this tool.
 pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
-    let function = json!({ "name": name, "arguments": write::text(arguments) });
-    let call = json!({ "id": FIRST_CALL, "type": "function", "function": function });
-    json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+    let function = object(vec![("name", name.into()), ("arguments", write::text(arguments).into())]);
+    let call = object(vec![("id", FIRST_CALL.into()), ("type", "function".into()), ("function", function)]);
+    object(vec![("role", "assistant".into()), ("content", Value::Null), ("tool_calls", vec![call].into())])
 }
 
 /// A tool call of the model.
@@ -64,8 +64,8 @@ fn read_call(call: &Value) -> ToolCall {
     // The arguments are JSON within a string. Some models send the object itself, and some send nothing if there are no
     // arguments.
     let arguments = match call.pointer("/function/arguments") {
-        None | Some(Value::Null) => Some(json!({})),
-        Some(Value::String(text)) if text.trim().is_empty() => Some(json!({})),
+        None | Some(Value::Null) => Some(object(Vec::new())),
+        Some(Value::String(text)) if text.trim().is_empty() => Some(object(Vec::new())),
         Some(Value::String(text)) => json(text.as_bytes()),
         Some(value) => Some(value.clone()),
     };
@@ -83,18 +83,20 @@ pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
     let mut answer = json(body).ok_or(Failure::Broken("it is not JSON"))?;
     let mut take = |pointer: &str| answer.pointer_mut(pointer).map(Value::take).unwrap_or_default();
     let (message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
-    let answer = json!({ "message": message, "finish_reason": finish_reason, "usage": take("/usage") });
+    let usage = take("/usage");
     if !message.is_object() {
         return Err(Failure::Broken("it has no choice with a message"));
     }
     if finish_reason == "content_filter" {
         return Err(Failure::Withheld);
     }
-    if text(&message).is_empty() && calls(&message).is_empty() {
-        let broken = Failure::Broken("it has neither text nor calls");
-        return Err(if is_cut_short(&answer) { Failure::CutShort } else { broken });
+    let is_empty = text(&message).is_empty() && calls(&message).is_empty();
+    let answer = object(vec![("message", message), ("finish_reason", finish_reason), ("usage", usage)]);
+    match is_empty {
+        true if is_cut_short(&answer) => Err(Failure::CutShort),
+        true => Err(Failure::Broken("it has neither text nor calls")),
+        false => Ok(answer),
     }
-    Ok(answer)
 }
 
 /// Returns the text of a message of the model.

@@ -165,7 +165,9 @@ impl Parser<'_> {
         if self.takes(')') { Ok(inner) } else { Err("has an unclosed group".into()) }
     }
 
-    /// Parses the name of a group and the `>` after it. Unicode letters and numbers are allowed.
+    /// Parses the name of a group and the `>` after it.
+    ///
+    /// Any character beyond ASCII is allowed: which of them are letters depends on the version of Unicode, and a name changes no match.
     fn group_name(&mut self) -> Result<(), String> {
         let mut name = String::new();
         while !self.takes('>') {
@@ -174,9 +176,8 @@ impl Parser<'_> {
                 other => other,
             };
             let is_allowed = |character: &char| {
-                character.is_alphabetic()
-                    || matches!(character, '_' | '$')
-                    || (!name.is_empty() && character.is_alphanumeric())
+                matches!(character, 'A'..='Z' | 'a'..='z' | '_' | '$' | '\u{80}'..)
+                    || (!name.is_empty() && character.is_ascii_digit())
             };
             match character.filter(is_allowed) {
                 Some(character) => name.push(character),
