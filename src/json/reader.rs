@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
                     return self.push(start, Kind::String, has_escapes);
                 }
                 [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => {
-                    self.at = self.at.saturating_add(2)
+                    self.at = self.at.saturating_add(2);
                 }
                 [b'\\', b'u', ..] => {
                     self.at = self.at.saturating_add(2);
