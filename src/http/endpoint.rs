@@ -82,7 +82,7 @@ impl Endpoint {
     }
 
     /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
-    /// them. Each request still has its own caller, so lists, scopes and [`visible_if`](crate::Tool::visible_if) work as on other
+    /// them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists, scopes and [`visible_if`](crate::Tool::visible_if) work as on other
     /// endpoints. Values that handlers capture are shared too. Add values that belong to one request in [`each`](Self::each).
     ///
     /// ```
@@ -94,6 +94,7 @@ impl Endpoint {
     /// }
     /// ```
     pub fn of(server: McpServer) -> Self {
+        let server = server.keeping_lists();
         Self::new(move |_| Ok(server.clone()))
     }
 

@@ -37,13 +37,21 @@ pub(crate) fn to_raw_value(value: &(impl Serialize + ?Sized)) -> serde_json::Res
     Box::<RawValue>::deserialize(written)
 }
 
+/// JSON text, which is serialized as it is.
+pub(crate) struct Raw<'a>(pub &'a str);
+
+impl Serialize for Raw<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, self.0)?;
+        raw.end()
+    }
+}
+
 /// Serializes JSON text as it is, for `serde(serialize_with)`.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the member")]
 pub(crate) fn raw<S: Serializer>(json: &Option<Box<str>>, serializer: S) -> Result<S::Ok, S::Error> {
-    let Some(json) = json else { return serializer.serialize_none() };
-    let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
-    raw.serialize_field(RAW_VALUE, &**json)?;
-    raw.end()
+    json.as_deref().map(Raw).serialize(serializer)
 }
 
 /// Writes a value. The `Display` of a value uses a serializer of its own, which the module would contain as well.

@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, Outcome};
 use crate::call::failure;
-use crate::json::write;
+use crate::json::write::{self, Raw};
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
-use crate::server::cache::CacheHint;
+use crate::server::cache::{CacheHint, Cacheable};
+use crate::server::kept_lists::KeptLists;
 
 /// The members of a result besides its own.
 #[derive(Serialize)]
@@ -56,6 +57,37 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () => hint,
     };
     respond(call, "complete", written(call, result), Some(hint), None)
+}
+
+/// Returns the response with the list `kind`, if the server keeps it and the request asks for all of it.
+pub(super) fn kept_list(call: &Call, kind: Cacheable, cursor: Option<&str>) -> Option<Outcome> {
+    let kept = kept_lists(call, kind, cursor)?;
+    let json = kept.get(kind, call.cx.revision())?;
+    Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind)))
+}
+
+/// Returns the response with the list `kind`, and keeps the list if it is the same for all callers.
+pub(super) fn complete_list(
+    call: &Call,
+    kind: Cacheable,
+    cursor: Option<&str>,
+    list: impl Serialize,
+    hint: CacheHint,
+) -> Outcome {
+    let Some(kept) = kept_lists(call, kind, cursor) else {
+        return complete_cacheable(call, list, hint);
+    };
+    let json =
+        write::to_string(&list).map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;
+    if json.len() <= call.response_limit {
+        kept.keep(kind, call.cx.revision(), &json);
+    }
+    complete_cacheable(call, Raw(&json), hint)
+}
+
+/// Returns where the list `kind` is kept, if it may be.
+fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Option<&'a KeptLists> {
+    call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
 }
 
 /// Only this part depends on the type of the result.

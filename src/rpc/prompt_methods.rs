@@ -46,13 +46,17 @@ struct GetPromptResult<'a> {
 
 /// `prompts/list`. Each name is listed once, at the position of its first version and with the description of its last.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
+    let cursor = cursor(request)?;
+    if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor.as_deref()) {
+        return response;
+    }
     let mut names: Vec<&str> = Vec::new();
     for prompt in call.server.prompts().filter(|prompt| call.lists(&prompt.access)) {
         if !names.contains(&&*prompt.metadata.name) {
             names.push(&prompt.metadata.name);
         }
     }
-    let (names, next_cursor) = page(call, cursor(request)?.as_deref(), names)?;
+    let (names, next_cursor) = page(call, cursor.as_deref(), names)?;
     let shown: Vec<_> = names
         .into_iter()
         .filter_map(|name| Some((versions(&call.server, name), select(&call.server, name, None)?)))
@@ -62,7 +66,8 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let prompts =
         shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
-    envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::Prompts))
+    let hint = call.server.definitions.cache_of(Cacheable::Prompts);
+    envelope::complete_list(call, Cacheable::Prompts, cursor.as_deref(), result, hint)
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {

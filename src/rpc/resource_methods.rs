@@ -51,6 +51,9 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
 }
 
 async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError> {
+    if let Some(response) = envelope::kept_list(&call, Cacheable::Resources, cursor.as_deref()) {
+        return response.map(Reply::Response);
+    }
     let fixed = call.server.resources().filter(|resource| call.lists(&resource.access));
     let fixed = fixed.map(|resource| Cow::Borrowed(&resource.description));
     let mut resources: Vec<_> = fixed.collect();
@@ -70,16 +73,21 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_cacheable(&call, result, cache).map(Reply::Response)
+    envelope::complete_list(&call, Cacheable::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
 }
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
+    let cursor = cursor(request)?;
+    if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor.as_deref()) {
+        return response;
+    }
     let templates = call.server.templates().filter(|template| call.lists(&template.access));
     let templates = templates.map(|template| &template.description).collect();
-    let (resource_templates, next_cursor) = page(call, cursor(request)?.as_deref(), templates)?;
+    let (resource_templates, next_cursor) = page(call, cursor.as_deref(), templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
-    envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::ResourceTemplates))
+    let hint = call.server.definitions.cache_of(Cacheable::ResourceTemplates);
+    envelope::complete_list(call, Cacheable::ResourceTemplates, cursor.as_deref(), result, hint)
 }
 
 /// `resources/read`.

@@ -36,8 +36,12 @@ struct ListToolsResult<'a> {
 
 /// `tools/list`: in the order of registration.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
+    let cursor = cursor(request)?;
+    if let Some(response) = envelope::kept_list(call, Cacheable::Tools, cursor.as_deref()) {
+        return response;
+    }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
-    let (tools, next_cursor) = page(call, cursor(request)?.as_deref(), tools)?;
+    let (tools, next_cursor) = page(call, cursor.as_deref(), tools)?;
     let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
@@ -51,7 +55,8 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         annotations: annotations(tool, revision),
     });
     let result = ListToolsResult { tools: tools.collect(), next_cursor };
-    envelope::complete_cacheable(call, result, call.server.definitions.cache_of(Cacheable::Tools))
+    let hint = call.server.definitions.cache_of(Cacheable::Tools);
+    envelope::complete_list(call, Cacheable::Tools, cursor.as_deref(), result, hint)
 }
 
 /// Returns the annotations, if there are any. For clients that read the title only there, they include the tool's

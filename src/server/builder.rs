@@ -10,6 +10,7 @@ use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::hook::{Hooks, ToolEvent};
+use super::kept_lists::KeptLists;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
@@ -39,6 +40,8 @@ pub struct McpServer {
     pub(crate) definitions: Rc<Definitions>,
     /// Hides what this caller must not see. `None` shows everything.
     caller: Option<RequestInfo>,
+    /// Where lists are kept, if the definitions are shared between requests.
+    pub(crate) kept_lists: Option<Rc<KeptLists>>,
 }
 
 impl McpServer {
@@ -51,6 +54,12 @@ impl McpServer {
     /// indistinguishable from one that does not exist.
     pub(crate) fn for_caller(self, request: &RequestInfo) -> Self {
         Self { caller: Some(request.clone()), ..self }
+    }
+
+    /// Keeps lists for the requests that share this server.
+    pub(crate) fn keeping_lists(self) -> Self {
+        let kept_lists = Some(Rc::new(KeptLists::new(&self.definitions)));
+        Self { kept_lists, ..self }
     }
 
     pub(crate) fn shows(&self, access: &Access) -> bool {
@@ -323,6 +332,6 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None })
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, kept_lists: None })
     }
 }

@@ -8,6 +8,7 @@
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
+//! | `kept_lists` | lists that are kept as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |
 //! | `hook` | hooks that observe the calls of a tool |
@@ -28,6 +29,7 @@ pub(crate) mod completion;
 mod definition;
 pub(crate) mod execute;
 pub(crate) mod hook;
+pub(crate) mod kept_lists;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;

@@ -34,6 +34,7 @@ mod hooks;
 mod input_faults;
 mod input_required;
 mod json_rpc;
+mod kept_lists;
 mod landing_page;
 mod legacy;
 mod limits;

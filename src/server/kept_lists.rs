@@ -1,0 +1,56 @@
+//! Lists that are kept as JSON.
+//!
+//! An endpoint of a server that is built once shares its definitions between all requests. A list that is the same for every caller is
+//! then serialized once for each revision.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::builder::Definitions;
+use super::cache::Cacheable;
+use crate::protocol::revision::Revision;
+
+/// The lists that are kept of one server: at most one for each kind and revision.
+pub(crate) struct KeptLists {
+    /// The kinds of lists that do not depend on the caller.
+    kinds: Vec<Cacheable>,
+    lists: RefCell<Vec<(Cacheable, Revision, Rc<str>)>>,
+}
+
+impl KeptLists {
+    /// Creates an empty store for the lists of a server.
+    pub(super) fn new(definitions: &Definitions) -> Self {
+        let mut kinds = Vec::new();
+        // A page is made for its cursor.
+        if definitions.page_size.is_none() {
+            let mut keep = |kind, is_general: bool| kinds.extend(is_general.then_some(kind));
+            let Definitions { tools, prompts, resources, templates, .. } = definitions;
+            let are_general = templates.iter().all(|template| template.access.is_general());
+            // The list function of a template may return other resources each time.
+            let are_fixed = are_general && templates.iter().all(|template| template.list.is_none());
+            keep(Cacheable::ResourceTemplates, are_general);
+            keep(Cacheable::Resources, are_fixed && resources.iter().all(|resource| resource.access.is_general()));
+            keep(Cacheable::Tools, tools.iter().all(|tool| tool.access.is_general()));
+            keep(Cacheable::Prompts, prompts.iter().all(|prompt| prompt.access.is_general()));
+        }
+        Self { kinds, lists: RefCell::default() }
+    }
+
+    /// Returns the list `kind` for clients of `revision`, if it is kept.
+    pub(crate) fn get(&self, kind: Cacheable, revision: Revision) -> Option<Rc<str>> {
+        let lists = self.lists.borrow();
+        lists.iter().find(|(known, of, _)| (*known, *of) == (kind, revision)).map(|(_, _, json)| json.clone())
+    }
+
+    /// Returns whether the list `kind` may be kept: it does not depend on the caller.
+    pub(crate) fn keeps(&self, kind: Cacheable) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    /// Keeps the list `kind` for clients of `revision`.
+    pub(crate) fn keep(&self, kind: Cacheable, revision: Revision, json: &str) {
+        if self.get(kind, revision).is_none() {
+            self.lists.borrow_mut().push((kind, revision, json.into()));
+        }
+    }
+}
