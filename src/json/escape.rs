@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::special::{WORD, copy_plain, put};
+use super::special::{WORD, first_special, put};
 
 /// Returns the content of a string literal: without its quotes, and unescaped if `has_escapes`.
 ///
@@ -15,36 +15,56 @@ pub(super) fn content(literal: &str, has_escapes: bool) -> Cow<'_, str> {
     let mut content = vec![0; inner.len().saturating_add(WORD)];
     let mut at = 0_usize;
     let mut rest = inner.as_bytes();
-    // In a valid literal the only special byte is the backslash.
-    while let Some(nth) = copy_plain(rest, content.get_mut(at..).unwrap_or_default()) {
-        let escape = rest.get(nth.saturating_add(1)..).unwrap_or_default();
-        let (character, length) = character(escape);
-        let mut word = [0; WORD];
-        let written = character.encode_utf8(&mut word).len();
-        at = at.saturating_add(nth);
-        put(&mut content, at, word);
-        at = at.saturating_add(written);
-        rest = escape.get(length..).unwrap_or_default();
+    while let Some(first) = rest.first() {
+        // In a valid literal the only special byte is the backslash.
+        let plain = if let Some((word, after)) = rest.split_first_chunk() {
+            put(&mut content, at, *word);
+            let Some(plain) = first_special(*word) else {
+                at = at.saturating_add(WORD);
+                rest = after;
+                continue;
+            };
+            plain
+        } else {
+            put(&mut content, at, [*first]);
+            usize::from(*first != b'\\')
+        };
+        at = at.saturating_add(plain);
+        rest = rest.get(plain..).unwrap_or_default();
+        match rest {
+            [b'\\', b'u', ..] => {
+                let escape = rest.get(1..).unwrap_or_default();
+                let (character, length) = unicode(escape);
+                let mut bytes = [0; 4];
+                let written = character.encode_utf8(&mut bytes).len();
+                put(&mut content, at, bytes);
+                at = at.saturating_add(written);
+                rest = escape.get(length..).unwrap_or_default();
+            }
+            [b'\\', letter, after @ ..] => {
+                put(&mut content, at, [unescaped(*letter)]);
+                at = at.saturating_add(1);
+                rest = after;
+            }
+            _ => {}
+        }
     }
-    at = at.saturating_add(rest.len());
     content.truncate(at);
     // A valid literal is UTF-8, and so are its characters.
     Cow::Owned(String::from_utf8(content).unwrap_or_default())
 }
 
-/// Returns the character of an escape, and the length of the escape. `escape` begins after the backslash.
-fn character(escape: &[u8]) -> (char, usize) {
-    let character = match escape.first() {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return unicode(escape),
-        Some(itself) => char::from(*itself),
-        None => char::REPLACEMENT_CHARACTER,
-    };
-    (character, 1)
+/// Returns the byte of an escape of one letter.
+#[inline(always)]
+fn unescaped(letter: u8) -> u8 {
+    match letter {
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        itself => itself,
+    }
 }
 
 /// Counts the characters of the content of a literal with escapes. `inner` is the literal without its quotes.
@@ -53,7 +73,8 @@ pub(super) fn count_characters(inner: &str) -> usize {
     let mut rest = inner;
     while let Some((plain, escape)) = rest.split_once('\\') {
         count = count.saturating_add(plain.chars().count()).saturating_add(1);
-        rest = escape.get(character(escape.as_bytes()).1..).unwrap_or_default();
+        let length = if escape.starts_with('u') { unicode(escape.as_bytes()).1 } else { 1 };
+        rest = escape.get(length..).unwrap_or_default();
     }
     count.saturating_add(rest.chars().count())
 }

@@ -1,54 +1,90 @@
 //! JSON string literals.
 
-use super::special::{WORD, copy_plain, put};
+use super::special::{WORD, first_special, put};
 
-/// The room beyond the bytes that are left: for an escape, for the last word, and for the two quotes.
-const MARGIN: usize = 3 * WORD;
-
-/// A quote. The next word overwrites the bytes after it.
-const QUOTE: [u8; WORD] = *b"\"       ";
+/// The room that is kept beyond the bytes that are left: a word of escapes, each of six bytes, and the quotes.
+const MARGIN: usize = 6 * WORD + 2;
 
 /// Appends `text` as a string literal, with the escapes of `serde_json`.
+///
+/// Whole words are written, and overwritten from the first special byte on. The length of each copy is known at compile time; otherwise
+/// it would be a call of `memcpy`.
 pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let mut at = out.len();
-    out.resize(at.saturating_add(rest.len()).saturating_add(MARGIN), 0);
-    put(out, at, QUOTE);
+    grow(out, rest.len().saturating_add(MARGIN));
+    put(out, at, [b'"']);
     at = at.saturating_add(1);
-    while let Some(nth) = copy_plain(rest, out.get_mut(at..).unwrap_or_default()) {
-        let (escape, length) = escape(rest.get(nth).copied().unwrap_or_default());
-        put(out, at.saturating_add(nth), escape);
-        at = at.saturating_add(nth).saturating_add(length);
-        rest = rest.get(nth.saturating_add(1)..).unwrap_or_default();
-        let needed = at.saturating_add(rest.len()).saturating_add(MARGIN);
-        if out.len() < needed {
-            // By an eighth more than is needed, so that few escapes get here.
-            out.resize(needed.saturating_add(needed / 8), 0);
+    while let Some((word, after)) = rest.split_first_chunk::<WORD>() {
+        put(out, at, *word);
+        match first_special(*word) {
+            None => {
+                at = at.saturating_add(WORD);
+                rest = after;
+            }
+            Some(nth) => {
+                let special = word.get(nth).copied().unwrap_or_default();
+                at = escape(out, at.saturating_add(nth), special);
+                rest = rest.get(nth.saturating_add(1)..).unwrap_or_default();
+                let needed = at.saturating_add(rest.len()).saturating_add(MARGIN);
+                if out.len() < needed {
+                    // By an eighth of the rest, so that few escapes get here.
+                    grow(out, (rest.len() / 8).saturating_add(MARGIN));
+                }
+            }
         }
     }
-    at = at.saturating_add(rest.len());
-    put(out, at, QUOTE);
+    for &byte in rest {
+        if letter(byte) != 0 {
+            at = escape(out, at, byte);
+        } else {
+            put(out, at, [byte]);
+            at = at.saturating_add(1);
+        }
+    }
+    put(out, at, [b'"']);
     out.truncate(at.saturating_add(1));
 }
 
-/// Returns the escape of a special byte, and its length.
-#[inline(always)]
-fn escape(special: u8) -> ([u8; WORD], usize) {
-    let letter = match special {
-        b'"' | b'\\' => special,
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x08 => b'b',
-        0x0c => b'f',
-        control => {
-            let [high, low] = [control >> 4, control & 15]
-                .map(|digit| char::from_digit(digit.into(), 16).map_or(b'0', |digit| digit as u8));
-            return ([b'\\', b'u', b'0', b'0', high, low, 0, 0], 6);
-        }
-    };
-    ([b'\\', letter, 0, 0, 0, 0, 0, 0], 2)
+/// Appends zeros. `Vec::resize` would write them one by one at opt-level "z".
+fn grow(out: &mut Vec<u8>, count: usize) {
+    const ZEROS: [u8; 128] = [0; 128];
+    match ZEROS.get(..count) {
+        Some(zeros) => out.extend_from_slice(zeros),
+        None => out.extend_from_slice(&vec![0; count]),
+    }
 }
+
+/// Writes the escape of a special byte at `at`, and returns the offset after it.
+#[inline(always)]
+fn escape(out: &mut [u8], at: usize, special: u8) -> usize {
+    let letter = letter(special);
+    if letter == b'u' {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |value: u8| DIGITS.get(usize::from(value & 15)).copied().unwrap_or_default();
+        put(out, at, [b'\\', b'u', b'0', b'0', digit(special >> 4), digit(special)]);
+        return at.saturating_add(6);
+    }
+    put(out, at, [b'\\', letter]);
+    at.saturating_add(2)
+}
+
+/// Returns the character after the backslash of an escape, or 0 if `byte` needs none.
+#[inline(always)]
+fn letter(byte: u8) -> u8 {
+    LETTERS.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// A table, because the kinds of escapes in a text follow no pattern that a processor could predict.
+#[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
+const LETTERS: [u8; 1 << 8] = {
+    let mut letters = [0; 1 << 8];
+    let (controls, _) = letters.split_at_mut(0x20);
+    controls.copy_from_slice(b"uuuuuuuubtnufruuuuuuuuuuuuuuuuuu");
+    letters[b'"' as usize] = b'"';
+    letters[b'\\' as usize] = b'\\';
+    letters
+};
 
 /// Returns `text` as a string literal.
 pub(super) fn quoted(text: &str) -> String {
@@ -81,7 +117,8 @@ mod tests {
             let many = control.repeat(5000);
             let mut json = b"before".to_vec();
             append(&mut json, &many);
-            assert_eq!(json, format!("before{}", serde_json::to_string(&many).expect("a string")).into_bytes());
+            let expected = format!("before{}", serde_json::to_string(&many).expect("a string"));
+            assert!(json == expected.into_bytes(), "{control:?}");
         }
     }
 }

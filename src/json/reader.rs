@@ -3,7 +3,7 @@
 use super::error::{JsonError, JsonLimits};
 use super::escape::content;
 use super::kind::Kind;
-use super::special::next_special;
+use super::special::{WORD, first_special, is_special};
 
 /// The position of a value in the text and in the list of nodes. Its children follow it; `after` is the index after them.
 #[derive(Clone, Copy, Debug)]
@@ -183,25 +183,42 @@ impl<'a> Reader<'a> {
         self.literal(b"\"")?;
         loop {
             self.skip_plain();
-            match self.next() {
-                Some(b'"') => return self.push(start, Kind::String, has_escapes),
-                Some(b'\\') => {
-                    has_escapes = true;
-                    match self.next() {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-                        Some(b'u') => self.unicode_escape()?,
-                        _ => return Err(self.syntax()),
-                    }
+            match self.rest() {
+                [b'"', ..] => {
+                    self.at = self.at.saturating_add(1);
+                    return self.push(start, Kind::String, has_escapes);
+                }
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => {
+                    self.at = self.at.saturating_add(2);
+                }
+                [b'\\', b'u', ..] => {
+                    self.at = self.at.saturating_add(2);
+                    self.unicode_escape()?;
                 }
                 _ => return Err(self.syntax()),
             }
+            has_escapes = true;
         }
     }
 
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Skips the characters up to the next quote, backslash or control character.
+    #[inline(always)]
     fn skip_plain(&mut self) {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        self.at = self.at.saturating_add(next_special(rest).unwrap_or(rest.len()));
+        let mut rest = self.rest();
+        while let Some((word, after)) = rest.split_first_chunk() {
+            let nth = first_special(*word);
+            self.at = self.at.saturating_add(nth.unwrap_or(WORD));
+            if nth.is_some() {
+                return;
+            }
+            rest = after;
+        }
+        let plain = rest.iter().take_while(|byte| !is_special(**byte)).count();
+        self.at = self.at.saturating_add(plain);
     }
 
     fn unicode_escape(&mut self) -> Result<(), JsonError> {

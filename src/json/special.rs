@@ -5,51 +5,11 @@
 /// The number of bytes in a word.
 pub(super) const WORD: usize = 8;
 
-/// Returns the offset of the first special byte.
-pub(super) fn next_special(bytes: &[u8]) -> Option<usize> {
-    let (words, tail) = bytes.as_chunks();
-    let mut at = 0_usize;
-    for word in words {
-        if let Some(nth) = first_special(*word) {
-            return at.checked_add(nth);
-        }
-        at = at.saturating_add(WORD);
-    }
-    at.checked_add(first_special(padded(tail))?)
-}
-
-/// Copies `from` to the beginning of `to`, up to the first special byte, and returns its offset. Whole words are copied, so `to` must have
-/// room for one more.
-///
-/// The length of a copy is known at compile time. Otherwise each copy would be a call of `memcpy`.
-pub(super) fn copy_plain(from: &[u8], to: &mut [u8]) -> Option<usize> {
-    let (words, tail) = from.as_chunks();
-    let mut at = 0_usize;
-    for (word, place) in words.iter().zip(to.as_chunks_mut().0) {
-        *place = *word;
-        if let Some(nth) = first_special(*word) {
-            return at.checked_add(nth);
-        }
-        at = at.saturating_add(WORD);
-    }
-    let tail = padded(tail);
-    put(to, at, tail);
-    at.checked_add(first_special(tail)?)
-}
-
-/// Returns the last bytes of a text as a word. It is padded with spaces, which are not special.
+/// Writes `bytes` at `at`, if there is room for all of them.
 #[inline(always)]
-fn padded(tail: &[u8]) -> [u8; WORD] {
-    let mut word = [b' '; WORD];
-    word.iter_mut().zip(tail).for_each(|(place, byte)| *place = *byte);
-    word
-}
-
-/// Writes `word` at `at`, if there is room for all of it.
-#[inline(always)]
-pub(super) fn put(out: &mut [u8], at: usize, word: [u8; WORD]) {
+pub(super) fn put<const N: usize>(out: &mut [u8], at: usize, bytes: [u8; N]) {
     if let Some(place) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
-        *place = word;
+        *place = bytes;
     }
 }
 
@@ -70,6 +30,11 @@ const CONTROLS: u64 = 0x20;
 #[inline(always)]
 fn controls(word: u64) -> u64 {
     word.wrapping_sub(ONES.wrapping_mul(CONTROLS)) & !word & HIGH
+}
+
+/// Returns whether a byte must be escaped.
+pub(super) fn is_special(byte: u8) -> bool {
+    u64::from(byte) < CONTROLS || byte == b'"' || byte == b'\\'
 }
 
 /// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
