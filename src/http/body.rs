@@ -25,10 +25,11 @@ pub(super) async fn read(
     request: &impl host::Request,
     announced: Option<usize>,
     limits: &Limits,
+    now_ms: u64,
     host: &Rc<dyn Host>,
 ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
     let Limits { body: most, in_flight, .. } = *limits;
-    let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, host.now_ms())?;
+    let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, now_ms)?;
     let body = in_time(request.body(most), host).await?.map_err(|error| match error {
         BodyError::TooLarge => guard::too_large(most),
         BodyError::Broken(cause) => {

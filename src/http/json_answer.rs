@@ -7,11 +7,11 @@ use std::task::Poll;
 
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, MaybeDone, maybe_done};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 
 use super::http_error::status_of;
 use super::log_line::LogLine;
+use super::reply::Reply;
 use super::stream::Body;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::error_response;
@@ -40,7 +40,7 @@ pub(super) async fn respond(prepared: Prepared) -> Answered {
 }
 
 /// Runs the calls of a batch to their ends, at most `concurrent` of them at the same time, and answers with an array.
-pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Response<Body> {
+pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, line: &mut LogLine) -> Reply {
     let mut waiting = calls.into_iter().map(|call| maybe_done(respond(call).boxed_local()));
     let mut running: VecDeque<_> = waiting.by_ref().take(concurrent.max(1)).collect();
     let mut body = vec![b'['];
@@ -54,7 +54,7 @@ pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, li
         body.extend(message);
     }
     body.push(b']');
-    json_response(StatusCode::OK, body)
+    Reply::Json(StatusCode::OK, body)
 }
 
 /// Runs all calls until the first one has its answer, and takes it. Returns `None` if there is no call.
@@ -70,19 +70,9 @@ async fn first_answer(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, A
     Pin::new(&mut running.pop_front()?).take_output()
 }
 
-/// An HTTP response with a JSON body. No cache may store it.
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::Bytes(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
 /// 202 without a body, for messages that need no response.
-pub(super) fn accepted() -> Response<Body> {
+pub(super) fn accepted() -> Reply {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::ACCEPTED;
-    response
+    response.into()
 }

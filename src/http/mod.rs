@@ -20,6 +20,7 @@
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
 //! | `json_answer` | answers that are one JSON document |
+//! | `reply` | the reply to a request: a JSON document, or any response |
 //! | `stream` | event streams (SSE) |
 //! | `sse_task` | calls whose answer may become an event stream |
 //! | `listen` | `subscriptions/listen` |
@@ -31,6 +32,11 @@
 //! | `well_known` | the metadata below `/.well-known/` |
 //! | `server_json` | `/server.json` |
 //! | `warm_up` | the call that the module answers when an isolate starts |
+
+#![allow(
+    clippy::unnecessary_box_returns,
+    reason = "a result carries its error in a box, because an error is rare and large"
+)]
 
 mod auth_failure;
 mod authenticate;
@@ -55,6 +61,7 @@ mod log_policy;
 pub(crate) mod origin;
 mod page;
 mod pipeline;
+pub(crate) mod reply;
 mod request_headers;
 mod server_json;
 mod settings;

@@ -68,7 +68,7 @@ impl Page {
             (Vec::new(), None)
         } else {
             let announced = guard::announced_length(head, limits.body)?;
-            let (body, reservation) = body::read(request, announced, limits, cx.host()).await?;
+            let (body, reservation) = body::read(request, announced, limits, cx.now_ms(), cx.host()).await?;
             (body, Some(reservation))
         };
         let work = (self.handler)(PageRequest { method, body }, cx.clone());

@@ -17,9 +17,10 @@ use super::endpoint::Endpoint;
 use super::era::{Classified, Opened, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
-use super::json_answer::{Answered, accepted, json_response, respond, respond_to_batch};
+use super::json_answer::{Answered, accepted, respond, respond_to_batch};
 use super::listen;
 use super::log_line::LogLine;
+use super::reply::Reply;
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{body, cors, crash, guard, landing, request_headers, server_json, well_known};
@@ -42,19 +43,21 @@ struct Received<'h> {
     head: Rc<BoundedRequest>,
     url: String,
     host: &'h Rc<dyn Host>,
+    /// When the request arrived, in milliseconds.
+    started: u64,
 }
 
 /// The answer to an HTTP request.
 enum Answer {
     /// The pipeline writes its log line.
-    Whole(Response<Body>),
+    Whole(Reply),
     /// The task that produces the answer writes its log line.
-    FromTask(Response<Body>),
+    FromTask(Reply),
 }
 
 /// What became of a JSON-RPC request whose parameters have been read.
 enum Begun {
-    Answered(Response<Body>),
+    Answered(Reply),
     Running(Running),
 }
 
@@ -70,11 +73,16 @@ struct Running {
 impl Endpoint {
     /// Answers one request.
     pub async fn handle(&self, request: impl host::Request + 'static, host: &Rc<dyn Host>) -> Response<Body> {
+        self.reply(request, host).await.into_response()
+    }
+
+    /// Answers one request.
+    pub(crate) async fn reply(&self, request: impl host::Request + 'static, host: &Rc<dyn Host>) -> Reply {
         let started = host.now_ms();
         let request = Rc::new(request);
         let head = Rc::new(BoundedRequest::new(request.clone(), self.limits.header, host.clone()));
         let mut line = LogLine::new(head.clone(), started);
-        let received = Received { url: head.url(), head, host };
+        let received = Received { url: head.url(), head, host, started };
         let origin = received.head.standard_header("origin");
         let is_allowed = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let allowed_origin = origin.as_ref().ok().and_then(Option::as_deref).filter(|origin| is_allowed(origin));
@@ -91,23 +99,26 @@ impl Endpoint {
             }
             Err(too_long) => Err(too_long),
         };
-        let (mut response, is_logged) = match answer {
-            Ok(Answer::Whole(response)) => (response, false),
-            Ok(Answer::FromTask(response)) => (response, true),
+        let (mut reply, is_logged) = match answer {
+            Ok(Answer::Whole(reply)) => (reply, false),
+            Ok(Answer::FromTask(reply)) => (reply, true),
             Err(error) => {
                 line.error(Some(error.error.code));
-                let mut response = json_response(error.status, error_response(error.id.as_ref(), &error.error));
+                let document = error_response(error.id.as_ref(), &error.error);
+                let mut response = Reply::Json(error.status, document).into_response();
                 response.headers_mut().extend(error.headers);
-                (response, false)
+                (response.into(), false)
             }
         };
         if let Some(origin) = allowed_origin {
+            let mut response = reply.into_response();
             cors::allow(&origin, response.headers_mut());
+            reply = response.into();
         }
         if !is_logged {
-            line.write(*self.log, response.status().as_u16(), host);
+            line.write(*self.log, reply.status().as_u16(), host);
         }
-        response
+        reply
     }
 
     /// Answers a request to any path, or returns the error that rejects it.
@@ -123,7 +134,7 @@ impl Endpoint {
         let own_page = self.pages.iter().find(|page| page.path == path && path != self.path);
         let is_page = own_page.is_none() && *self.has_page && landing::is_asked_for(head, path)?;
         if path != self.path && !is_page && own_page.is_none() {
-            return self.answer_elsewhere(received).boxed_local().await.map(Answer::Whole);
+            return self.answer_elsewhere(received).boxed_local().await.map(|response| Answer::Whole(response.into()));
         }
         let is_own_form = own_page.is_some() && is_same_origin(head, url)?;
         if !origin_passes && !is_own_form {
@@ -135,18 +146,22 @@ impl Endpoint {
         if let Some(page) = own_page {
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let cx = Context::native(self.request_info(head.clone(), None), (*host).clone());
-            return page.answer(head, body, &self.limits, &cx).boxed_local().await.map(Answer::Whole);
+            return page
+                .answer(head, body, &self.limits, &cx)
+                .boxed_local()
+                .await
+                .map(|response| Answer::Whole(response.into()));
         }
         if is_page {
-            return self.answer_page(received).boxed_local().await.map(Answer::Whole);
+            return self.answer_page(received).boxed_local().await.map(|response| Answer::Whole(response.into()));
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return cors::preflight(head).map(Answer::Whole);
+            return cors::preflight(head).map(|response| Answer::Whole(response.into()));
         }
         let announced = guard::check(head, &method, self.limits.body)?;
         let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
-        let (body, reservation) = body::read(body, announced, &self.limits, host).await?;
+        let (body, reservation) = body::read(body, announced, &self.limits, received.started, host).await?;
         self.answer_message(received, principal, body, reservation, line).await
     }
 
@@ -213,7 +228,7 @@ impl Endpoint {
         line.target(&resolved);
         if resolved.method == Some(Method::Listen) && !self.json_only {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
-            return listen::answer(&request, &server).map(Begun::Answered).map_err(refused);
+            return listen::answer(&request, &server).map(|response| Begun::Answered(response.into())).map_err(refused);
         }
         if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
             request_headers::params_agree(head, tool, &request)
@@ -262,7 +277,7 @@ impl Endpoint {
         let Answered { status, message, error } = respond(prepared).await;
         drop(reservation);
         line.error(error);
-        Ok(Answer::Whole(json_response(status, message)))
+        Ok(Answer::Whole(Reply::Json(status, message)))
     }
 
     /// Checks the scopes of all requests of a batch, and reads their parameters.

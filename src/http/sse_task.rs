@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
-use http::{Response, StatusCode};
+use http::StatusCode;
 
 use super::in_flight::Reservation;
-use super::json_answer::{Answered, json_response, respond};
+use super::json_answer::{Answered, respond};
 use super::log_line::LogLine;
 use super::log_policy::LogPolicy;
-use super::stream::{self, Body, EventStream, Part, Parts};
+use super::reply::Reply;
+use super::stream::{self, EventStream, Part, Parts};
 use crate::call::connection::{Connection, Open};
 use crate::call::context::Live;
 use crate::call::notifications::Outbox;
@@ -61,16 +62,16 @@ pub(super) struct Job {
 }
 
 /// Starts the task of a call, and answers with a stream if the handler sends notifications.
-pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Response<Body> {
+pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Reply {
     let Channel { sender, mut parts, open, connection } = channel;
     host.spawn(run(job, sender, connection, host.clone()).boxed_local());
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
-            Some(Part::Response(status, body)) => json_response(status, body),
-            Some(first) => stream::response(EventStream::new(first, parts, open)),
+            Some(Part::Response(status, body)) => Reply::Json(status, body),
+            Some(first) => stream::response(EventStream::new(first, parts, open)).into(),
             // The task sends a response last, unless the host has stopped it.
-            None => json_response(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
+            None => Reply::Json(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
         };
     }
 }

@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use http::{Response, StatusCode};
+use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::endpoint::Endpoint;
-use super::stream::Body;
+use super::reply::Reply;
 use crate::auth::StaticTokens;
 use crate::call::request_info::RequestInfo;
 use crate::host::{Host, Request, warning};
@@ -39,7 +39,7 @@ impl Endpoint {
         &self,
         request: Rc<dyn Request>,
         host: &Rc<dyn Host>,
-        answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Response<Body>>,
+        answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Reply>,
     ) {
         let info = self.request_info(request, None);
         // A mistake in the server is reported to its callers.

@@ -8,7 +8,6 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use http::Response;
 use worker::js_sys::{Array, Uint8Array};
 use worker::wasm_bindgen::closure::Closure;
 #[cfg(not(panic = "unwind"))]
@@ -25,7 +24,7 @@ use super::response::{pair, respond};
 #[cfg(not(panic = "unwind"))]
 use super::{crash_answers, current_call};
 use crate::host::Host;
-use crate::http::stream::Body;
+use crate::http::reply::Reply;
 use crate::http::{Endpoint, warm_up};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
@@ -99,9 +98,9 @@ fn handle(
     request: web_sys::Request,
     body: Option<Uint8Array>,
     host: Rc<dyn Host>,
-) -> LocalBoxFuture<'static, Response<Body>> {
+) -> LocalBoxFuture<'static, Reply> {
     let request = WorkerRequest::new(request, body);
-    Box::pin(async move { endpoint.handle(request, &host).await })
+    Box::pin(async move { endpoint.reply(request, &host).await })
 }
 
 /// Reports to `entry.js` that the module has broken. The module can call out, but it is not called again.

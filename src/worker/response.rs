@@ -1,13 +1,13 @@
-//! The conversion of an answer to a response of the runtime.
+//! The conversion of a reply to a response of the runtime.
 
 use futures::StreamExt;
 use http::HeaderMap;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use worker::js_sys::{Array, JsString};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 use worker::{ResponseBuilder, web_sys};
 
+use crate::http::reply::Reply;
 use crate::http::stream::Body;
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
@@ -18,16 +18,19 @@ extern "C" {
     fn respond_with(status: u16, bytes: &[u8], headers: &Array) -> web_sys::Response;
 }
 
-/// Converts an answer.
+/// Converts a reply.
 ///
 /// # Errors
 /// Fails if the runtime cannot make a stream.
-pub(super) fn respond(answer: http::Response<Body>) -> Result<web_sys::Response, JsValue> {
-    let (head, body) = answer.into_parts();
+pub(super) fn respond(reply: Reply) -> Result<web_sys::Response, JsValue> {
+    let response = match reply {
+        // JavaScript has the headers ready.
+        Reply::Json(status, document) => return Ok(respond_json(status.as_u16(), &document)),
+        Reply::Other(response) => response,
+    };
+    let (head, body) = response.into_parts();
     let status = head.status.as_u16();
     match body {
-        // Most answers are plain JSON. JavaScript has their headers ready.
-        Body::Bytes(bytes) if is_plain_json(&head.headers) => Ok(respond_json(status, &bytes)),
         Body::Bytes(bytes) => Ok(respond_with(status, &bytes, &pairs(&head.headers))),
         Body::Stream(events) => {
             let headers = web_sys::Headers::new_with_str_sequence_sequence(&pairs(&head.headers))?;
@@ -36,11 +39,6 @@ pub(super) fn respond(answer: http::Response<Body>) -> Result<web_sys::Response,
             response.map(web_sys::Response::from).map_err(JsValue::from)
         }
     }
-}
-
-fn is_plain_json(headers: &HeaderMap) -> bool {
-    let is = |name, value: &str| headers.get(name).is_some_and(|found| found == value);
-    headers.len() == 2 && is(CONTENT_TYPE, "application/json") && is(CACHE_CONTROL, "no-store")
 }
 
 /// The headers as pairs. The code that sets a value keeps it ASCII; a value that is not is left out.

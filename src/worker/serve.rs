@@ -31,5 +31,5 @@ pub async fn serve(endpoint: impl Into<Endpoint>, request: Request, cx: worker::
     let host = host(cx, UNKNOWN_CALL);
     // `Clone::clone` makes another handle of the request. Its own method of that name would copy it with its body.
     let request = WorkerRequest::new(Clone::clone(request.inner()), None);
-    respond(endpoint.handle(request, &host).await).map(Response::from).map_err(worker::Error::from)
+    respond(endpoint.reply(request, &host).await).map(Response::from).map_err(worker::Error::from)
 }
