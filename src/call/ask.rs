@@ -55,19 +55,19 @@ impl Context {
         Needs { declared, capability, session }: Needs,
     ) -> Result<Option<(String, Box<RawValue>)>, InputError> {
         if self.revision().era() == Era::Legacy {
-            return Err(InputError(InputProblem::SessionRequired(session)));
+            return Err(InputProblem::SessionRequired(session).into());
         }
         let path = self.path();
         let Some(key) = path.question_key(key) else {
             let problem = format!("the question key {key:?} has the form of a nested call's key: choose another key");
-            return Err(InputError(InputProblem::Forbidden(problem)));
+            return Err(InputProblem::Forbidden(problem).into());
         };
         let digest = path.question(&question);
         if let Some(answer) = self.rounds().answer(&key, &digest) {
             return Ok(Some((key, answer)));
         }
         if !declared {
-            return Err(InputError(InputProblem::MissingCapability(capability)));
+            return Err(InputProblem::MissingCapability(capability).into());
         }
         self.rounds().ask(key, Question { digest, request: question }, path.place());
         Ok(None)
@@ -80,7 +80,7 @@ pub(super) fn question(method: &str, params: Vec<(&str, Value)>) -> Value {
 }
 
 pub(super) fn malformed(key: &str, problem: &str) -> InputError {
-    InputError(InputProblem::Malformed(format!(
+    InputError::from(InputProblem::Malformed(format!(
         "the answer {key:?} in `params.inputResponses` is not valid: {problem}"
     )))
 }

@@ -52,7 +52,7 @@ impl Context {
         let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
-        let (form, schema) = schema.map_err(|problem| InputError(InputProblem::Forbidden(problem)))?;
+        let (form, schema) = schema.map_err(|problem| InputError::from(InputProblem::Forbidden(problem)))?;
         let (question, needs) = self.form(&message.into(), form);
         let (key, answer) = self.answer(&key, question, needs).await?;
         elicited(&key, answer.get(), |content| {

@@ -37,7 +37,7 @@ pub(crate) struct Parts {
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
     /// The client could not be asked for input. The dispatcher chooses the answer.
-    pub(crate) input: Option<Box<InputError>>,
+    pub(crate) input: Option<InputError>,
     /// Members for the `_meta` of a tool's result.
     pub(crate) meta: Option<Box<Map<String, Value>>>,
 }
@@ -110,7 +110,7 @@ impl<E: Error + 'static> Cause for E {}
 impl<E: Cause> From<E> for HandlerError {
     fn from(error: E) -> Self {
         let mut internal = Self::new(INTERNAL).because(causes(&error));
-        internal.0.input = InputError::find(&error).map(Box::new);
+        internal.0.input = InputError::find(&error);
         internal
     }
 }

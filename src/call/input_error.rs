@@ -11,7 +11,7 @@ use crate::json::write;
 /// A handler passes it on by `?`: the caller then gets an answer that says what to do. A handler that can do without the answer may
 /// also continue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InputError(pub(crate) InputProblem);
+pub struct InputError(pub(crate) Box<InputProblem>);
 
 /// Why a question cannot be asked, or its answer cannot be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,12 @@ pub(crate) enum InputProblem {
     Forbidden(String),
 }
 
+impl From<InputProblem> for InputError {
+    fn from(problem: InputProblem) -> Self {
+        Self(Box::new(problem))
+    }
+}
+
 impl InputError {
     /// Returns `error` itself, if it is one.
     pub(crate) fn find(error: &(dyn Error + 'static)) -> Option<Self> {
@@ -34,12 +40,12 @@ impl InputError {
 
     /// Returns whether the client cannot be asked. If not, it was asked, and its answer is malformed, or the question is not allowed.
     pub fn is_unasked(&self) -> bool {
-        matches!(self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
+        matches!(*self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
     }
 
     /// Returns the feature that needs a session, if that is the reason.
     pub fn session_required(&self) -> Option<SessionRequired> {
-        match self.0 {
+        match *self.0 {
             InputProblem::SessionRequired(feature) => Some(feature),
             _ => None,
         }
@@ -48,7 +54,7 @@ impl InputError {
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &*self.0 {
             InputProblem::SessionRequired(feature) => feature.fmt(f),
             InputProblem::MissingCapability(needed) => {
                 write!(f, "the request does not declare {}", write::text(needed))

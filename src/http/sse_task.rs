@@ -80,12 +80,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
     let cx = job.prepared.cx().clone();
     // In older revisions a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
-    let gone = async {
-        match cancels {
-            true => connection.closed().await,
-            false => std::future::pending().await,
-        }
-    };
+    let gone = async { if cancels { connection.closed().await } else { std::future::pending().await } };
     let mut gone = pin!(gone.fuse());
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();

@@ -15,7 +15,7 @@ pub(super) fn convert(
     not_found: impl FnOnce(HandlerError) -> RpcError,
 ) -> RpcError {
     if let Some(input) = error.0.input {
-        return input_required::refused_by_error(call, name, *input);
+        return input_required::refused_by_error(call, name, input);
     }
     if let Some(cause) = &error.0.cause {
         failure::log(call.cx.host(), name, cause);

@@ -96,7 +96,7 @@ fn too_much(call: &Call, cause: &str) -> RpcError {
 /// Converts the error of a question. Returns the feature that needs a session, or the JSON-RPC error for the caller of
 /// `name`.
 pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) -> Result<SessionRequired, RpcError> {
-    match refusal {
+    match *refusal {
         InputProblem::SessionRequired(feature) => Ok(feature),
         InputProblem::MissingCapability(needed) => {
             let message = "This call needs a capability that the request does not declare.";

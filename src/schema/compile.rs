@@ -72,7 +72,7 @@ const UNSUPPORTED: [(&str, &str); 7] = [
 ///
 /// # Errors
 /// The schema is not valid, or it uses a keyword that cannot be enforced.
-pub(super) fn compile(schema: &Value) -> Result<Program, SchemaError> {
+pub(super) fn compile(schema: &Value) -> Result<Program, Box<SchemaError>> {
     let references = References::of(schema)?;
     let mut compiler = Compiler {
         references,
@@ -130,7 +130,7 @@ impl Compiler<'_> {
         rule
     }
 
-    fn schema(&mut self, schema: &Value, pointer: &str) -> Result<Rule, SchemaError> {
+    fn schema(&mut self, schema: &Value, pointer: &str) -> Result<Rule, Box<SchemaError>> {
         match schema {
             Value::Bool(true) => Ok(Rule { types: Types::ALL, keywords: Vec::new() }),
             Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
@@ -148,7 +148,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn keywords(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Vec<Keyword>, SchemaError> {
+    fn keywords(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Vec<Keyword>, Box<SchemaError>> {
         let mut keywords = Vec::new();
         let mut has_object = false;
         for (name, value) in object {
@@ -207,7 +207,7 @@ impl Compiler<'_> {
         object.contains_key(name).then(|| self.rule_at(format!("{pointer}/{name}")))
     }
 
-    fn rules(&mut self, value: &Value, pointer: &str) -> Result<Vec<RuleId>, SchemaError> {
+    fn rules(&mut self, value: &Value, pointer: &str) -> Result<Vec<RuleId>, Box<SchemaError>> {
         let schemas = array(value, pointer)?;
         if schemas.is_empty() {
             return Err(must_be("a non-empty array", pointer));
@@ -215,12 +215,12 @@ impl Compiler<'_> {
         Ok((0..schemas.len()).map(|nth| self.rule_at(format!("{pointer}/{nth}"))).collect())
     }
 
-    fn rules_by_name(&mut self, value: &Value, pointer: &str) -> Result<Vec<(String, RuleId)>, SchemaError> {
+    fn rules_by_name(&mut self, value: &Value, pointer: &str) -> Result<Vec<(String, RuleId)>, Box<SchemaError>> {
         let names = members(value, pointer)?.keys();
         Ok(names.map(|name| (name.clone(), self.rule_at(format!("{pointer}/{}", escaped(name))))).collect())
     }
 
-    fn items(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, SchemaError> {
+    fn items(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, Box<SchemaError>> {
         let at = format!("{pointer}/items");
         if object.get("items").is_some_and(Value::is_array) {
             return Err(SchemaError::at(&at, "an array of schemas is from an older dialect; use `prefixItems`"));
@@ -232,14 +232,14 @@ impl Compiler<'_> {
         })
     }
 
-    fn contains(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, SchemaError> {
+    fn contains(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, Box<SchemaError>> {
         let bound = |name: &str| object.get(name).map(|value| count(value, &format!("{pointer}/{name}"))).transpose();
         let (least, most) = (bound("minContains")?.unwrap_or(1), bound("maxContains")?.unwrap_or(u64::MAX));
         Ok(Keyword::Contains { rule: self.rule_at(format!("{pointer}/contains")), least, most })
     }
 
     /// Compiles all keywords about the members of an object.
-    fn object(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<ObjectRule, SchemaError> {
+    fn object(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<ObjectRule, Box<SchemaError>> {
         let at = |name: &str| format!("{pointer}/{name}");
         let mut by_name = |name: &str| match object.get(name) {
             Some(value) => self.rules_by_name(value, &at(name)),
@@ -253,7 +253,7 @@ impl Compiler<'_> {
             Some(value) => {
                 let each = members(value, &at("dependentRequired"))?.iter();
                 let each = each.map(|(name, names)| Ok((name, strings(names, &at("dependentRequired"))?)));
-                each.collect::<Result<_, SchemaError>>()?
+                each.collect::<Result<_, Box<SchemaError>>>()?
             }
             None => Vec::new(),
         };
@@ -273,7 +273,7 @@ impl Compiler<'_> {
             }
         }
         let patterns = patterns.iter().map(|(text, rule)| Ok((self.pattern(text, &at("patternProperties"))?, *rule)));
-        let patterns = patterns.collect::<Result<_, SchemaError>>()?;
+        let patterns = patterns.collect::<Result<_, Box<SchemaError>>>()?;
         Ok(ObjectRule {
             properties: by_id,
             patterns,
@@ -293,7 +293,7 @@ impl Compiler<'_> {
     }
 
     /// Compiles a pattern, once for all its occurrences.
-    fn pattern(&mut self, source: &str, pointer: &str) -> Result<PatternId, SchemaError> {
+    fn pattern(&mut self, source: &str, pointer: &str) -> Result<PatternId, Box<SchemaError>> {
         if let Some(known) = self.patterns.get(source) {
             return Ok(*known);
         }
@@ -310,7 +310,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    fn reference(&mut self, value: &Value, pointer: &str, at: &str) -> Result<RuleId, SchemaError> {
+    fn reference(&mut self, value: &Value, pointer: &str, at: &str) -> Result<RuleId, Box<SchemaError>> {
         let target = self.references.resolve(string(value, at)?, pointer);
         Ok(self.rule_at(target.map_err(|problem| SchemaError::at(at, problem))?))
     }
@@ -325,7 +325,7 @@ fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut
 }
 
 /// Compiles a keyword of the tables above. Returns `None` for an annotation.
-fn by_table(name: &str, value: &Value, pointer: &str) -> Result<Option<Keyword>, SchemaError> {
+fn by_table(name: &str, value: &Value, pointer: &str) -> Result<Option<Keyword>, Box<SchemaError>> {
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
         return Err(SchemaError::at(pointer, format!("`{name}` is not supported: {instead}")));
     }

@@ -18,7 +18,7 @@ enum Visit {
 ///
 /// # Errors
 /// The position of a rule in the cycle or chain.
-pub(super) fn check(program: &Program, pointers: &[impl AsRef<str>]) -> Result<(), SchemaError> {
+pub(super) fn check(program: &Program, pointers: &[impl AsRef<str>]) -> Result<(), Box<SchemaError>> {
     let mut visits = vec![Visit::Unvisited; program.rules.len()];
     for rule in 0..program.rules.len() {
         visit(program, rule, 0, &mut visits)

@@ -13,8 +13,9 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    pub(super) fn at(pointer: &str, problem: impl Into<String>) -> Self {
-        Self { pointer: pointer.to_owned(), problem: problem.into() }
+    /// Boxed, since most functions of the compiler can return it.
+    pub(super) fn at(pointer: &str, problem: impl Into<String>) -> Box<Self> {
+        Box::new(Self { pointer: pointer.to_owned(), problem: problem.into() })
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct HeaderParam {
 ///
 /// # Errors
 /// A mark is not allowed or not valid.
-pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, SchemaError> {
+pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), true, &mut found)?;
     Ok(found)
@@ -40,7 +40,7 @@ fn walk(
     path: &mut Vec<String>,
     reachable: bool,
     found: &mut Vec<HeaderParam>,
-) -> Result<(), SchemaError> {
+) -> Result<(), Box<SchemaError>> {
     if let Value::Array(items) = schema {
         return items.iter().try_for_each(|item| walk(item, path, false, found));
     }

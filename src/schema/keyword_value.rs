@@ -9,32 +9,32 @@ use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
 use crate::json::write;
 
-pub(super) fn must_be(what: &str, pointer: &str) -> SchemaError {
+pub(super) fn must_be(what: &str, pointer: &str) -> Box<SchemaError> {
     SchemaError::at(pointer, format!("the value must be {what}"))
 }
 
-pub(super) fn array<'v>(value: &'v Value, pointer: &str) -> Result<&'v Vec<Value>, SchemaError> {
+pub(super) fn array<'v>(value: &'v Value, pointer: &str) -> Result<&'v Vec<Value>, Box<SchemaError>> {
     value.as_array().ok_or_else(|| must_be("an array", pointer))
 }
 
-pub(super) fn members<'v>(value: &'v Value, pointer: &str) -> Result<&'v Map<String, Value>, SchemaError> {
+pub(super) fn members<'v>(value: &'v Value, pointer: &str) -> Result<&'v Map<String, Value>, Box<SchemaError>> {
     value.as_object().ok_or_else(|| must_be("an object", pointer))
 }
 
-pub(super) fn boolean(value: &Value, pointer: &str) -> Result<bool, SchemaError> {
+pub(super) fn boolean(value: &Value, pointer: &str) -> Result<bool, Box<SchemaError>> {
     value.as_bool().ok_or_else(|| must_be("true or false", pointer))
 }
 
-pub(super) fn string<'v>(value: &'v Value, pointer: &str) -> Result<&'v str, SchemaError> {
+pub(super) fn string<'v>(value: &'v Value, pointer: &str) -> Result<&'v str, Box<SchemaError>> {
     value.as_str().ok_or_else(|| must_be("a string", pointer))
 }
 
-pub(super) fn strings(value: &Value, pointer: &str) -> Result<Vec<String>, SchemaError> {
+pub(super) fn strings(value: &Value, pointer: &str) -> Result<Vec<String>, Box<SchemaError>> {
     let strings = array(value, pointer)?.iter().map(|item| item.as_str().map(str::to_owned));
     strings.collect::<Option<_>>().ok_or_else(|| must_be("an array of strings", pointer))
 }
 
-pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, SchemaError> {
+pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, Box<SchemaError>> {
     let names = match value {
         Value::String(name) => vec![name.clone()],
         _ => strings(value, pointer)?,
@@ -45,19 +45,19 @@ pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, SchemaError> 
     })
 }
 
-pub(super) fn number(value: &Value, pointer: &str) -> Result<Number, SchemaError> {
+pub(super) fn number(value: &Value, pointer: &str) -> Result<Number, Box<SchemaError>> {
     let text = if value.is_number() { write::text(value) } else { String::new() };
     let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", pointer))?;
     Ok(Number { exact, short: ShortDecimal::of(&text) })
 }
 
-pub(super) fn positive_number(value: &Value, pointer: &str) -> Result<Number, SchemaError> {
+pub(super) fn positive_number(value: &Value, pointer: &str) -> Result<Number, Box<SchemaError>> {
     let number = number(value, pointer)?;
     if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", pointer)) }
 }
 
 /// Reads a non-negative integer. `2.0` is an integer, too.
-pub(super) fn count(value: &Value, pointer: &str) -> Result<u64, SchemaError> {
+pub(super) fn count(value: &Value, pointer: &str) -> Result<u64, Box<SchemaError>> {
     let whole = || value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..9e15).contains(number));
     // In this range every integer f64 is a u64.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

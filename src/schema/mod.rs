@@ -116,7 +116,7 @@ impl Schema {
     #[cold]
     #[inline(never)]
     fn compile_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
-        let compiled = Self::compile(value()).map(Rc::new);
+        let compiled = Self::compile(value()).map(Rc::new).map_err(|error| *error);
         BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, compiled.clone()));
         compiled
     }
@@ -129,7 +129,7 @@ impl Schema {
         let text = write::text(value);
         let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text, 0).cloned());
         known.unwrap_or_else(|| {
-            let compiled = Self::compile(value.clone()).map(Rc::new);
+            let compiled = Self::compile(value.clone()).map(Rc::new).map_err(|error| *error);
             BY_TEXT.with_borrow_mut(|schemas| schemas.insert(text, compiled.clone(), NEVER, 0));
             compiled
         })
@@ -144,10 +144,10 @@ impl Schema {
     }
 
     pub(crate) fn checked_to_be_of_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
-        if self.is_of_objects() { Ok(self) } else { Err(SchemaError::at("", "`type` must be \"object\"")) }
+        if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    fn compile(value: serde_json::Value) -> Result<Self, SchemaError> {
+    fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
         let program = compile::compile(&value)?;
         let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;

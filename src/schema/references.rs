@@ -45,7 +45,7 @@ impl<'s> References<'s> {
     ///
     /// # Errors
     /// Two subschemas have the same `$id` or the same anchor.
-    pub(super) fn of(root: &'s Value) -> Result<Self, SchemaError> {
+    pub(super) fn of(root: &'s Value) -> Result<Self, Box<SchemaError>> {
         let (resources, anchors, bases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut references = Self { root, resources, anchors, bases };
         let mut open = vec![(root, String::new(), NAMELESS.to_owned())];

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
-use crate::call::input_error::{InputError, InputProblem};
+use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::limits::APPROVAL_CHARACTERS;
 use crate::protocol::description::Text;
@@ -46,12 +46,10 @@ pub(super) fn permission(
         Ok(Some(Elicited::Declined | Elicited::Cancelled)) => Permission::Denied(ToolResult::failure(format!(
             "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
         ))),
-        Err(InputError(InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))) => {
-            Permission::Denied(ToolResult::failure(format!(
-                "This call of `{name}` needs the approval of a person, and the client cannot be asked. Use a client that speaks \
+        Err(error) if error.is_unasked() => Permission::Denied(ToolResult::failure(format!(
+            "This call of `{name}` needs the approval of a person, and the client cannot be asked. Use a client that speaks \
                  2026-07-28 and declares form elicitation."
-            )))
-        }
+        ))),
         Err(error) => Permission::Invalid(error),
     }
 }

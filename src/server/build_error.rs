@@ -6,7 +6,10 @@ use crate::call::state::MissingState;
 
 /// A definition of a server or an item that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
+pub struct BuildError(Box<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Parts {
     kind: &'static str,
     name: String,
     problem: String,
@@ -16,13 +19,14 @@ impl BuildError {
     /// Creates an error for a check of your own in the server function. `kind` and `name` identify the item, and
     /// `problem` is the reason.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), problem: problem.into() }
+        Self(Box::new(Parts { kind, name: name.into(), problem: problem.into() }))
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} {:?} {}", self.kind, self.name, self.problem)
+        let Parts { kind, name, problem } = &*self.0;
+        write!(f, "the {kind} {name:?} {problem}")
     }
 }
 

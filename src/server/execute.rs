@@ -132,7 +132,7 @@ impl Called {
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
             Ended::Done(Err(HandlerError(error))) => {
                 if let Some(error) = error.input {
-                    return Executed::CannotAsk(*error);
+                    return Executed::CannotAsk(error);
                 }
                 if let Some(cause) = &error.cause {
                     failure::log(self.cx.host(), &self.name, cause);

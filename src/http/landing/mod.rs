@@ -8,12 +8,9 @@
 //! | `form.js` | a form from a JSON Schema |
 //! | `connect.js` | instructions for connecting each client |
 //! | `page.js` | the lists of tools, resources and prompts, and their forms |
-//! | `script.rs` | the script: these files without their comments |
 //!
 //! The page is the same for every visitor. Its script asks the endpoint for the lists, with the token that the visitor types in, so the
 //! endpoint alone decides what a visitor may see.
-
-mod script;
 
 use std::borrow::Cow;
 
@@ -24,7 +21,6 @@ use http::header::{
 };
 use sha2::{Digest, Sha256};
 
-use self::script::SCRIPT;
 use super::bounded_request::BoundedRequest;
 use super::guard;
 use super::http_error::HttpError;
@@ -37,6 +33,13 @@ use crate::protocol::revision::Revision;
 
 const DOCUMENT: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = concat!(
+    include_str!("ask.js"),
+    include_str!("show.js"),
+    include_str!("form.js"),
+    include_str!("connect.js"),
+    include_str!("page.js"),
+);
 
 /// The Content-Security-Policy. It allows only this style and this script, and requests to this server alone. Trusted Types keep text
 /// from becoming markup, even if the script has a mistake.
