@@ -74,7 +74,7 @@ pub(super) fn classify<'d>(
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
-    let claim = meta::claim(request.params);
+    let claim = meta::claim(request.meta);
     if request.known_method == Some(Method::Initialize) {
         // `initialize` belongs to older revisions. If it names a modern revision, it is an unknown method there.
         let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
@@ -96,7 +96,7 @@ fn open_modern<'d>(
     head: &BoundedRequest,
     version: Option<&str>,
 ) -> Result<Opened<'d>, Box<HttpError>> {
-    let Envelope { version: claim, client, capabilities } = Envelope::read(request.params)?;
+    let Envelope { version: claim, client, capabilities } = Envelope::read(request.meta)?;
     request_headers::agrees(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
@@ -142,7 +142,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
         match Message::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
-            Message::Request(request) if meta::claim(request.params).is_some() => return Err(no_batches()),
+            Message::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
             Message::Notification { claims_revision: true } => return Err(no_batches()),
             Message::Request(request) if request.known_method == Some(Method::Initialize) => {
                 return Err(invalid("`initialize` must not be part of a batch. Send it alone."));

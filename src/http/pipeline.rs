@@ -216,9 +216,9 @@ impl Endpoint {
     ) -> Result<Begun, Box<HttpError>> {
         let Opened { request, revision, client, capabilities } = opened;
         let Received { head, url, host, .. } = received;
-        let meta = meta::text(request.params);
+        let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
         let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
-        let traceparent = meta::traceparent(request.params).map(|parent| parent.into_owned().into_boxed_str());
+        let traceparent = meta::traceparent(request.meta).map(|parent| parent.into_owned().into_boxed_str());
         line.request(&request, traceparent.as_deref());
         line.era(revision.era());
         crash::keep(host, [&request.id], false, line);
@@ -352,7 +352,7 @@ impl Endpoint {
         if !method.is_some_and(Method::notifies) {
             return Ok(nothing);
         }
-        let mut requested = RequestedNotifications::of(request.params)
+        let mut requested = RequestedNotifications::of(request.meta)
             .map_err(|error| HttpError::rpc(status_of(revision.era(), error.code), Some(request.id.clone()), error))?;
         requested.log_level = match revision.era() {
             Era::Modern => requested.log_level.filter(|_| server.definitions.logging.is_some()),

@@ -93,6 +93,8 @@ pub(crate) struct Request<'d> {
     pub(crate) known_method: Option<Method>,
     /// The parameters: an object, if present.
     pub(crate) params: Option<Value<'d>>,
+    /// The `_meta` of the parameters.
+    pub(crate) meta: Option<Value<'d>>,
 }
 
 impl<'d> Request<'d> {
@@ -145,13 +147,14 @@ impl<'d> Message<'d> {
         if params.is_some_and(|params| params.kind() != Kind::Object) {
             return refused("`params` must be an object");
         }
+        let meta = params.and_then(|params| params.get("_meta"));
         match (id, read_id.clone()) {
             (Some(_), Some(id)) => {
                 let known_method = Method::named(&method);
-                Ok(Self::Request(Request { id, method, known_method, params }))
+                Ok(Self::Request(Request { id, method, known_method, params, meta }))
             }
             (Some(_), None) => refused("`id` must be a string or an integer"),
-            (None, _) => Ok(Self::Notification { claims_revision: meta::claim(params).is_some() }),
+            (None, _) => Ok(Self::Notification { claims_revision: meta::claim(meta).is_some() }),
         }
     }
 }

@@ -23,21 +23,16 @@ pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key of the lowest level of log messages that the client wants.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Returns the value of [`PROTOCOL_VERSION`] in a request, of any type.
-pub(crate) fn claim(params: Option<Value<'_>>) -> Option<Value<'_>> {
-    params?.get("_meta")?.get(PROTOCOL_VERSION)
+/// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request, of any type.
+pub(crate) fn claim(meta: Option<Value<'_>>) -> Option<Value<'_>> {
+    meta?.get(PROTOCOL_VERSION)
 }
 
-/// Returns the `_meta` of a request, as it was sent.
-pub(crate) fn text(params: Option<Value<'_>>) -> Option<Box<str>> {
-    Some(params?.get("_meta")?.text().into())
-}
-
-/// Returns the W3C trace context of a request (`traceparent`), if it is valid.
+/// Returns the W3C trace context in the `_meta` of a request (`traceparent`), if it is valid.
 ///
 /// Source: 2026-07-28, basic, "`_meta`"; W3C Trace Context, §3.2.
-pub(crate) fn traceparent(params: Option<Value<'_>>) -> Option<Cow<'_, str>> {
-    let parent = params?.get("_meta")?.get("traceparent")?.as_str()?;
+pub(crate) fn traceparent(meta: Option<Value<'_>>) -> Option<Cow<'_, str>> {
+    let parent = meta?.get("traceparent")?.as_str()?;
     let lengths = [2, 32, 16, 2];
     let mut parts = parent.split('-');
     let fits = |length: usize| {
@@ -59,12 +54,11 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// Reads the envelope of a request that names a revision.
+    /// Reads the envelope in the `_meta` of a request that names a revision.
     ///
     /// # Errors
     /// -32602 that names the first key that is missing or malformed.
-    pub(crate) fn read(params: Option<Value<'_>>) -> Result<Self, RpcError> {
-        let meta = params.and_then(|params| params.get("_meta"));
+    pub(crate) fn read(meta: Option<Value<'_>>) -> Result<Self, RpcError> {
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {
             RpcError::invalid_params(format!("`_meta[\"{key}\"]` must be {expected} in every 2026-07-28 request"))
@@ -102,8 +96,8 @@ impl RequestedNotifications {
     ///
     /// # Errors
     /// -32602 for a progress token that is too long.
-    pub(crate) fn of(params: Option<Value<'_>>) -> Result<Self, RpcError> {
-        let member = |key: &str| params?.get("_meta")?.get(key);
+    pub(crate) fn of(meta: Option<Value<'_>>) -> Result<Self, RpcError> {
+        let member = |key: &str| meta?.get(key);
         let progress_token = member("progressToken").filter(|token| token.is_string_or_integer());
         let length = progress_token.map_or(0, |token| token.text().len());
         if length > PROGRESS_TOKEN_BYTES {
