@@ -30,6 +30,8 @@ pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
 }
 
 /// Logs why `subject` failed, and returns the error for the caller, which does not contain the cause.
+#[cold]
+#[inline(never)]
 pub(crate) fn internal(host: &Rc<dyn Host>, subject: &str, cause: &impl Display) -> RpcError {
     log(host, subject, &cause.to_string());
     RpcError::internal()

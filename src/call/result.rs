@@ -56,6 +56,7 @@ impl ToolResult {
     }
 
     /// Creates a result with `isError` and one text block: a failure that the model reads and may correct.
+    #[inline(never)]
     pub fn failure(message: impl Into<String>) -> Self {
         Self::new([Content::text(message)]).error()
     }

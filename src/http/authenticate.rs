@@ -77,6 +77,7 @@ impl AccessControl {
     ///
     /// # Errors
     /// 503 if the endpoint is misconfigured, or does not serve this caller without authentication.
+    #[inline(never)]
     fn validator(
         &self,
         head: &dyn Request,

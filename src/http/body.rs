@@ -42,6 +42,8 @@ pub(super) async fn read(
 }
 
 /// 400 for a body that is not JSON, or that exceeds the limits on JSON. In the second case the id can still be read.
+#[cold]
+#[inline(never)]
 pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     let id = RequestId::of_refused(body);
     let code = match error {

@@ -43,6 +43,7 @@ pub(super) struct Opened<'d> {
 ///
 /// # Errors
 /// 400 if the body is not a valid message of its revision; 431 for a header that is too long.
+#[inline(never)]
 pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &BoundedRequest,
@@ -91,6 +92,7 @@ fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcErro
     Ok(if claim.is_some() || header_era == Some(Era::Modern) { Era::Modern } else { Era::Legacy })
 }
 
+#[inline(never)]
 fn open_modern<'d>(
     request: Request<'d>,
     head: &BoundedRequest,
@@ -131,6 +133,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 }
 
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
+#[inline(never)]
 fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {

@@ -12,6 +12,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 ///
 /// GET and DELETE belong to sessions in older revisions. This server has no sessions, so it answers 405 without authentication
 /// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
+#[inline(never)]
 pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
     if method != "POST" {
         const CODE: ErrorCode = ErrorCode::InvalidRequest;
@@ -92,6 +93,7 @@ pub(super) fn names(accept: &str, media_type: &str) -> bool {
 }
 
 /// Whether one of the `ranges`, ordered from the least specific, is accepted. The most specific range that is named decides.
+#[inline(never)]
 fn covers(accept: &str, ranges: [&str; 3]) -> bool {
     let named = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(|part| part.trim_matches([' ', '\t']));

@@ -21,6 +21,8 @@ pub(super) struct HttpError {
 
 impl HttpError {
     /// Creates an error of HTTP, such as a wrong path or media type. Its JSON-RPC code is `-32600`.
+    #[cold]
+    #[inline(never)]
     pub(super) fn http(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Box<Self> {
         Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))
     }
@@ -37,6 +39,8 @@ impl HttpError {
     }
 
     /// Creates an error from its parts.
+    #[cold]
+    #[inline(never)]
     pub(super) fn rpc(status: StatusCode, id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Box::new(Self { status, headers: HeaderMap::new(), id, error })
     }

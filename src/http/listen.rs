@@ -52,6 +52,7 @@ struct ListenResult<'a> {
 ///
 /// # Errors
 /// -32602 if `params.notifications` is not an object.
+#[inline(never)]
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
     if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(

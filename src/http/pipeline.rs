@@ -281,6 +281,7 @@ impl Endpoint {
     }
 
     /// Checks the scopes of all requests of a batch, and reads their parameters.
+    #[inline(never)]
     fn begin_batch(
         &self,
         requests: &[Request<'_>],
@@ -340,6 +341,7 @@ impl Endpoint {
     }
 
     /// The notifications that the client asked for, if the method sends any and the client accepts a stream.
+    #[inline(never)]
     fn requested_notifications(
         &self,
         request: &Request<'_>,
@@ -367,6 +369,7 @@ impl Endpoint {
     }
 
     /// Checks that `caller` has the scopes of all requests.
+    #[inline(never)]
     fn authorize<'r>(
         &self,
         requests: impl IntoIterator<Item = &'r Resolved>,

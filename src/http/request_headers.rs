@@ -61,6 +61,7 @@ pub(super) fn is_complete(
 }
 
 /// Checks that the `Mcp-Param-*` headers of a tool agree with its arguments. An argument that is null or absent needs no header.
+#[inline(never)]
 pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
     // Building the server has rejected schemas that do not compile.
     let Ok(schema) = tool.input_schema() else { return Ok(()) };

@@ -38,6 +38,7 @@ pub(super) struct Channel {
 }
 
 /// Opens a channel to a client that asked for the `requested` notifications, which have at most `output_limit` bytes in all.
+#[inline(never)]
 pub(super) fn open(
     host: &Rc<dyn Host>,
     requested: RequestedNotifications,

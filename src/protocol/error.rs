@@ -74,18 +74,24 @@ pub(crate) struct Members {
 
 impl RpcError {
     /// Creates an error without `data`.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Members { code, message: message.into(), data: None }))
     }
 
     /// Sets `data`.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn with_data(mut self, data: Value) -> Self {
         self.0.data = Some(data);
         self
     }
 
     /// Creates the error for invalid parameters. `message` names the field.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidParams, message)
     }

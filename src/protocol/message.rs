@@ -176,6 +176,7 @@ pub(crate) fn result_response(id: &RequestId, result: &impl Serialize) -> Result
 /// Returns the response with `error`. It has the `id` of the request if that could be read.
 ///
 /// Source: 2026-07-28, basic, "Responses": without a readable id, the response has no `id`.
+#[inline(never)]
 pub(crate) fn error_response(id: Option<&RequestId>, error: &RpcError) -> Vec<u8> {
     let mut body = Vec::with_capacity(256);
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",");

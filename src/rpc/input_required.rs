@@ -34,10 +34,20 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
     if state.is_none() && responses.is_none() {
         return Ok(());
     }
+    resume_with(call, request, state.as_deref(), responses)
+}
+
+#[inline(never)]
+fn resume_with(
+    call: &Call,
+    request: &Request<'_>,
+    state: Option<&str>,
+    responses: Option<Value<'_>>,
+) -> Result<(), RpcError> {
     let (asked, mut earlier) = match state {
         None => (Asked::new(), Earlier::default()),
         Some(token) => {
-            let opened = (*call.keys).as_ref().ok().and_then(|keys| open(call, request, keys, &token));
+            let opened = (*call.keys).as_ref().ok().and_then(|keys| open(call, request, keys, token));
             opened.ok_or_else(|| {
                 RpcError::invalid_params(
                     "`params.requestState` is not valid for this call, or has expired. Call again without it.",
@@ -63,6 +73,7 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
 }
 
 /// Returns the result with the questions of a handler. The request state contains the digest of the request.
+#[inline(never)]
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let rounds = call.cx.rounds();
     let internal =

@@ -102,6 +102,8 @@ pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
 }
 
 /// Returns the response in place of one that is too long, with `length` bytes.
+#[cold]
+#[inline(never)]
 fn too_long(call: &Call, length: usize) -> Outcome {
     let message =
         format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.response_limit);

@@ -203,6 +203,7 @@ impl<'d> Check<'_, 'd> {
         fits || self.fail(|check| check.problem(keyword, value))
     }
 
+    #[inline(never)]
     fn size_fits(&mut self, measure: Measure, allowed: RangeInclusive<u64>, value: Value<'d>) -> bool {
         if is_surely_within(measure, &allowed, value) {
             return true;
@@ -211,6 +212,7 @@ impl<'d> Check<'_, 'd> {
         allowed.contains(&size) || self.fail(|_| wrong_count("have", measure.noun(), size, &allowed))
     }
 
+    #[inline(never)]
     fn contains(&mut self, rule: RuleId, allowed: RangeInclusive<u64>, value: Value<'d>) -> bool {
         let mut count = 0_u64;
         for item in value.items() {
@@ -242,6 +244,7 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
+    #[inline(never)]
     fn items_fit(&mut self, prefix: &[RuleId], rest: Option<RuleId>, value: Value<'d>) -> bool {
         let mut fits = true;
         for (nth, item) in (0_u32..).zip(value.items()) {
@@ -257,6 +260,7 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
+    #[inline(never)]
     pub(super) fn is_one_of(&mut self, allowed: &Enum, value: Value<'d>) -> bool {
         if !allowed.types.allow(value.kind()) || !self.steps.take(allowed.cost) {
             return false;
@@ -277,6 +281,7 @@ impl<'d> Check<'_, 'd> {
         takes.then(|| Cow::Owned(canonical::of(value)))
     }
 
+    #[inline(never)]
     fn is_within(&mut self, bound: Bound, limit: &Number, value: Value<'d>) -> bool {
         self.steps.take(NUMBER);
         let ordering = match (ShortDecimal::of(value.text()), limit.short) {
@@ -291,6 +296,7 @@ impl<'d> Check<'_, 'd> {
         })
     }
 
+    #[inline(never)]
     fn is_multiple(&mut self, step: &Number, value: Value<'d>) -> bool {
         self.steps.take(MULTIPLE);
         match (ShortDecimal::of(value.text()), step.short) {
@@ -300,6 +306,7 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// Parses a number that is long or has an exponent. If the exponent overflows, the check ends and rejects the value.
+    #[inline(never)]
     fn decimal(&mut self, number: &str) -> Option<Decimal> {
         if !self.steps.take(DECIMAL) || !self.steps.take_for(number.len(), DIGITS) {
             return None;
@@ -311,6 +318,7 @@ impl<'d> Check<'_, 'd> {
         decimal
     }
 
+    #[inline(never)]
     pub(super) fn matches(&mut self, pattern: usize, value: Value<'d>) -> bool {
         let text = self.content(value);
         self.searches.is_found(&self.program.patterns, pattern, &text, &mut self.steps)

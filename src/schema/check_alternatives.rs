@@ -7,6 +7,7 @@ use crate::json::Value;
 
 impl<'d> Check<'_, 'd> {
     /// Counts the matching alternatives, up to `most`.
+    #[inline(never)]
     pub(super) fn count_alternatives(&mut self, alternatives: &Alternatives, value: Value<'d>, most: usize) -> usize {
         let bits = self.candidates_by_tag(alternatives, value) & self.candidates_by_key(alternatives, value);
         let mut count = 0_usize;

@@ -42,6 +42,7 @@ impl Seen {
 }
 
 impl<'d> Check<'_, 'd> {
+    #[inline(never)]
     pub(super) fn object_fits(&mut self, object: &ObjectRule, value: Value<'d>) -> bool {
         if !self.steps.take_for(object.names.len(), NAMES_SEEN) {
             return false;

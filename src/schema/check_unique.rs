@@ -8,6 +8,7 @@ use crate::json::Value;
 use crate::json::sorted::sorted;
 
 impl<'d> Check<'_, 'd> {
+    #[inline(never)]
     pub(super) fn items_are_unique(&mut self, value: Value<'d>) -> bool {
         let repeated = self.repeated(value);
         let Some((one, other)) = repeated else { return !self.steps.are_exhausted() };

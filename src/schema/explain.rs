@@ -13,6 +13,8 @@ use crate::protocol::error::shortened;
 
 impl<'d> Check<'_, 'd> {
     /// Records a mistake in the current value.
+    #[cold]
+    #[inline(never)]
     pub(super) fn note(&mut self, problem: &str) {
         self.take_line();
         let line = self.place().line(problem);
@@ -51,6 +53,8 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// Describes a value of the wrong type.
+    #[cold]
+    #[inline(never)]
     pub(super) fn wrong_type(&self, types: Types, value: Value<'d>) -> String {
         if types == Types::NONE {
             return "is not allowed".to_owned();
@@ -59,6 +63,8 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// Describes a value that violates a keyword.
+    #[cold]
+    #[inline(never)]
     pub(super) fn problem(&mut self, keyword: &Keyword, value: Value<'d>) -> String {
         let shown = self.shown(value);
         match keyword {
@@ -93,6 +99,8 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// Records why no alternative matches: the mistakes of the closest one. Returns `false`.
+    #[cold]
+    #[inline(never)]
     pub(super) fn no_alternative_fits(&mut self, alternatives: &Alternatives, value: Value<'d>) -> bool {
         if self.is_done() {
             return false;

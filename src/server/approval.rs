@@ -31,6 +31,7 @@ pub(super) enum Permission {
 
 /// Finds out whether a call of the tool `name` may run, and asks for approval if that is needed. `arguments` fit the tool's schema, and
 /// `text` is their JSON as it was sent.
+#[inline(never)]
 pub(super) fn permission(
     approval: &Approval,
     name: &str,

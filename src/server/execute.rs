@@ -184,11 +184,15 @@ fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
 }
 
 /// Logs a failure of the tool `name` that is a fault of the server, and returns its result.
+#[cold]
+#[inline(never)]
 fn broken(name: &str, cx: &Context, cause: &str, message: &str) -> ToolResult {
     failure::log(cx.host(), name, cause);
     ToolResult::failure(format!("{message} This is a fault of the server. Its log has the details."))
 }
 
+#[cold]
+#[inline(never)]
 fn refused(name: &str, mistakes: &str) -> ToolResult {
     ToolResult::failure(format!("The arguments of `{name}` do not fit its input schema:\n- {mistakes}"))
 }
