@@ -56,9 +56,9 @@ enum Answer {
 }
 
 /// What became of a JSON-RPC request whose parameters have been read.
-enum Begun {
+enum Begun<'d> {
     Answered(Reply),
-    Running(Running),
+    Running(Running, Request<'d>),
 }
 
 /// A call that needs neither the body nor the document of its request any more.
@@ -193,10 +193,16 @@ impl Endpoint {
                 Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(opened) => {
-                let running = match self.begin(*opened, info, received, line).await? {
-                    Begun::Answered(response) => return Ok(Answer::Whole(response)),
-                    Begun::Running(running) => running,
+                let (mut running, request) = match self.begin(*opened, info, received, line)? {
+                    Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
+                    Begun::Running(running, request) => (running, request),
                 };
+                // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
+                if running.channel.is_none() {
+                    running.prepared.start().await;
+                }
+                running.prepared.detach(&request);
+                drop(request);
                 // A call that waits holds neither its body nor the document.
                 drop(document);
                 drop(body);
@@ -206,14 +212,15 @@ impl Endpoint {
         }
     }
 
-    /// Builds the server, checks scopes and headers, reads the parameters, and polls the handler once.
-    async fn begin(
+    /// Builds the server, checks scopes and headers, and reads the parameters.
+    #[inline(never)]
+    fn begin<'d>(
         &self,
-        opened: Opened<'_>,
+        opened: Opened<'d>,
         info: RequestInfo,
         received: &Received<'_>,
         line: &mut LogLine,
-    ) -> Result<Begun, Box<HttpError>> {
+    ) -> Result<Begun<'d>, Box<HttpError>> {
         let Opened { request, revision, client, capabilities } = opened;
         let Received { head, url, host, .. } = received;
         let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
@@ -253,13 +260,8 @@ impl Endpoint {
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
-        let mut prepared = rpc::prepare(call, &request, resolved.target);
-        // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
-        if channel.is_none() {
-            prepared.start().await;
-        }
-        prepared.detach(&request);
-        Ok(Begun::Running(Running { prepared, channel, kept }))
+        let prepared = rpc::prepare(call, &request, resolved.target);
+        Ok(Begun::Running(Running { prepared, channel, kept }, request))
     }
 
     /// Runs a call to its end. Only a call with a channel may be answered by a stream.

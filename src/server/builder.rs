@@ -174,6 +174,7 @@ impl Definitions {
     }
 
     /// Removes the tool of an agent or a workflow if another tool has its name.
+    #[inline(never)]
     fn prefer_explicit_tools(&mut self) {
         let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
         if !self.tools.iter().any(|tool| is_derived(tool)) {

@@ -19,6 +19,7 @@ use crate::uri_template::{has_scheme, normalized};
 const TWICE: &str = "is added twice";
 
 impl Definitions {
+    #[inline(never)]
     pub(super) fn check(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
@@ -75,6 +76,7 @@ impl Definitions {
 
     /// Checks that results that differ between callers are not cached for all of them (2026-07-28,
     /// server/utilities/caching, "Cache Scope").
+    #[inline(never)]
     fn check_caching(&self) -> Result<(), BuildError> {
         let listed = |access: &Access| access.shown.is_none() && (self.lists_all || access.scopes.is_empty());
         let tools = !self.tools.iter().all(|tool| listed(&tool.access));
@@ -107,6 +109,7 @@ fn unless(holds: bool, problem: &str) -> Option<String> {
     (!holds).then(|| problem.to_owned())
 }
 
+#[inline(never)]
 fn tool_problem(tool: &Tool) -> Option<String> {
     if let Some(problem) = name_problem(&tool.metadata.name) {
         return Some(problem);
@@ -123,6 +126,7 @@ fn tool_problem(tool: &Tool) -> Option<String> {
     Some(format!("has an {side} schema that cannot be enforced: {error}"))
 }
 
+#[inline(never)]
 fn resource_problem(Resource { description, access, cache, .. }: &Resource) -> Option<String> {
     unless(has_scheme(&description.uri), "has no scheme such as `kb://`")
         .or_else(|| metadata_problem(&description.metadata))
@@ -130,6 +134,7 @@ fn resource_problem(Resource { description, access, cache, .. }: &Resource) -> O
         .or_else(|| caching_problem(access, *cache))
 }
 
+#[inline(never)]
 fn template_problem(template: &ResourceTemplate) -> Option<String> {
     let parsed = match &template.parsed {
         Ok(parsed) => parsed,
@@ -143,6 +148,7 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
 
 /// Returns the problem with `prompt` as one more version of a prompt among the `earlier` prompts. All versions must require the same
 /// scopes, because they are listed as one prompt.
+#[inline(never)]
 fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
     let mut versions = earlier.iter().filter(|other| other.metadata.name == prompt.metadata.name);
     let is_new = versions.clone().all(|other| other.version != prompt.version);
@@ -151,6 +157,7 @@ fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
         .or_else(|| unless(agrees, "has versions that need other scopes"))
 }
 
+#[inline(never)]
 fn prompt_problem(prompt: &Prompt) -> Option<String> {
     let version = prompt.version.as_deref();
     let problem = name_problem(&prompt.metadata.name)
