@@ -7,6 +7,8 @@
 
 use std::rc::Rc;
 
+use futures::FutureExt;
+
 use super::auth_failure::{AuthFailure, misconfigured};
 use super::bounded_request::BoundedRequest;
 use super::choice::Choice;
@@ -163,16 +165,28 @@ impl AccessControl {
             }
             Err(failure) => {
                 line.refused(&failure);
-                // The caller is not to blame for an outage, so it does not count.
-                let counts = !matches!(failure, AuthFailure::Refused(TokenRefusal::Unavailable(_)));
-                if counts && !address_limit.allows().await {
-                    return Err(self.too_many_requests());
-                }
-                Err(failure.into_http_error(&self.resource, server_url.get(), self.rate_limiting.period()))
+                Err(self.refused(failure, &server_url, &address_limit).boxed_local().await)
             }
         }
     }
 
+    /// Returns the error for a caller without a valid token, and counts the request by its address.
+    async fn refused(
+        &self,
+        failure: AuthFailure,
+        server_url: &ServerUrl<'_>,
+        address_limit: &AddressLimit<'_>,
+    ) -> Box<HttpError> {
+        // The caller is not to blame for an outage, so it does not count.
+        let counts = !matches!(failure, AuthFailure::Refused(TokenRefusal::Unavailable(_)));
+        if counts && !address_limit.allows().await {
+            return self.too_many_requests();
+        }
+        failure.into_http_error(&self.resource, server_url.get(), self.rate_limiting.period())
+    }
+
+    #[cold]
+    #[inline(never)]
     fn too_many_requests(&self) -> Box<HttpError> {
         let failure = AuthFailure::Refused(TokenRefusal::TooManyRequests);
         failure.into_http_error(&self.resource, None, self.rate_limiting.period())

@@ -2,6 +2,8 @@
 //!
 //! Source: the Fetch standard, "CORS protocol". MCP does not specify CORS.
 
+use std::rc::Rc;
+
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue, VARY,
@@ -11,7 +13,9 @@ use http::{HeaderMap, Response, StatusCode};
 use super::bounded_request::BoundedRequest;
 use super::guard::allow_header;
 use super::http_error::HttpError;
+use super::reply::Reply;
 use super::stream::Body;
+use crate::host::Host;
 
 /// The headers that clients of any revision send.
 const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, \
@@ -43,8 +47,25 @@ fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>>
     Ok(HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(REQUEST_HEADERS)))
 }
 
-/// Lets a page of `origin`, which must be allowed, read the response, including errors.
-pub(super) fn allow(origin: &str, headers: &mut HeaderMap) {
+/// Returns the reply with the headers that let a page of `origin`, which must be allowed, read it, including errors.
+#[cold]
+#[inline(never)]
+pub(super) fn allowing(origin: &str, reply: Reply) -> Reply {
+    let mut response = reply.into_response();
+    allow(origin, response.headers_mut());
+    response.into()
+}
+
+/// Keeps these headers for the answer of the host if the program crashes.
+#[cold]
+#[inline(never)]
+pub(super) fn keep_for_crash(origin: &str, host: &Rc<dyn Host>) {
+    let mut headers = HeaderMap::new();
+    allow(origin, &mut headers);
+    host.keep_crash_headers(&headers);
+}
+
+fn allow(origin: &str, headers: &mut HeaderMap) {
     // An allowed origin has only characters that a header can hold.
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);

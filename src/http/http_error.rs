@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, StatusCode};
 
+use super::reply::Reply;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::message::RequestId;
+use crate::protocol::message::{RequestId, error_response};
 use crate::protocol::revision::Era;
 
 /// An error response to a request that is rejected before its method runs.
@@ -30,6 +31,16 @@ impl HttpError {
     /// Creates the error of a message that is rejected: 400.
     pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Self::rpc(StatusCode::BAD_REQUEST, id, error)
+    }
+
+    /// Converts the error into the reply to the request.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn into_reply(self: Box<Self>) -> Reply {
+        let document = error_response(self.id.as_ref(), &self.error);
+        let mut response = Reply::Json(self.status, document).into_response();
+        response.headers_mut().extend(self.headers);
+        response.into()
     }
 
     /// Sets the id of the request.

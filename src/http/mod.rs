@@ -26,6 +26,7 @@
 //! | `listen` | `subscriptions/listen` |
 //! | `crash` | the answer that the host gives if the program crashes |
 //! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
+//! | `elsewhere` | requests that are not for the MCP endpoint |
 //! | `page` | pages of the program |
 //! | `landing` | the landing page |
 //! | `document` | documents that everybody may read |
@@ -46,6 +47,7 @@ mod choice;
 mod cors;
 mod crash;
 mod document;
+mod elsewhere;
 pub(crate) mod endpoint;
 mod era;
 mod guard;

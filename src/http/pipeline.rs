@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use super::auth_failure::misconfigured;
 use super::bounded_request::BoundedRequest;
@@ -23,7 +23,7 @@ use super::log_line::LogLine;
 use super::reply::Reply;
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{body, cors, crash, guard, landing, request_headers, server_json, well_known};
+use super::{body, cors, crash, guard, landing, request_headers};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
@@ -31,7 +31,7 @@ use crate::call::request_info::RequestInfo;
 use crate::host::{self, Host, Request as _, path_of, warning};
 use crate::json::Document;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::message::{Request, RequestId, error_response};
+use crate::protocol::message::{Request, RequestId};
 use crate::protocol::meta::{self, RequestedNotifications};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
@@ -39,12 +39,12 @@ use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
 /// A request on its way through the pipeline, without its body.
-struct Received<'h> {
-    head: Rc<BoundedRequest>,
-    url: String,
-    host: &'h Rc<dyn Host>,
+pub(super) struct Received<'h> {
+    pub head: Rc<BoundedRequest>,
+    pub url: String,
+    pub host: &'h Rc<dyn Host>,
     /// When the request arrived, in milliseconds.
-    started: u64,
+    pub started: u64,
 }
 
 /// The answer to an HTTP request.
@@ -87,9 +87,7 @@ impl Endpoint {
         let is_allowed = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let allowed_origin = origin.as_ref().ok().and_then(Option::as_deref).filter(|origin| is_allowed(origin));
         if let Some(origin) = allowed_origin {
-            let mut headers = HeaderMap::new();
-            cors::allow(origin, &mut headers);
-            host.keep_crash_headers(&headers);
+            cors::keep_for_crash(origin, host);
         }
         let allowed_origin = allowed_origin.map(str::to_owned);
         let answer = match origin {
@@ -104,16 +102,11 @@ impl Endpoint {
             Ok(Answer::FromTask(reply)) => (reply, true),
             Err(error) => {
                 line.error(Some(error.error.code));
-                let document = error_response(error.id.as_ref(), &error.error);
-                let mut response = Reply::Json(error.status, document).into_response();
-                response.headers_mut().extend(error.headers);
-                (response.into(), false)
+                (error.into_reply(), false)
             }
         };
         if let Some(origin) = allowed_origin {
-            let mut response = reply.into_response();
-            cors::allow(&origin, response.headers_mut());
-            reply = response.into();
+            reply = cors::allowing(&origin, reply);
         }
         if !is_logged {
             line.write(*self.log, reply.status().as_u16(), host);
@@ -131,29 +124,12 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        let own_page = self.pages.iter().find(|page| page.path == path && path != self.path);
-        let is_page = own_page.is_none() && *self.has_page && landing::is_asked_for(head, path)?;
-        if path != self.path && !is_page && own_page.is_none() {
-            return self.answer_elsewhere(received).boxed_local().await.map(|response| Answer::Whole(response.into()));
+        if path != self.path || *self.has_page && landing::is_asked_for(head, path)? {
+            let response = self.answer_elsewhere(received, body, origin_passes).boxed_local().await?;
+            return Ok(Answer::Whole(response.into()));
         }
-        let is_own_form = own_page.is_some() && is_same_origin(head, url)?;
-        if !origin_passes && !is_own_form {
-            return Err(HttpError::http(
-                StatusCode::FORBIDDEN,
-                "Pages of this origin may not call this server. Its configuration can allow them.",
-            ));
-        }
-        if let Some(page) = own_page {
-            self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let cx = Context::native(self.request_info(head.clone(), None), (*host).clone());
-            return page
-                .answer(head, body, &self.limits, &cx)
-                .boxed_local()
-                .await
-                .map(|response| Answer::Whole(response.into()));
-        }
-        if is_page {
-            return self.answer_page(received).boxed_local().await.map(|response| Answer::Whole(response.into()));
+        if !origin_passes {
+            return Err(foreign_origin());
         }
         let method = head.method();
         if method == "OPTIONS" {
@@ -314,34 +290,6 @@ impl Endpoint {
         Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
-    /// Answers a request to another path than the endpoint's: metadata documents, or 404.
-    async fn answer_elsewhere(
-        &self,
-        Received { head, url, host, .. }: &Received<'_>,
-    ) -> Result<Response<Body>, Box<HttpError>> {
-        let path = path_of(url);
-        let own_url = self.access.server_url(url, &self.path);
-        if let Some(answer) = well_known::answer(&self.access.resource, own_url.get(), path, &head.method()) {
-            return answer;
-        }
-        if path == server_json::PATH {
-            return self.server_json(head, url, host).await;
-        }
-        let message = format!("Nothing is here; the server is at {}.", self.path);
-        Err(HttpError::http(StatusCode::NOT_FOUND, message))
-    }
-
-    /// Answers with the landing page of the server, as an unauthenticated caller sees it.
-    async fn answer_page(
-        &self,
-        Received { head, url, host, .. }: &Received<'_>,
-    ) -> Result<Response<Body>, Box<HttpError>> {
-        self.access.admit_anyone(&**head, url, &self.path, host).await?;
-        let server = self.build(&self.request_info(head.clone(), None), None, host)?;
-        let own_url = self.access.server_url(url, &self.path);
-        Ok(landing::answer(&server.definitions.info, &self.path, own_url.get(), &head.method()))
-    }
-
     /// The notifications that the client asked for, if the method sends any and the client accepts a stream.
     #[inline(never)]
     fn requested_notifications(
@@ -417,9 +365,11 @@ impl Endpoint {
     }
 }
 
-/// Returns whether a page of the request's own origin sent it, such as the form of a page of the program. Its host comes from the client,
-/// so this must not open the endpoint itself.
-fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
-    let origin = head.standard_header("origin")?;
-    Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
+/// 403 for a request of a web page that may not call the endpoint.
+#[cold]
+pub(super) fn foreign_origin() -> Box<HttpError> {
+    HttpError::http(
+        StatusCode::FORBIDDEN,
+        "Pages of this origin may not call this server. Its configuration can allow them.",
+    )
 }
