@@ -36,7 +36,7 @@ impl HttpError {
     /// Converts the error into the reply to the request.
     #[cold]
     #[inline(never)]
-    pub(super) fn into_reply(self: Box<Self>) -> Reply {
+    pub(super) fn into_reply(self) -> Reply {
         let document = error_response(self.id.as_ref(), &self.error);
         let mut response = Reply::Json(self.status, document).into_response();
         response.headers_mut().extend(self.headers);

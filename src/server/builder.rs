@@ -58,7 +58,7 @@ impl McpServer {
 
     /// Keeps lists for the requests that share this server.
     pub(crate) fn keeping_lists(self) -> Self {
-        let kept_lists = Some(Rc::new(KeptLists::new(&self.definitions)));
+        let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));
         Self { kept_lists, ..self }
     }
 

@@ -8,6 +8,7 @@ use super::access::Access;
 use super::build_error::BuildError;
 use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
+use super::checked_tools;
 use super::completion::Completions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -35,22 +36,9 @@ impl Definitions {
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
             refuse("extension", name, unless(fits && settings.is_object(), problem))?;
         }
-        let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
-        for tool in &self.tools {
-            let name = &*tool.metadata.name;
-            if let Origin::Agent { key, problem, tools } = &tool.origin {
-                let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
-                refuse("agent", key, problem.clone().or_else(missing))?;
-            }
-            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
-                return Err(BuildError::new(
-                    "workflow",
-                    key,
-                    "has an empty description; a model chooses workflows by it",
-                ));
-            }
-            refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+        if !checked_tools::contain(&self.tools) {
+            self.check_tools()?;
+            checked_tools::remember(&self.tools);
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
@@ -72,6 +60,46 @@ impl Definitions {
             refuse("prompt", name, problem)?;
         }
         self.check_caching()
+    }
+
+    #[inline(never)]
+    fn check_tools(&self) -> Result<(), BuildError> {
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
+        for tool in &self.tools {
+            let name = &*tool.metadata.name;
+            if let Origin::Agent { key, problem, tools } = &tool.origin {
+                let missing = || tools.iter().find(|name| self.tool(name).is_none());
+                let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
+                refuse("agent", key, problem.clone().or_else(missing))?;
+            }
+            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
+                return Err(BuildError::new(
+                    "workflow",
+                    key,
+                    "has an empty description; a model chooses workflows by it",
+                ));
+            }
+            refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+        }
+        Ok(())
+    }
+
+    /// The lists that are the same for all callers, and each time.
+    pub(super) fn general_lists(&self) -> Vec<Cacheable> {
+        let mut lists = Vec::new();
+        // A page is made for its cursor.
+        if self.page_size.is_some() {
+            return lists;
+        }
+        let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
+        let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
+        // The list function of a template may return other resources each time.
+        let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
+        add(Cacheable::ResourceTemplates, templates_are_general);
+        add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
+        add(Cacheable::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        add(Cacheable::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
+        lists
     }
 
     /// Checks that results that differ between callers are not cached for all of them (2026-07-28,

@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::builder::Definitions;
 use super::cache::Cacheable;
 use crate::protocol::revision::Revision;
 
@@ -18,21 +17,8 @@ pub(crate) struct KeptLists {
 }
 
 impl KeptLists {
-    /// Creates an empty store for the lists of a server.
-    pub(super) fn new(definitions: &Definitions) -> Self {
-        let mut kinds = Vec::new();
-        // A page is made for its cursor.
-        if definitions.page_size.is_none() {
-            let mut keep = |kind, is_general: bool| kinds.extend(is_general.then_some(kind));
-            let Definitions { tools, prompts, resources, templates, .. } = definitions;
-            let are_general = templates.iter().all(|template| template.access.is_general());
-            // The list function of a template may return other resources each time.
-            let are_fixed = are_general && templates.iter().all(|template| template.list.is_none());
-            keep(Cacheable::ResourceTemplates, are_general);
-            keep(Cacheable::Resources, are_fixed && resources.iter().all(|resource| resource.access.is_general()));
-            keep(Cacheable::Tools, tools.iter().all(|tool| tool.access.is_general()));
-            keep(Cacheable::Prompts, prompts.iter().all(|prompt| prompt.access.is_general()));
-        }
+    /// Creates an empty store for lists of these kinds, which do not depend on the caller.
+    pub(super) fn new(kinds: Vec<Cacheable>) -> Self {
         Self { kinds, lists: RefCell::default() }
     }
 

@@ -8,6 +8,7 @@
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
+//! | `checked_tools` | the tools that were checked last |
 //! | `kept_lists` | lists that are kept as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |
@@ -25,6 +26,7 @@ mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
+mod checked_tools;
 pub(crate) mod completion;
 mod definition;
 pub(crate) mod execute;

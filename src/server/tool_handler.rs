@@ -1,5 +1,6 @@
 //! The handlers of tools, with their types erased.
 
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -17,6 +18,10 @@ use crate::schema::{HasJsonSchema, Schema, SchemaError};
 pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
+    /// Returns the type of the handler if it decides about both schemas.
+    fn type_with_schemas(&self) -> Option<TypeId> {
+        None
+    }
     /// Calls the handler. The error names the arguments that its type rejects.
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String>;
 }
@@ -45,6 +50,10 @@ where
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
         H::Output::output_schema()
+    }
+
+    fn type_with_schemas(&self) -> Option<TypeId> {
+        Some(TypeId::of::<Self>())
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {

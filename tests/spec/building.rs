@@ -183,3 +183,30 @@ fn a_warning_is_told_once() {
     let told: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "definition").collect();
     assert_eq!(told, [json!({ "event": "definition", "problem": "ask_oracle is not served" })]);
 }
+
+/// Tools that were valid before are not checked again. Whatever differs from them is.
+#[test]
+fn what_differs_from_a_valid_server_is_checked() {
+    let valid = || McpServer::builder("s", "1").tool(tool("one")).tool(tool("two"));
+    let with = |second: Tool| McpServer::builder("s", "1").tool(tool("one")).tool(second);
+    let unenforceable = |Named { name }: Named| async move { name };
+    let schema = json!({ "type": "object", "pattern": "(?=a)" });
+    for (wrong, expected) in [
+        (with(tool("t o")), "1 to 64"),
+        (with(tool("one")), "twice"),
+        (valid().tool(tool("one")), "twice"),
+        (with(Tool::new("two", " ", || async {})), "description"),
+        (with(tool("two").scopes(["a b"])), "scope"),
+        (with(tool("two").icon(Icon::new("ftp://a"))), "icon"),
+        (with(Tool::new("two", "Does something.", unenforceable)), "schema"),
+        (with(Tool::with_schema("two", "Does something.", &schema, None, || async {})), "schema"),
+    ] {
+        for _ in 0..2 {
+            assert!(valid().build().is_ok());
+        }
+        let error = wrong.build().err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains(expected), "{expected}: {error:?}");
+    }
+    assert!(McpServer::builder("s", "1").tool(tool("one")).build().is_ok());
+    assert!(McpServer::builder("s", "1").tool(tool("two")).tool(tool("one")).build().is_ok());
+}

@@ -1,0 +1,58 @@
+//! The tools that were checked last.
+//!
+//! Most server functions add the same tools for each request, so the checks would find the same each time.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::tool::{Origin, Tool};
+use crate::protocol::description::Text;
+
+/// All that the checks of a tool look at.
+#[derive(PartialEq)]
+struct Checked {
+    /// The type of the handler, which decides about the schemas.
+    handler: TypeId,
+    name: Text,
+    description: Option<Text>,
+    scopes: Vec<Text>,
+}
+
+thread_local! {
+    static LAST: RefCell<Vec<Checked>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns whether these tools, in this order, were checked before and are valid.
+pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
+    LAST.with_borrow(|last| {
+        let is_known = |(tool, checked): (&Rc<Tool>, &Checked)| {
+            handler_of(tool) == Some(checked.handler)
+                && tool.metadata.name == checked.name
+                && tool.metadata.description == checked.description
+                && tool.access.scopes == checked.scopes
+        };
+        tools.len() <= last.len() && tools.iter().zip(last).all(is_known)
+    })
+}
+
+/// Remembers these tools, which are valid.
+pub(super) fn remember(tools: &[Rc<Tool>]) {
+    let checked = |tool: &Rc<Tool>| {
+        Some(Checked {
+            handler: handler_of(tool)?,
+            name: tool.metadata.name.clone(),
+            description: tool.metadata.description.clone(),
+            scopes: tool.access.scopes.clone(),
+        })
+    };
+    if let Some(checked) = tools.iter().map(checked).collect() {
+        LAST.set(checked);
+    }
+}
+
+/// Returns the type of the handler, or `None` for a tool that has to be checked each time.
+fn handler_of(tool: &Tool) -> Option<TypeId> {
+    let is_plain = tool.origin == Origin::Tool && tool.metadata.icons.is_empty();
+    if is_plain { tool.handler.type_with_schemas() } else { None }
+}
