@@ -124,8 +124,8 @@ impl Context {
         let Parts { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live } =
             parts;
         let of_request = OfRequest {
-            client: request.per_caller(client),
-            meta: request.per_caller(meta),
+            client: PerCaller::new(client),
+            meta: PerCaller::new(meta),
             rounds: Rc::new(Rounds::new(capabilities, state_limit)),
             request,
             id,
@@ -183,7 +183,7 @@ impl Context {
     ///
     /// Clients of older revisions send it only in `initialize`, so it is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
-        self.of_request.client.read().as_ref()
+        self.of_request.client.read(&self.of_request.request).as_ref()
     }
 
     /// Returns the JSON-RPC id of the request.
@@ -199,7 +199,7 @@ impl Context {
     /// Returns the member `name` of the request's `_meta`, if the client sent it. Examples are `progressToken`, and
     /// members that a client and a server agree on, such as `example.com/tenant`.
     pub fn meta(&self, name: &str) -> Option<serde_json::Value> {
-        let meta = self.of_request.meta.read().as_deref()?;
+        let meta = self.of_request.meta.read(&self.of_request.request).as_deref()?;
         let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
         document.root().get(name)?.to_json()
     }

@@ -9,33 +9,37 @@ use crate::auth::Principal;
 use crate::host::{Request, path_of};
 
 /// Data that differs between callers. An answer that was made after a look at it must not be cached for other callers.
-#[derive(Clone)]
-pub(crate) struct PerCaller<T> {
-    data: T,
-    was_read: Rc<Cell<bool>>,
-}
+pub(crate) struct PerCaller<T>(T);
 
 impl<T> PerCaller<T> {
-    /// Returns the data, and makes the answer private to the caller.
-    pub(crate) fn read(&self) -> &T {
-        self.was_read.set(true);
-        &self.data
+    pub(crate) fn new(data: T) -> Self {
+        Self(data)
+    }
+
+    /// Returns the data, and makes the answer to `request` private to its caller.
+    pub(crate) fn read(&self, request: &RequestInfo) -> &T {
+        request.0.was_read.set(true);
+        &self.0
     }
 
     /// Returns the data for a check whose outcome no cached answer shows.
-    pub(crate) fn check(&self) -> &T {
-        &self.data
+    fn check(&self) -> &T {
+        &self.0
     }
 }
 
-/// The HTTP request that a server is built for.
+/// The HTTP request that a server is built for. Cloning is cheap.
 #[derive(Clone)]
-pub struct RequestInfo {
+pub struct RequestInfo(Rc<Shared>);
+
+/// What the clones of a request share.
+struct Shared {
     head: PerCaller<Rc<dyn Request>>,
-    principal: PerCaller<Option<Rc<Principal>>>,
-    was_read: Rc<Cell<bool>>,
-    extensions: Rc<RefCell<Vec<Rc<dyn Any>>>>,
-    state: State,
+    principal: PerCaller<Option<Principal>>,
+    /// Whether data that differs between callers was read.
+    was_read: Cell<bool>,
+    extensions: RefCell<Vec<Rc<dyn Any>>>,
+    state: RefCell<State>,
 }
 
 impl RequestInfo {
@@ -46,40 +50,34 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent to an endpoint with this state.
     pub(crate) fn of_endpoint(head: Rc<dyn Request>, principal: Option<Principal>, state: State) -> Self {
-        let was_read = Rc::<Cell<bool>>::default();
-        Self {
-            head: PerCaller { data: head, was_read: was_read.clone() },
-            principal: PerCaller { data: principal.map(Rc::new), was_read: was_read.clone() },
-            was_read,
-            extensions: Rc::default(),
-            state,
-        }
-    }
-
-    /// Marks `data` of the request as different between callers.
-    pub(crate) fn per_caller<T>(&self, data: T) -> PerCaller<T> {
-        PerCaller { data, was_read: self.was_read.clone() }
+        Self(Rc::new(Shared {
+            head: PerCaller::new(head),
+            principal: PerCaller::new(principal),
+            was_read: Cell::new(false),
+            extensions: RefCell::default(),
+            state: RefCell::new(state),
+        }))
     }
 
     /// Returns the caller, for a check whose outcome no cached answer shows.
     pub(crate) fn caller(&self) -> Option<&Principal> {
-        self.principal.check().as_deref()
+        self.0.principal.check().as_ref()
     }
 
     /// Returns whether data that differs between callers was read.
     pub(crate) fn depends_on_caller(&self) -> bool {
-        self.was_read.get()
+        self.0.was_read.get()
     }
 
     /// Returns the header `name`. Case does not matter.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.head.read().header(name)
+        self.0.head.read(self).header(name)
     }
 
     /// Adds a value to the state that a [`Context::native`](crate::Context::native) has. A value of a type that is there already is dropped.
     #[must_use]
-    pub fn with_state<T: 'static>(mut self, value: T) -> Self {
-        self.state.add(value);
+    pub fn with_state<T: 'static>(self, value: T) -> Self {
+        self.0.state.borrow_mut().add(value);
         self
     }
 
@@ -102,7 +100,7 @@ impl RequestInfo {
     /// }
     /// ```
     pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
-        self.state.get()
+        self.0.state.borrow().get()
     }
 
     /// Keeps `value` for the handlers of this request, which get it by its type. It replaces another value of that type.
@@ -119,29 +117,29 @@ impl RequestInfo {
     /// }
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {
-        let mut extensions = self.extensions.borrow_mut();
+        let mut extensions = self.0.extensions.borrow_mut();
         extensions.retain(|kept| !kept.is::<T>());
         extensions.push(Rc::new(value));
     }
 
     /// Returns the kept value of type `T`.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
+        self.0.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
     }
 
     /// Returns the path of the URL, without the query.
     pub fn path(&self) -> String {
         // Every request to an endpoint has the same path.
-        path_of(&self.head.check().url()).to_owned()
+        path_of(&self.0.head.check().url()).to_owned()
     }
 
     /// Returns the URL of the request. Its host is the client's choice.
     pub(crate) fn url(&self) -> String {
-        self.head.read().url()
+        self.0.head.read(self).url()
     }
 
     /// Returns the caller, or `None` on an endpoint without authentication.
     pub fn principal(&self) -> Option<&Principal> {
-        self.principal.read().as_deref()
+        self.0.principal.read(self).as_ref()
     }
 }

@@ -12,9 +12,15 @@
 /// assert_eq!(path_of("/mcp"), "/mcp");
 /// ```
 pub fn path_of(url: &str) -> &str {
-    let before_query = url.split(['?', '#']).next().unwrap_or_default();
-    let after_scheme = before_query.split_once("://").map_or(before_query, |(_, rest)| rest);
-    after_scheme.find('/').and_then(|start| after_scheme.get(start..)).unwrap_or("/")
+    let end = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
+    let before_query = url.get(..end).unwrap_or_default();
+    let rest = after_scheme(before_query).unwrap_or(before_query);
+    rest.find('/').and_then(|start| rest.get(start..)).unwrap_or("/")
+}
+
+/// Returns the URL without its scheme, or `None` if it has none.
+fn after_scheme(url: &str) -> Option<&str> {
+    url.split_once(':')?.1.strip_prefix("//")
 }
 
 /// The names of the loopback host in URLs.
@@ -32,10 +38,9 @@ pub(crate) fn is_on_localhost(url: &str) -> bool {
 
 /// Returns the scheme and the authority of a URL, or `None` if it has none.
 pub(crate) fn origin_of(url: &str) -> Option<&str> {
-    let scheme = url.find("://")?;
-    let authority = url.get(scheme..)?.get(3..)?;
-    let length = authority.find(['/', '?', '#']).unwrap_or(authority.len());
-    url.get(..scheme.checked_add(3)?.checked_add(length)?)
+    let rest = after_scheme(url)?;
+    let authority = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
+    url.get(..url.len().checked_sub(rest.len())?.checked_add(authority)?)
 }
 
 /// Returns the host of `scheme://host[:port]`, with the brackets of an IPv6 address. Returns `None` if `origin` has another form.

@@ -44,7 +44,7 @@ impl Number {
     }
 }
 
-/// Significant digits that a mantissa holds. The others do not change the result: an `f64` has 17.
+/// The significant digits that are read. An `f64` has 17, so further digits could only decide between two neighbors that are equally near.
 const DIGITS: usize = 36;
 
 /// Converts the absolute value of a number, or returns `None` if it is too large.
