@@ -9,7 +9,6 @@ use super::document::{Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
 use super::quoted::quoted;
-use super::sorted::sorted;
 
 /// Returns the canonical form of a value.
 pub(crate) fn of(value: Value<'_>) -> String {
@@ -85,7 +84,9 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
 pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool, text: &mut String) {
     let members = object.members().filter(|(name, value)| is_written(name, *value));
     // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
-    for (name, position) in sorted(members.map(|(name, value)| (name, value.position()))) {
+    let mut members: Vec<_> = members.map(|(name, value)| (name, value.position())).collect();
+    members.sort_unstable();
+    for (name, position) in members {
         match name {
             // A borrowed key has no escapes in the source.
             Cow::Borrowed(name) => text.extend(["\"", name, "\""]),

@@ -22,7 +22,6 @@ mod quoted;
 mod reader;
 mod serializer;
 pub(crate) mod short_decimal;
-pub(crate) mod sorted;
 mod special;
 pub(crate) mod type_error;
 pub(crate) mod write;

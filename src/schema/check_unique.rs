@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hasher};
 use super::budget::{HASHED, UNIQUE};
 use super::check::Check;
 use crate::json::Value;
-use crate::json::sorted::sorted;
 
 impl<'d> Check<'_, 'd> {
     #[inline(never)]
@@ -48,12 +47,12 @@ impl<'d> Check<'_, 'd> {
                 }
             }
             let texts = alike.iter().map(position).map(|at| Some((self.canonical(value.at(at))?, at)));
-            let texts = texts.collect::<Option<Vec<_>>>()?;
+            let mut texts = texts.collect::<Option<Vec<_>>>()?;
             let bytes = texts.iter().fold(0_usize, |bytes, (text, _)| bytes.saturating_add(text.len()));
             if !self.steps.take_for(bytes, HASHED) {
                 return None;
             }
-            let texts = sorted(texts);
+            texts.sort_unstable();
             let same = texts.iter().zip(texts.iter().skip(1)).find(|((one, _), (other, _))| one == other);
             if let Some(((_, one), (_, other))) = same {
                 return Some((*one, *other));

@@ -3,11 +3,11 @@
 use super::budget::COMPARED;
 use super::format::Format;
 use super::pattern::Pattern;
+use super::sorted::sorted;
 use super::types::{Type, Types};
 use crate::json::canonical;
 use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
-use crate::json::sorted::sorted;
 use crate::json::write;
 
 /// A compiled schema: rules that refer to one another by index. The first rule is the whole schema.

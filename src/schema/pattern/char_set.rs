@@ -1,6 +1,6 @@
 //! Sets of characters: sorted ranges of code points that do not overlap or touch.
 
-use crate::json::sorted::sorted;
+use crate::schema::sorted::sorted;
 
 /// The highest code point.
 pub(super) const LAST: u32 = 0x10_FFFF;

@@ -2,8 +2,8 @@
 
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast};
-use crate::json::sorted::sorted;
 use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
+use crate::schema::sorted::sorted;
 
 /// The index of a state.
 pub(super) type StateId = u16;

@@ -3,14 +3,11 @@
 //! A state of the DFA is the set of NFA states that can come next, and the kind of the last character. Most texts visit only a few
 //! states many times. For other texts every new state takes steps, and a full cache is emptied.
 
-use std::mem::take;
-
 use rustc_hash::FxHashMap;
 
 use super::Pattern;
 use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
-use crate::json::sorted::sorted;
 use crate::limits::PATTERN_CACHE;
 use crate::schema::budget::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
@@ -293,7 +290,7 @@ impl Scratch {
         if self.next.is_empty() {
             return Outcome::Lost;
         }
-        self.next = sorted(take(&mut self.next));
+        self.next.sort_unstable();
         Outcome::Next
     }
 }
