@@ -228,8 +228,6 @@ limits! {
             "different warnings that an isolate writes once each" => "the rest is not written";
         CRASH_ID_BYTES: usize = 16 << 10, Bytes, "":
             "JSON-RPC ids of a request that are kept for the answer if the module breaks" => "that answer has no id";
-        CRASH_ANSWERS: usize = 1000, Count, "":
-            "pending calls that keep their answer if the module breaks" => "the oldest of these answers has no id";
         HEADER_NAMES: usize = 64, Count, "":
             "names of headers that are kept as JavaScript strings" => "others are made anew each time";
     }

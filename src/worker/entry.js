@@ -15,14 +15,14 @@ const LAPSE = 600_000
 let calls = 0
 
 /**
- * The pending calls, oldest first. None holds a body.
+ * The pending calls, oldest first, with the data for their answers if the module breaks. None holds a body.
  *
  * @typedef {object} Call
  * @property {number} started when it began, in milliseconds
  * @property {(outcome: object) => void} [end] ends it, if it waits in the module or is a stream that the module writes
  * @property {[string, string][]} headers the headers of its answer besides the usual ones
  * @property {Request} request its request
- * @property {Uint8Array} [lines] once the module has broken: the beginning of its log line, and then a line for each id
+ * @property {Uint8Array} [lines] the beginning of its log line, and then a line for each id
  * @property {boolean} isBatch whether its answer is an array
  *
  * @type {Map<number, Call>}
@@ -167,11 +167,11 @@ export function keepHeaders(number, headers) {
   if (call) call.headers = headers
 }
 
-/** Takes the beginning of the log line of a call, and its ids, a line for each. The module calls this for all calls when it breaks. */
+/** Keeps the beginning of the log line of a call, and its ids, a line for each. */
 export function keepAnswer(number, lines, isBatch) {
   const call = underWay.get(number)
   if (!call) return
-  // The bytes are memory of the module, which may go.
+  // The bytes are memory of the module, which changes when it runs again.
   call.lines = lines.slice()
   call.isBatch = isBatch
 }

@@ -17,12 +17,12 @@ use worker::wasm_bindgen::{self, JsValue};
 use worker::worker_sys::Context;
 use worker::{Env, web_sys};
 
+#[cfg(not(panic = "unwind"))]
+use super::current_call;
 use super::host::{UNKNOWN_CALL, host};
 use super::promise::value_or_promise;
 use super::request::WorkerRequest;
 use super::response::{pair, respond};
-#[cfg(not(panic = "unwind"))]
-use super::{crash_answers, current_call};
 use crate::host::Host;
 use crate::http::reply::Reply;
 use crate::http::{Endpoint, warm_up};
@@ -103,10 +103,9 @@ fn handle(
     Box::pin(async move { endpoint.reply(request, &host).await })
 }
 
-/// Reports to `entry.js` that the module has broken. The module can call out, but it is not called again.
+/// Reports to `entry.js` that the module has broken. The module can call out once, but it is not called again.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
-    crash_answers::hand_over();
     broke(current_call::get());
 }
 

@@ -1,5 +1,6 @@
 //! The isolate of a Worker as a host.
 
+use std::iter;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,13 +12,15 @@ use worker::wasm_bindgen;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
 use super::response::pairs;
-use super::{crash_answers, current_call, fetch, signature};
+use super::{current_call, fetch, signature};
 use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
     #[wasm_bindgen(js_name = keepHeaders)]
     fn keep_headers(call: u32, headers: &Array);
+    #[wasm_bindgen(js_name = keepAnswer)]
+    fn keep_answer(call: u32, lines: &[u8], is_batch: bool);
 }
 
 /// The number of a call that `entry.js` does not know.
@@ -137,15 +140,11 @@ impl<C: EventContext> Host for Isolate<C> {
         }
     }
 
-    fn keep_crash_answer(&self, answer: CrashAnswer<'_>) {
+    fn keep_crash_answer(&self, CrashAnswer { ids, is_batch, log_line }: CrashAnswer<'_>) {
         if self.call != UNKNOWN_CALL {
-            crash_answers::keep(self.call, answer);
+            // JSON has no line break within a string or a number.
+            let lines: Vec<&[u8]> = iter::once(log_line).chain(ids.iter().map(|id| id.as_bytes())).collect();
+            keep_answer(self.call, &lines.join(&b'\n'), is_batch);
         }
-    }
-}
-
-impl<C> Drop for Isolate<C> {
-    fn drop(&mut self) {
-        crash_answers::forget(self.call);
     }
 }

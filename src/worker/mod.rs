@@ -11,12 +11,11 @@
 //! | `host` | the isolate as a [`Host`](crate::host::Host) |
 //! | `fetch`, `signature` | its requests to other servers and its checks of signatures |
 //! | `promise` | futures as promises, if they have to wait |
-//! | `current_call`, `crash_answers` | the call that the module works on, and the answers to all calls if it breaks |
+//! | `current_call` | the call that the module works on |
 //!
 //! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs its own hook when the module
 //! starts, which writes the panic to the log. `entry` answers the calls that wait.
 
-mod crash_answers;
 mod current_call;
 mod entry;
 mod environment;
