@@ -126,11 +126,13 @@ function settling(call, answered) {
 /** Returns the same stream, which ends with an error if the module breaks. */
 function relayed(number, call, response) {
   const source = response.body.getReader()
+  // Another call may end this stream, and the runtime does not let it read this request.
+  const requestId = requestIdOf(call)
   const events = new ReadableStream({
     start(stream) {
       call.end = (outcome) => {
         const [begun, ...ids] = linesOf(call)
-        log(outcome, begun, call)
+        log(outcome, begun, call, requestId)
         stream.enqueue(new TextEncoder().encode(`event: message\ndata: ${errors(outcome, ids, call)}\n\n`))
         stream.close()
         underWay.delete(number)
@@ -196,7 +198,7 @@ export function broke(number) {
 /** Returns the answer to a call that the module cannot answer any more. */
 function crashAnswer(outcome, call) {
   const [begun, ...ids] = linesOf(call)
-  log(outcome, begun, call)
+  log(outcome, begun, call, requestIdOf(call))
   const headers = new Headers(JSON_HEADERS)
   for (const [name, value] of [...call.headers, ...outcome.headers]) headers.append(name, value)
   return new Response(errors(outcome, ids, call), { status: outcome.status, headers })
@@ -216,9 +218,14 @@ function errors({ message }, ids, { isBatch }) {
   return all[0] ?? `{"jsonrpc":"2.0","error":${error}}`
 }
 
+/** Returns the id of a call in the logs of the platform. */
+function requestIdOf({ request }) {
+  return request.headers.get('cf-ray') ?? undefined
+}
+
 /** Writes the log line of a call in the format of the module. */
-function log({ status }, begun, { started, request }) {
-  const rest = { status, error: INTERNAL_ERROR, request_id: request.headers.get('cf-ray') ?? undefined, ms: Date.now() - started }
+function log({ status }, begun, { started }, requestId) {
+  const rest = { status, error: INTERNAL_ERROR, request_id: requestId, ms: Date.now() - started }
   const line = `${begun},${JSON.stringify(rest).slice(1)}`
   if (status < 500) console.log(line)
   else console.error(line)

@@ -119,7 +119,7 @@ test('a folder outside the repository; a secret that wrangler does not pass on i
   const port = await freePort()
   const child = await dev(t, port, home)
   assert.ok(child.curl, child.output)
-  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'LISTED')
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'LISTED,MCP_LOG')
   assert.match(child.output, /FORGOTTEN in \.dev\.vars is not passed on: add it to required, below \[secrets\] in wrangler\.toml/)
   assert.doesNotMatch(child.output, /\bLISTED in \.dev\.vars/)
 })
