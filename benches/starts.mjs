@@ -1,4 +1,4 @@
-// What the first requests of a new process cost.
+// Measures the first requests of a new process: their CPU time, and the time to the first answer.
 
 import { request } from 'node:http'
 import { put } from './bed.mjs'

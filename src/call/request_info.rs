@@ -32,7 +32,7 @@ impl<T> PerCaller<T> {
 #[derive(Clone)]
 pub struct RequestInfo(Rc<Shared>);
 
-/// What the clones of a request share.
+/// The data that all clones of a request share.
 struct Shared {
     head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Principal>>,

@@ -85,7 +85,7 @@ pub(super) fn complete_list(
     complete_cacheable(call, Raw(&json), hint)
 }
 
-/// Returns where the list `kind` is kept, if it may be.
+/// Returns the store for the list `kind`, if the request asks for all of it and it may be kept.
 fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Option<&'a KeptLists> {
     call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
 }

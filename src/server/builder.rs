@@ -40,7 +40,7 @@ pub struct McpServer {
     pub(crate) definitions: Rc<Definitions>,
     /// Hides what this caller must not see. `None` shows everything.
     caller: Option<RequestInfo>,
-    /// Where lists are kept, if the definitions are shared between requests.
+    /// The lists that are kept as JSON. `None` if the definitions are not shared between requests.
     pub(crate) kept_lists: Option<Rc<KeptLists>>,
 }
 

@@ -53,12 +53,12 @@ fn a_kept_list_equals_a_fresh_one() {
     }
 }
 
-/// Every caller gets the list of what this caller can see, whoever asked before.
+/// The list of a caller has only the items that this caller can see. Earlier callers make no difference.
 #[test]
 fn callers_never_see_the_list_of_another() {
     let text = || async { "text" };
     let is_ada = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "ada");
-    // What only Ada sees is hidden by a scope, or by a function.
+    // A scope or a function hides the items that only Ada can see.
     let server = |by_scope: bool| {
         macro_rules! hidden {
             ($item:expr) => {
