@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use http::Request;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request};
 use serde_json::{Map, Value};
 
 use super::claims::{self, Audience, Expected};
@@ -153,19 +153,16 @@ impl Introspection {
     fn request(&self, token: &str) -> Option<Request<String>> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("token", token).append_pair("token_type_hint", "access_token");
-        let mut request = Request::post(self.endpoint.as_str())
-            .header(ACCEPT, "application/json")
-            .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-        match &self.client {
-            ClientAuthentication::None => {}
-            ClientAuthentication::Header(value) => {
-                request = request.header(AUTHORIZATION, HeaderValue::from_str(value).ok()?);
-            }
-            ClientAuthentication::Form(id, secret) => {
-                form.append_pair("client_id", id).append_pair("client_secret", secret);
-            }
+        if let ClientAuthentication::Form(id, secret) = &self.client {
+            form.append_pair("client_id", id).append_pair("client_secret", secret);
         }
-        request.body(form.finish()).ok()
+        let mut request = self.endpoint.request(Method::POST, form.finish());
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        if let ClientAuthentication::Header(value) = &self.client {
+            headers.insert(AUTHORIZATION, HeaderValue::from_str(value).ok()?);
+        }
+        Some(request)
     }
 }
 

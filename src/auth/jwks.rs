@@ -5,8 +5,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use http::Request;
-use http::header::ACCEPT;
+use http::Method;
 use serde_json::{Map, Value};
 
 use super::claims::{self, invalid};
@@ -160,8 +159,7 @@ fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
 }
 
 async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey>, TokenRefusal> {
-    let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(String::new());
-    let request = request.map_err(|error| unavailable(error.to_string()))?;
+    let request = url.request(Method::GET, String::new());
     let answer =
         presented.host().fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use http::header::{ACCEPT, HeaderValue};
+use http::{Method, Request};
+
 use crate::host::{is_local, origin_of};
 use crate::protocol::description::has_uri_characters;
 
@@ -72,6 +75,16 @@ impl SecureUrl {
     /// Returns whether the URL has a query.
     pub(crate) fn has_query(&self) -> bool {
         self.text.contains('?')
+    }
+
+    /// Creates a request for JSON to this URL.
+    pub(crate) fn request(&self, method: Method, body: String) -> Request<String> {
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        // `parse` has read the text as a `Uri`.
+        *request.uri_mut() = self.text.parse().unwrap_or_default();
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+        request
     }
 
     /// Returns the URL of a document about this URL: `/.well-known/NAME` between the origin and the path (RFC 8414 §3, RFC 9728 §3.1).

@@ -13,7 +13,7 @@ use http::{HeaderMap, Response, StatusCode};
 use super::bounded_request::BoundedRequest;
 use super::guard::allow_header;
 use super::http_error::HttpError;
-use super::reply::Reply;
+use super::reply::{Reply, set};
 use super::stream::Body;
 use crate::host::Host;
 
@@ -32,9 +32,9 @@ pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<Htt
     let headers = response.headers_mut();
     allow_header(headers);
     if head.standard_header("origin")?.is_some() {
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, OPTIONS"));
+        set(headers, ACCESS_CONTROL_ALLOW_METHODS, "POST, OPTIONS");
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, request_headers(head)?);
-        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+        set(headers, ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     }
     Ok(response)
 }
@@ -69,6 +69,6 @@ fn allow(origin: &str, headers: &mut HeaderMap) {
     // An allowed origin has only characters that a header can hold.
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS));
+    set(headers, ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);
     headers.append(VARY, HeaderValue::from_static("Origin"));
 }

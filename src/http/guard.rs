@@ -1,10 +1,11 @@
 //! The checks on the headers of a request, before its body is read.
 
-use http::header::{ALLOW, HeaderValue};
+use http::header::ALLOW;
 use http::{HeaderMap, StatusCode};
 
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
+use super::reply::set;
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -52,7 +53,7 @@ pub(super) fn announced_length(head: &BoundedRequest, body_limit: usize) -> Resu
 
 /// Sets the header that lists the methods of the endpoint.
 pub(super) fn allow_header(headers: &mut HeaderMap) {
-    headers.insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
+    set(headers, ALLOW, "POST, OPTIONS");
 }
 
 /// 413.

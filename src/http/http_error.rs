@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, StatusCode};
 
-use super::reply::Reply;
+use super::reply::{Reply, json_response};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{RequestId, error_response};
 use crate::protocol::revision::Era;
@@ -38,9 +38,7 @@ impl HttpError {
     #[inline(never)]
     pub(super) fn into_reply(self) -> Reply {
         let document = error_response(self.id.as_ref(), &self.error);
-        let mut response = Reply::Json(self.status, document).into_response();
-        response.headers_mut().extend(self.headers);
-        response.into()
+        json_response(self.status, document, self.headers).into()
     }
 
     /// Sets the id of the request.

@@ -1,7 +1,7 @@
 //! The reply to an HTTP request.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use http::{Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Response, StatusCode};
 
 use super::stream::Body;
 
@@ -24,17 +24,26 @@ impl Reply {
     /// Returns the reply as a response with its headers.
     pub(super) fn into_response(self) -> Response<Body> {
         match self {
-            Self::Json(status, body) => {
-                let mut response = Response::new(Body::Bytes(body));
-                *response.status_mut() = status;
-                let headers = response.headers_mut();
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-                response
-            }
+            Self::Json(status, document) => json_response(status, document, HeaderMap::new()),
             Self::Other(response) => response,
         }
     }
+}
+
+/// Returns a response with a JSON document and these headers. No cache may store it.
+pub(super) fn json_response(status: StatusCode, document: Vec<u8>, mut headers: HeaderMap) -> Response<Body> {
+    set(&mut headers, CONTENT_TYPE, "application/json");
+    set(&mut headers, CACHE_CONTROL, "no-store");
+    let mut response = Response::new(Body::Bytes(document));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// Sets a header to a constant.
+#[inline(never)]
+pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.insert(name, HeaderValue::from_static(value));
 }
 
 impl From<Response<Body>> for Reply {

@@ -8,9 +8,10 @@ use std::task::{Context as Task, Poll};
 
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
+use super::reply::set;
 use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
 use crate::json::has_control;
@@ -115,9 +116,9 @@ pub(super) fn whole(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Bod
 fn with_headers(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    set(headers, CONTENT_TYPE, "text/event-stream");
+    set(headers, CACHE_CONTROL, "no-cache, no-transform");
     // Asks proxies not to buffer the response.
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    set(headers, HeaderName::from_static("x-accel-buffering"), "no");
     response
 }

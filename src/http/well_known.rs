@@ -42,5 +42,7 @@ pub(super) fn answer(
     }
     // A parsed URL has only characters that a header can hold.
     let there = HeaderValue::try_from(issuer.well_known(AUTHORIZATION_SERVER)).ok()?;
-    Some(Ok(document::respond(StatusCode::FOUND, [(LOCATION, there)])))
+    let mut redirect = document::respond(StatusCode::FOUND);
+    redirect.headers_mut().insert(LOCATION, there);
+    Some(Ok(redirect))
 }

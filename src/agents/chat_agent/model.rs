@@ -1,7 +1,7 @@
 //! The endpoint, name and parameters of a model.
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use http::{Request, Uri};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request};
 use serde_json::{Map, Value};
 
 use crate::auth::{ConfigError, SecureUrl};
@@ -24,7 +24,7 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 /// ```
 #[derive(Clone, Debug)]
 pub struct ChatModel {
-    endpoint: Uri,
+    endpoint: SecureUrl,
     model: String,
     /// Marked as sensitive, so that it is not printed.
     authorization: Option<HeaderValue>,
@@ -44,18 +44,18 @@ impl ChatModel {
     }
 
     fn named([url, name]: [&'static str; 2], base_url: &str, model: &str) -> Result<Self, ConfigError> {
-        let base = SecureUrl::parse(base_url).map_err(|problem| ConfigError::new(url, problem))?;
         let path = base_url.trim_end_matches('/');
-        if base.has_query() || path.ends_with("/chat/completions") {
+        let endpoint = SecureUrl::parse(&format!("{path}/chat/completions"));
+        let endpoint = endpoint.map_err(|problem| ConfigError::new(url, problem))?;
+        if endpoint.has_query() || path.ends_with("/chat/completions") {
             let problem = "must be the base URL before /chat/completions, such as https://models.example.com/v1";
             return Err(ConfigError::new(url, problem));
         }
-        let endpoint = format!("{path}/chat/completions").parse();
         if model.trim().is_empty() {
             return Err(ConfigError::new(name, "must be the name of the model at its endpoint"));
         }
         Ok(Self {
-            endpoint: endpoint.map_err(|_| ConfigError::new(url, "must be a URL"))?,
+            endpoint,
             model: model.trim().to_owned(),
             authorization: None,
             parameters: Map::new(),
@@ -163,13 +163,11 @@ impl ChatModel {
 
     /// Creates a request with this body.
     pub(super) fn request(&self, body: String) -> Request<String> {
-        let mut request = Request::new(body);
-        *request.method_mut() = http::Method::POST;
-        *request.uri_mut() = self.endpoint.clone();
-        let headers = request.headers_mut();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.extend(self.authorization.clone().map(|value| (AUTHORIZATION, value)));
+        let mut request = self.endpoint.request(Method::POST, body);
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(authorization) = &self.authorization {
+            request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        }
         request
     }
 }

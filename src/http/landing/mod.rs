@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 use super::bounded_request::BoundedRequest;
 use super::guard;
 use super::http_error::HttpError;
+use super::reply::set;
 use super::stream::Body;
 use crate::auth::SecureUrl;
 use crate::base64::STANDARD;
@@ -80,7 +81,9 @@ pub(super) fn answer(server: &Implementation, path: &str, url: Option<&SecureUrl
     let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
     let headers = response.headers_mut();
-    headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    for (name, value) in HEADERS {
+        set(headers, name, value);
+    }
     headers.insert(CONTENT_SECURITY_POLICY, policy());
     response
 }
