@@ -50,7 +50,12 @@ impl ToolResult {
     /// # Errors
     /// `value` cannot be written as JSON.
     pub fn structured(value: &impl Serialize) -> Result<Self, HandlerError> {
-        let structured = write::to_string(value)?;
+        Self::of_json(write::to_string(value))
+    }
+
+    #[inline(never)]
+    fn of_json(json: serde_json::Result<String>) -> Result<Self, HandlerError> {
+        let structured = json?;
         let content = vec![Content::text(&*structured)];
         Ok(Self { content, structured_content: Some(structured.into()), ..Self::default() })
     }

@@ -211,22 +211,27 @@ impl Rounds {
 
     /// Returns warnings for the developer. They name steps and keys, but contain no values.
     pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         let steps = self.steps.borrow();
-        let changed_steps = steps.changed().map(|step| {
-            format!("step `{step}` ran again: an earlier round of the call finished it with a different input")
-        });
-        let changed = self.changed.borrow();
-        let questions = changed.iter().map(|key| {
-            format!("question {key:?} was asked again: an earlier round of the call asked a different question with this key")
-        });
+        for step in steps.changed() {
+            warnings.push(format!(
+                "step `{step}` ran again: an earlier round of the call finished it with a different input"
+            ));
+        }
+        for key in &*self.changed.borrow() {
+            warnings.push(format!(
+                "question {key:?} was asked again: an earlier round of the call asked a different question with this key"
+            ));
+        }
         // Only the deadline ends a round while steps are running.
-        let is_asking = self.has_questions();
-        let at_work = steps.at_work().filter(|_| is_asking).map(|step| {
-            format!(
-                "step `{step}` was cancelled by the deadline while the call waits for the client: it will run again"
-            )
-        });
-        changed_steps.chain(questions).chain(at_work).collect()
+        if self.has_questions() {
+            for step in steps.at_work() {
+                warnings.push(format!(
+                    "step `{step}` was cancelled by the deadline while the call waits for the client: it will run again"
+                ));
+            }
+        }
+        warnings
     }
 
     /// Returns whether there is a question to send and no step is running that could still finish.

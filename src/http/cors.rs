@@ -43,7 +43,11 @@ pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<Htt
 fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>> {
     let asked = head.standard_header(ACCESS_CONTROL_REQUEST_HEADERS.as_str())?.unwrap_or_default();
     let params = asked.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));
-    let names = [REQUEST_HEADERS].into_iter().chain(params).collect::<Vec<_>>().join(", ");
+    let mut names = REQUEST_HEADERS.to_owned();
+    for name in params {
+        names.push_str(", ");
+        names.push_str(name);
+    }
     Ok(HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(REQUEST_HEADERS)))
 }
 

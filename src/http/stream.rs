@@ -109,8 +109,8 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
 
 /// Returns the response with an event stream of `messages`, which are all known.
 pub(super) fn whole(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
-    let events = messages.into_iter().flat_map(|message| event(Part::Notification(message)));
-    with_headers(Body::Bytes(events.collect()))
+    let events: Vec<_> = messages.into_iter().map(|message| event(Part::Notification(message))).collect();
+    with_headers(Body::Bytes(events.concat()))
 }
 
 fn with_headers(body: Body) -> Response<Body> {

@@ -24,7 +24,12 @@ pub(crate) fn to_vec(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Ve
 /// # Errors
 /// `value` cannot be serialized.
 pub(crate) fn to_string(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
-    String::from_utf8(to_vec(value)?).map_err(serde_json::Error::custom)
+    into_text(to_vec(value)?)
+}
+
+#[inline(never)]
+fn into_text(json: Vec<u8>) -> serde_json::Result<String> {
+    String::from_utf8(json).map_err(serde_json::Error::custom)
 }
 
 /// Serializes `value` to JSON text that other values can contain.
@@ -32,9 +37,13 @@ pub(crate) fn to_string(value: &(impl Serialize + ?Sized)) -> serde_json::Result
 /// # Errors
 /// `value` cannot be serialized.
 pub(crate) fn to_raw_value(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Box<RawValue>> {
+    into_raw_value(to_string(value)?)
+}
+
+#[inline(never)]
+fn into_raw_value(json: String) -> serde_json::Result<Box<RawValue>> {
     // As serde_json makes it of a text that it has parsed. `RawValue::from_string` would parse the text again.
-    let written = MapDeserializer::new(once((RAW_VALUE, to_string(value)?)));
-    Box::<RawValue>::deserialize(written)
+    Box::<RawValue>::deserialize(MapDeserializer::new(once((RAW_VALUE, json))))
 }
 
 /// JSON text, which is serialized as it is.

@@ -115,6 +115,9 @@ impl<'a> ServerJson<'a> {
             url: Some(url.to_owned().into()),
             headers: Vec::new(),
         });
+        let is_at_own_url = own.is_some();
+        let mut remotes: Vec<_> = remotes.iter().map(Transport::to).collect();
+        remotes.extend(own);
         Some(Self {
             schema: SCHEMA,
             name,
@@ -126,8 +129,8 @@ impl<'a> ServerJson<'a> {
             website_url: info.website_url.as_deref().filter(|url| is_https(url)),
             icons: info.icons.iter().filter(|icon| is_icon(icon)).collect(),
             packages: packages.iter().map(PackageEntry::of).collect(),
-            is_at_own_url: own.is_some(),
-            remotes: remotes.iter().map(Transport::to).chain(own).collect(),
+            is_at_own_url,
+            remotes,
         })
     }
 }
@@ -182,7 +185,8 @@ impl<'a> PackageEntry<'a> {
 
 /// Adds the arguments of a command, and of its subcommand if there is exactly one.
 fn add_arguments<'a>(command: &'a Command, to: &mut Vec<InputEntry<'a>>) {
-    to.extend(command.named_arguments.iter().chain(&command.positional_arguments).map(InputEntry::of_argument));
+    to.extend(command.named_arguments.iter().map(InputEntry::of_argument));
+    to.extend(command.positional_arguments.iter().map(InputEntry::of_argument));
     if let [only] = &*command.subcommands {
         let (value, description) = (Some(&*only.name), only.description.as_deref());
         to.push(InputEntry { kind: Some("positional"), value, description, ..InputEntry::default() });

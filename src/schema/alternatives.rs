@@ -32,10 +32,17 @@ impl Program {
 
     fn analyzed(&self, rules: &[RuleId]) -> Alternatives {
         let keys: Vec<_> = rules.iter().map(|rule| self.keys_of_closed_object(*rule)).collect();
-        let expected = or_list(rules.iter().map(|rule| self.rule(*rule)).flat_map(|Rule { types, keywords }| {
-            let values: Vec<_> = enums(keywords).flat_map(|allowed| &allowed.shown).map(String::as_str).collect();
-            if values.is_empty() { types.names().collect() } else { values }
-        }));
+        let mut expected: Vec<&str> = Vec::new();
+        for Rule { types, keywords } in rules.iter().map(|rule| self.rule(*rule)) {
+            let before = expected.len();
+            for allowed in enums(keywords) {
+                expected.extend(allowed.shown.iter().map(String::as_str));
+            }
+            if expected.len() == before {
+                types.names().for_each(|name| expected.push(name));
+            }
+        }
+        let expected = or_list(&mut expected.into_iter());
         Alternatives { rules: rules.to_vec(), by_name: Selection::of(&keys), by_tag: self.tag(rules), expected }
     }
 
@@ -60,32 +67,38 @@ impl Program {
 
     /// Finds the tag of the alternatives: the property that has an `enum` or a `const` in the most alternatives, and in at least two.
     fn tag(&self, rules: &[RuleId]) -> Option<Tag> {
+        let properties: Vec<_> = rules.iter().map(|rule| self.properties_with_enum(*rule)).collect();
         let mut counts: Vec<(&str, usize)> = Vec::new();
-        for (name, _) in rules.iter().flat_map(|rule| self.properties_with_enum(*rule)) {
-            match counts.iter_mut().find(|(known, _)| *known == name) {
+        for (name, _) in properties.iter().flatten() {
+            match counts.iter_mut().find(|(known, _)| known == name) {
                 Some((_, count)) => *count = count.saturating_add(1),
                 None => counts.push((name, 1)),
             }
         }
         let (name, _) = counts.into_iter().filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)?;
-        let enums: Vec<_> = rules
-            .iter()
-            .map(|rule| self.properties_with_enum(*rule).find(|(known, _)| *known == name).map(|(_, allowed)| allowed))
-            .collect();
-        let texts =
-            enums.iter().map(|allowed| Some((*allowed)?.canonical.as_slice().iter().map(String::as_str).collect()));
-        let selection = Selection::of(&texts.collect::<Vec<_>>())?;
-        let expected = or_list(enums.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str));
-        Some(Tag { name: name.to_owned(), selection, expected })
+        let (mut texts, mut expected) = (Vec::new(), Vec::new());
+        for properties in &properties {
+            let allowed = properties.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed);
+            texts.push(allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect()));
+            expected.extend(allowed.into_iter().flat_map(|allowed| &allowed.shown).map(String::as_str));
+        }
+        Some(Tag {
+            name: name.to_owned(),
+            selection: Selection::of(&texts)?,
+            expected: or_list(&mut expected.into_iter()),
+        })
     }
 
-    /// Iterates over the properties of a rule that have an `enum` or a `const`.
-    fn properties_with_enum(&self, rule: RuleId) -> impl Iterator<Item = (&str, &Enum)> {
-        self.object_rules(rule).flat_map(move |object| {
-            object.properties.iter().enumerate().filter_map(move |(name, property)| {
-                Some((object.names.get(name), enums(&self.rule((*property)?).keywords).next()?))
-            })
-        })
+    /// Returns the properties of a rule that have an `enum` or a `const`, each with the first of them.
+    fn properties_with_enum(&self, rule: RuleId) -> Vec<(&str, &Enum)> {
+        let mut found = Vec::new();
+        for object in self.object_rules(rule) {
+            for (name, property) in object.properties.iter().enumerate() {
+                let allowed = property.and_then(|property| enums(&self.rule(property).keywords).next());
+                found.extend(allowed.map(|allowed| (object.names.get(name), allowed)));
+            }
+        }
+        found
     }
 
     fn object_rules(&self, rule: RuleId) -> impl Iterator<Item = &ObjectRule> {

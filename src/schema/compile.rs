@@ -257,9 +257,14 @@ impl Compiler<'_> {
             }
             None => Vec::new(),
         };
-        let of_dependents = dependent_required.iter().flat_map(|(name, names)| names.iter().chain([*name]));
-        let names = properties.iter().chain(&dependent_schemas).map(|(name, _)| name);
-        let names = Names::of(names.chain(&required).chain(of_dependents).cloned().collect());
+        let mut names = required.clone();
+        names.extend(properties.iter().map(|(name, _)| name.clone()));
+        names.extend(dependent_schemas.iter().map(|(name, _)| name.clone()));
+        for (name, others) in &dependent_required {
+            names.push((*name).clone());
+            names.extend_from_slice(others);
+        }
+        let names = Names::of(names);
         let ids = |wanted: &[String]| {
             let mut ids: Vec<_> = wanted.iter().filter_map(|name| names.find(name)).collect();
             let mut seen = vec![false; names.len()];

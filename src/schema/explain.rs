@@ -59,7 +59,7 @@ impl<'d> Check<'_, 'd> {
         if types == Types::NONE {
             return "is not allowed".to_owned();
         }
-        must_be(&or_list(types.names()), &self.shown(value))
+        must_be(&or_list(&mut types.names()), &self.shown(value))
     }
 
     /// Describes a value that violates a keyword.
@@ -68,7 +68,7 @@ impl<'d> Check<'_, 'd> {
     pub(super) fn problem(&mut self, keyword: &Keyword, value: Value<'d>) -> String {
         let shown = self.shown(value);
         match keyword {
-            Keyword::Enum(allowed) => must_be(&or_list(allowed.shown.iter().map(String::as_str)), &shown),
+            Keyword::Enum(allowed) => must_be(&or_list(&mut allowed.shown.iter().map(String::as_str)), &shown),
             Keyword::Bound(bound, limit) => {
                 let relation = match bound {
                     Bound::Minimum => "at least",

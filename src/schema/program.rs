@@ -164,7 +164,11 @@ impl Selection {
     pub(super) fn of(texts: &[Option<Vec<&str>>]) -> Option<Self> {
         let numbered = || (0..64).zip(texts);
         let open = numbered().filter(|(_, texts)| texts.is_none()).fold(0, |bits, (nth, _)| bits | 1_u64 << nth);
-        let known = Names::of(texts.iter().flatten().flatten().map(|text| (*text).to_owned()).collect());
+        let mut known = Vec::new();
+        for texts in texts.iter().flatten() {
+            known.extend(texts.iter().map(|text| (*text).to_owned()));
+        }
+        let known = Names::of(known);
         let mut by_text = vec![open; known.len()];
         for (nth, texts) in numbered() {
             for id in texts.iter().flatten().filter_map(|text| known.find(text)) {
@@ -225,9 +229,12 @@ impl Enum {
 
     /// Merges enums into one. Returns `None` if a value is in two of them.
     pub(super) fn union(enums: &[&Self]) -> Option<Self> {
-        let collect = |texts: fn(&Self) -> &[String]| enums.iter().flat_map(|one| texts(one)).cloned().collect();
-        let (shown, canonical): (_, Vec<_>) = (collect(|one| &one.shown), collect(|one| one.canonical.as_slice()));
-        let types = enums.iter().fold(Types::NONE, |types, one| types.union(one.types));
+        let (mut shown, mut canonical, mut types) = (Vec::new(), Vec::new(), Types::NONE);
+        for one in enums {
+            shown.extend_from_slice(&one.shown);
+            canonical.extend_from_slice(one.canonical.as_slice());
+            types = types.union(one.types);
+        }
         let count = canonical.len();
         Some(Self::new(shown, canonical, types)).filter(|union| union.canonical.len() == count)
     }

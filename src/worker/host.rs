@@ -1,6 +1,5 @@
 //! The isolate of a Worker as a host.
 
-use std::iter;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -143,8 +142,12 @@ impl<C: EventContext> Host for Isolate<C> {
     fn keep_crash_answer(&self, CrashAnswer { ids, is_batch, log_line }: CrashAnswer<'_>) {
         if self.call != UNKNOWN_CALL {
             // JSON has no line break within a string or a number.
-            let lines: Vec<&[u8]> = iter::once(log_line).chain(ids.iter().map(|id| id.as_bytes())).collect();
-            keep_answer(self.call, &lines.join(&b'\n'), is_batch);
+            let mut lines = log_line.to_vec();
+            for id in ids {
+                lines.push(b'\n');
+                lines.extend_from_slice(id.as_bytes());
+            }
+            keep_answer(self.call, &lines, is_batch);
         }
     }
 }

@@ -196,7 +196,11 @@ impl Nfa {
 
 impl Alphabet {
     fn of<'s>(sets: impl Iterator<Item = &'s CharSet>) -> Self {
-        let mut firsts: Vec<u32> = sorted(sets.flat_map(CharSet::boundaries).chain([0]));
+        let mut firsts = vec![0];
+        for set in sets {
+            firsts.extend(set.boundaries());
+        }
+        let mut firsts = sorted(firsts);
         firsts.dedup();
         let mut alphabet = Self { firsts, ascii: Vec::new() };
         let class = |code| u16::try_from(alphabet.search(code)).unwrap_or(u16::MAX);
