@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use worker::js_sys::Array;
-use worker::wasm_bindgen::JsCast;
+use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{D1Database, D1Type};
 
 use crate::document::{Document, NotASlug, Slug};
@@ -32,15 +32,19 @@ impl D1Store {
     /// Runs a query and returns its rows. Each row has `N` columns, and each column is a text.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
         let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
-        let texts = |row: &Array| {
-            let texts: Option<Vec<String>> = row.iter().map(|text| text.as_string()).collect();
-            texts?.try_into().ok()
-        };
-        let rows: Option<Vec<_>> = rows.iter().map(|row| row.dyn_ref().and_then(texts)).collect();
         let malformed =
             || StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
-        rows.ok_or_else(malformed)
+        rows.iter().map(|row| texts(row).and_then(|texts| texts.try_into().ok()).ok_or_else(malformed)).collect()
     }
+}
+
+/// Reads a row of texts.
+fn texts(row: &JsValue) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    for text in row.dyn_ref::<Array>()?.iter() {
+        texts.push(text.as_string()?);
+    }
+    Some(texts)
 }
 
 /// Reads a slug from the table.
@@ -80,16 +84,19 @@ impl Store for D1Store {
     }
 
     async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
-        let statement = |Document { slug, title, text }: &Document| {
+        let mut statements = Vec::new();
+        for Document { slug, title, text } in documents {
             let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text)];
-            self.0.prepare(SAVE).bind_refs(&values)
-        };
-        let statements = documents.iter().map(statement).collect::<worker::Result<Vec<_>>>().map_err(failed)?;
+            statements.push(self.0.prepare(SAVE).bind_refs(&values).map_err(failed)?);
+        }
         self.0.batch(statements).await.map(|_| ()).map_err(failed)
     }
 
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
-        let rows = self.rows(LIST, &[]).await?;
-        rows.into_iter().map(|[name, title]| Ok((slug(name)?, title))).collect()
+        let mut listed = Vec::new();
+        for [name, title] in self.rows(LIST, &[]).await? {
+            listed.push((slug(name)?, title));
+        }
+        Ok(listed)
     }
 }

@@ -110,11 +110,12 @@ fn found(calls: &[AgentCall]) -> Vec<(String, String)> {
 /// Reads slug and title of each document from the structured content of a search.
 fn hits(content: &str) -> Option<Vec<(String, String)>> {
     let content = json::Document::parse(content.as_bytes(), JsonLimits::default()).ok()?;
-    let hit = |hit: json::Value<'_>| {
+    let mut hits = Vec::new();
+    for hit in content.root().get("documents")?.items() {
         let text = |name| Some(hit.get(name)?.as_str()?.into_owned());
-        Some((text("slug")?, text("title")?))
-    };
-    content.root().get("documents")?.items().map(hit).collect()
+        hits.push((text("slug")?, text("title")?));
+    }
+    Some(hits)
 }
 
 /// Returns the slugs of the documents that were read, each once, in order.

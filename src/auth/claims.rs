@@ -176,7 +176,11 @@ fn strings<'c>(claims: &'c Map<String, Value>, name: &str) -> Result<Vec<&'c str
         None => Ok(Vec::new()),
         Some(Value::String(one)) => Ok(vec![one]),
         Some(Value::Array(several)) => {
-            several.iter().map(|one| one.as_str().ok_or_else(|| wrong_type(name))).collect::<Result<Vec<_>, _>>()
+            let mut strings = Vec::new();
+            for one in several {
+                strings.push(one.as_str().ok_or_else(|| wrong_type(name))?);
+            }
+            Ok(strings)
         }
         Some(_) => Err(wrong_type(name)),
     }

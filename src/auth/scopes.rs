@@ -21,12 +21,14 @@ pub(crate) fn problem(scope: &str) -> Option<&'static str> {
 
 /// Parses a list of scopes separated by spaces, commas or line breaks.
 pub(crate) fn parse_list(variable: &'static str, text: &str) -> Result<Vec<String>, ConfigError> {
-    let scopes = text.split([' ', ',', '\n']).filter(|scope| !scope.is_empty());
-    let checked = scopes.map(|scope| match problem(scope) {
-        None => Ok(scope.to_owned()),
-        Some(problem) => Err(ConfigError::new(variable, problem)),
-    });
-    checked.collect()
+    let mut scopes = Vec::new();
+    for scope in text.split([' ', ',', '\n']).filter(|scope| !scope.is_empty()) {
+        match problem(scope) {
+            None => scopes.push(scope.to_owned()),
+            Some(problem) => return Err(ConfigError::new(variable, problem)),
+        }
+    }
+    Ok(scopes)
 }
 
 /// The scopes that include others.

@@ -73,8 +73,8 @@ impl StaticTokens {
         if entries.is_empty() {
             return Err(wrong("lists no tokens".into()));
         }
-        let entries = entries.into_iter().enumerate().map(|(index, entry)| {
-            let nth = index.saturating_add(1);
+        let mut known = Vec::new();
+        for (nth, entry) in (1_usize..).zip(entries) {
             let digest = entry.digest().map_err(|problem| wrong(format!("has an error in entry {nth}: {problem}")))?;
             let Entry { subject, client_id, scopes, expires, .. } = entry;
             if subject.is_empty() {
@@ -83,9 +83,9 @@ impl StaticTokens {
             if let Some(problem) = scopes.iter().find_map(|scope| scopes::problem(scope)) {
                 return Err(wrong(format!("has an error in entry {nth}: it {problem}")));
             }
-            Ok((digest, Principal { client_id, expires, ..Principal::new(subject).with_scopes(scopes) }))
-        });
-        Ok(Self { entries: entries.collect::<Result<_, _>>()? })
+            known.push((digest, Principal { client_id, expires, ..Principal::new(subject).with_scopes(scopes) }));
+        }
+        Ok(Self { entries: known })
     }
 
     fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {

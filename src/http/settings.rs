@@ -161,11 +161,14 @@ impl<E: Environment> Variables<'_, E> {
         let mut validator = Jwt::new(&jwks, &issuer)?;
         let names = self.list("MCP_JWT_ALGORITHMS")?;
         if !names.is_empty() {
-            let algorithms: Option<Vec<_>> = names.iter().map(|name| Algorithm::named(name)).collect();
-            validator = validator.algorithms(algorithms.ok_or_else(|| {
-                let known = Algorithm::ALL.map(Algorithm::name).join(", ");
-                ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))
-            })?);
+            let mut algorithms = Vec::new();
+            for name in &names {
+                algorithms.push(Algorithm::named(name).ok_or_else(|| {
+                    let known = Algorithm::ALL.map(Algorithm::name).join(", ");
+                    ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))
+                })?);
+            }
+            validator = validator.algorithms(algorithms);
         }
         let types = self.list("MCP_JWT_TYPES")?;
         Ok(if types.is_empty() { validator } else { validator.types(types) })

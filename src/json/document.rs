@@ -124,14 +124,24 @@ impl<'d> Value<'d> {
             Kind::Boolean => serde_json::Value::Bool(self.text() == "true"),
             Kind::Number => serde_json::Value::Number(Number::of(self.text())?.to_json()?),
             Kind::String => serde_json::Value::String(self.as_str()?.into_owned()),
-            Kind::Array => serde_json::Value::Array(self.items().map(Self::to_json).collect::<Option<_>>()?),
+            Kind::Array => {
+                let mut items = Vec::new();
+                for item in self.items() {
+                    items.push(item.to_json()?);
+                }
+                serde_json::Value::Array(items)
+            }
             Kind::Object => serde_json::Value::Object(self.to_map()?),
         })
     }
 
     /// Converts the members of an object to a `serde_json` map, or returns `None` if a number is out of the range of `f64`.
     pub(crate) fn to_map(self) -> Option<serde_json::Map<String, serde_json::Value>> {
-        self.members().map(|(name, value)| Some((name.into_owned(), value.to_json()?))).collect()
+        let mut map = serde_json::Map::new();
+        for (name, value) in self.members() {
+            map.insert(name.into_owned(), value.to_json()?);
+        }
+        Some(map)
     }
 
     /// The content of a string, or `None` for another kind.

@@ -49,11 +49,14 @@ pub(super) fn strings_of<'d>(object: Value<'d>, name: &str) -> Result<Strings<'d
     if object.kind() != Kind::Object {
         return Err(wrong_type(name, "an object", object));
     }
-    let string = |(key, value): (Cow<'d, str>, Value<'d>)| match value.as_str() {
-        Some(text) => Ok((key, text)),
-        None => Err(wrong_type(&format!("{name}.{}", shortened(&key)), "a string", value)),
-    };
-    object.members().map(string).collect()
+    let mut strings = Vec::new();
+    for (key, value) in object.members() {
+        match value.as_str() {
+            Some(text) => strings.push((key, text)),
+            None => return Err(wrong_type(&format!("{name}.{}", shortened(&key)), "a string", value)),
+        }
+    }
+    Ok(strings)
 }
 
 fn missing(name: &str, expected: &str) -> RpcError {

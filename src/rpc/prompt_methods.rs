@@ -57,14 +57,14 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         }
     }
     let (names, next_cursor) = page(call, cursor.as_deref(), names)?;
-    let shown: Vec<_> = names
-        .into_iter()
-        .filter_map(|name| Some((versions(&call.server, name), select(&call.server, name, None)?)))
-        .collect();
-    let arguments = shown.iter().map(|(_, prompt)| prompt.arguments()).collect::<Result<Vec<_>, SchemaError>>();
-    let arguments = arguments.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;
-    let prompts =
-        shown.iter().zip(&arguments).map(|((versions, prompt), arguments)| describe(prompt, versions, arguments));
+    let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
+    let mut shown = Vec::with_capacity(names.len());
+    for name in names {
+        if let Some(prompt) = select(&call.server, name, None) {
+            shown.push((prompt, versions(&call.server, name), prompt.arguments().map_err(internal)?));
+        }
+    }
+    let prompts = shown.iter().map(|(prompt, versions, arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
     let hint = call.server.definitions.cache_of(Cacheable::Prompts);
     envelope::complete_list(call, Cacheable::Prompts, cursor.as_deref(), result, hint)

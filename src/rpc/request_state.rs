@@ -83,8 +83,13 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     for (key, digest) in state.get("asked")?.members() {
         asked.insert(key.into_owned(), digest.as_str()?.into_owned());
     }
-    let answers = state.get("answers")?.items().map(Answered::read).collect::<Option<_>>()?;
-    let steps = state.get("steps")?.items().map(Finished::read).collect::<Option<_>>()?;
+    let (mut answers, mut steps) = (Vec::new(), Vec::new());
+    for answer in state.get("answers")?.items() {
+        answers.push(Answered::read(answer)?);
+    }
+    for step in state.get("steps")?.items() {
+        steps.push(Finished::read(step)?);
+    }
     Some((asked, Earlier { id: state.string("id")?, answers, steps }))
 }
 

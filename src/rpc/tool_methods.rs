@@ -42,9 +42,11 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
     let (tools, next_cursor) = page(call, cursor.as_deref(), tools)?;
-    let schemas = tools.iter().map(|tool| Ok((tool.input_schema()?, tool.output_schema()?)));
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
-    let schemas = schemas.collect::<Result<Vec<_>, _>>().map_err(internal)?;
+    let mut schemas = Vec::with_capacity(tools.len());
+    for tool in &tools {
+        schemas.push((tool.input_schema().map_err(internal)?, tool.output_schema().map_err(internal)?));
+    }
     let revision = call.cx.revision();
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
         metadata: &tool.metadata,

@@ -49,11 +49,14 @@ impl Program {
     /// Merges alternatives that are only constants, such as the variants of an enum with documentation. Returns `None` if one is
     /// something else, or if two have the same value.
     fn constants(&self, rules: &[RuleId]) -> Option<Enum> {
-        let constants = |rule: &RuleId| match (self.rule(*rule), self.rule(*rule).keywords.as_slice()) {
-            (Rule { types, .. }, [Keyword::Enum(values)]) if values.types.is_subset_of(*types) => Some(values),
-            _ => None,
-        };
-        Enum::union(&rules.iter().map(constants).collect::<Option<Vec<_>>>()?)
+        let mut enums = Vec::new();
+        for Rule { types, keywords } in rules.iter().map(|rule| self.rule(*rule)) {
+            match keywords.as_slice() {
+                [Keyword::Enum(values)] if values.types.is_subset_of(*types) => enums.push(values),
+                _ => return None,
+            }
+        }
+        Enum::union(&enums)
     }
 
     /// Returns the keys that objects of a rule may have, or `None` if any key is allowed.

@@ -249,14 +249,12 @@ impl Compiler<'_> {
         let patterns = by_name("patternProperties")?;
         let dependent_schemas = by_name("dependentSchemas")?;
         let required = object.get("required").map_or(Ok(Vec::new()), |names| strings(names, &at("required")))?;
-        let dependent_required: Vec<_> = match object.get("dependentRequired") {
-            Some(value) => {
-                let each = members(value, &at("dependentRequired"))?.iter();
-                let each = each.map(|(name, names)| Ok((name, strings(names, &at("dependentRequired"))?)));
-                each.collect::<Result<_, Box<SchemaError>>>()?
+        let mut dependent_required = Vec::new();
+        if let Some(value) = object.get("dependentRequired") {
+            for (name, names) in members(value, &at("dependentRequired"))? {
+                dependent_required.push((name, strings(names, &at("dependentRequired"))?));
             }
-            None => Vec::new(),
-        };
+        }
         let mut names = required.clone();
         names.extend(properties.iter().map(|(name, _)| name.clone()));
         names.extend(dependent_schemas.iter().map(|(name, _)| name.clone()));
@@ -266,9 +264,12 @@ impl Compiler<'_> {
         }
         let names = Names::of(names);
         let ids = |wanted: &[String]| {
-            let mut ids: Vec<_> = wanted.iter().filter_map(|name| names.find(name)).collect();
-            let mut seen = vec![false; names.len()];
-            ids.retain(|id| seen.get_mut(*id).is_some_and(|seen| !std::mem::replace(seen, true)));
+            let (mut ids, mut seen) = (Vec::new(), vec![false; names.len()]);
+            for id in wanted.iter().filter_map(|name| names.find(name)) {
+                if seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true)) {
+                    ids.push(id);
+                }
+            }
             ids
         };
         let mut by_id = vec![None; names.len()];
@@ -277,11 +278,13 @@ impl Compiler<'_> {
                 *slot = Some(rule);
             }
         }
-        let patterns = patterns.iter().map(|(text, rule)| Ok((self.pattern(text, &at("patternProperties"))?, *rule)));
-        let patterns = patterns.collect::<Result<_, Box<SchemaError>>>()?;
+        let mut by_pattern = Vec::new();
+        for (text, rule) in patterns {
+            by_pattern.push((self.pattern(&text, &at("patternProperties"))?, rule));
+        }
         Ok(ObjectRule {
             properties: by_id,
-            patterns,
+            patterns: by_pattern,
             others: self.optional_rule_at(object, pointer, "additionalProperties"),
             property_names: self.optional_rule_at(object, pointer, "propertyNames"),
             required: ids(&required),

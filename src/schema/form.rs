@@ -57,12 +57,12 @@ fn field(property: &Value) -> Option<Value> {
 
 fn choice(field: &Map<String, Value>) -> Option<Value> {
     let alternatives = field.get("oneOf")?.as_array()?;
-    let titled = alternatives.iter().map(|alternative| {
+    let mut titled = Vec::new();
+    for alternative in alternatives {
         let value = alternative.get("const")?.as_str()?;
         let title = alternative.get("description").and_then(Value::as_str).unwrap_or(value);
-        Some(object(vec![("const", value.into()), ("title", title.into())]))
-    });
-    let titled = titled.collect::<Option<Vec<_>>>()?;
+        titled.push(object(vec![("const", value.into()), ("title", title.into())]));
+    }
     let mut choice = vec![("type", "string".into()), ("oneOf", titled.into())];
     choice.extend(field.get("description").map(|description| ("description", description.clone())));
     Some(object(choice))

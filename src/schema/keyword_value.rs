@@ -30,8 +30,11 @@ pub(super) fn string<'v>(value: &'v Value, pointer: &str) -> Result<&'v str, Box
 }
 
 pub(super) fn strings(value: &Value, pointer: &str) -> Result<Vec<String>, Box<SchemaError>> {
-    let strings = array(value, pointer)?.iter().map(|item| item.as_str().map(str::to_owned));
-    strings.collect::<Option<_>>().ok_or_else(|| must_be("an array of strings", pointer))
+    let mut strings = Vec::new();
+    for item in array(value, pointer)? {
+        strings.push(item.as_str().ok_or_else(|| must_be("an array of strings", pointer))?.to_owned());
+    }
+    Ok(strings)
 }
 
 pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, Box<SchemaError>> {

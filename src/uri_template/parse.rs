@@ -31,7 +31,10 @@ impl UriTemplate {
         if !has_scheme(&prefix) {
             return Err(UriTemplateError::Scheme);
         }
-        let expressions = parts.map(expression).collect::<Result<Vec<_>, _>>()?;
+        let mut expressions = Vec::new();
+        for part in parts {
+            expressions.push(expression(part)?);
+        }
         let template = Self { prefix, expressions };
         let mut names = FxHashSet::default();
         if let Some(name) = template.variables().find(|name| !names.insert(*name)) {
@@ -53,7 +56,10 @@ fn expression(part: &str) -> Result<Expression, UriTemplateError> {
         return Err(UriTemplateError::Operator(operator));
     }
     let (operator, names) = Operator::split(expression).ok_or_else(|| UriTemplateError::Name(expression.to_owned()))?;
-    let variables = names.split(',').map(variable).collect::<Result<_, _>>()?;
+    let mut variables = Vec::new();
+    for name in names.split(',') {
+        variables.push(variable(name)?);
+    }
     Ok(Expression::new(operator, variables, literal(after)?))
 }
 
