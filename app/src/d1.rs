@@ -63,8 +63,14 @@ fn failed(error: worker::Error) -> StoreError {
 /// words, so no part of `query` is an operator. The ranking puts documents with most of the words first.
 fn match_any(query: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
-    let words = query.split(separates).filter(|word| !word.is_empty());
-    words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ")
+    let mut expression = String::new();
+    for word in query.split(separates).filter(|word| !word.is_empty()) {
+        if !expression.is_empty() {
+            expression.push_str(" OR ");
+        }
+        expression.extend(["\"", word, "\""]);
+    }
+    expression
 }
 
 #[async_trait(?Send)]

@@ -192,8 +192,13 @@ fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, TokenRefusal> {
         Some(scope) => vec![scope],
         None => strings(claims, "scp")?,
     };
-    let each = listed.into_iter().flat_map(|scopes| scopes.split(' ')).filter(|scope| !scope.is_empty());
-    Ok(each.map(str::to_owned).collect())
+    let mut scopes = Vec::new();
+    for listed in listed {
+        for scope in listed.split(' ').filter(|scope| !scope.is_empty()) {
+            scopes.push(scope.to_owned());
+        }
+    }
+    Ok(scopes)
 }
 
 #[cfg(test)]

@@ -154,8 +154,13 @@ pub(super) async fn refetch(
 
 /// Returns the keys with this id, or all keys without an id.
 fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
-    let matches = |name: &Option<String>| id.is_none_or(|id| name.as_deref() == Some(id));
-    keys.iter().filter(|(name, _)| matches(name)).map(|(_, key)| key.clone()).collect()
+    let mut found = Vec::new();
+    for (name, key) in keys {
+        if id.is_none_or(|id| name.as_deref() == Some(id)) {
+            found.push(key.clone());
+        }
+    }
+    found
 }
 
 async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey>, TokenRefusal> {
@@ -175,10 +180,16 @@ fn unavailable(problem: String) -> TokenRefusal {
 /// Parses a key set. It returns the signature keys of known types and ignores the others.
 fn parse(json: &[u8]) -> Option<Vec<NamedKey>> {
     let set = claims::parse_object(json)?;
-    let keys = set.get("keys")?.as_array()?;
-    let keys = keys.iter().filter_map(Value::as_object).filter(|key| is_for_signatures(key));
-    let read = |key: &Map<String, Value>| Some((string(key, "kid").map(str::to_owned), public_key(key)?));
-    Some(keys.filter_map(read).take(KEYS).collect())
+    let mut keys = Vec::new();
+    for key in set.get("keys")?.as_array()?.iter().filter_map(Value::as_object) {
+        if keys.len() < KEYS
+            && is_for_signatures(key)
+            && let Some(public) = public_key(key)
+        {
+            keys.push((string(key, "kid").map(str::to_owned), public));
+        }
+    }
+    Some(keys)
 }
 
 fn is_for_signatures(key: &Map<String, Value>) -> bool {

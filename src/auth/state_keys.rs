@@ -33,7 +33,10 @@ impl StateKeys {
     /// assert!(StateKeys::from_text("MCP_STATE_KEY", Some("short")).is_err());
     /// ```
     pub fn from_text(variable: &'static str, text: Option<&str>) -> Result<Self, ConfigError> {
-        let keys: Vec<_> = text.unwrap_or_default().split_whitespace().map(|key| key.as_bytes().to_vec()).collect();
+        let mut keys = Vec::new();
+        for key in text.unwrap_or_default().split_whitespace() {
+            keys.push(key.as_bytes().to_vec());
+        }
         if keys.is_empty() {
             let problem = "is not set: calls that ask for input need a key of at least 32 bytes to encrypt their state";
             return Err(ConfigError::new(variable, problem));

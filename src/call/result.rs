@@ -89,8 +89,11 @@ impl ToolResult {
 
     /// Returns the text blocks, joined by line breaks.
     pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(Content::as_text);
-        texts.collect::<Vec<_>>().join("\n")
+        let mut texts = Vec::new();
+        for block in &self.content {
+            texts.extend(block.as_text());
+        }
+        texts.join("\n")
     }
 
     /// Returns the structured content, as JSON text.

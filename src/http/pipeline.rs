@@ -7,6 +7,7 @@
 //! calls the main one.
 
 use std::rc::Rc;
+use std::slice;
 
 use futures::FutureExt;
 use http::{Response, StatusCode};
@@ -207,7 +208,8 @@ impl Endpoint {
         crash::keep(host, [&request.id], false, line);
         let server = self.build(&info, Some(&request.id), host)?;
         let resolved = Resolved::new(&request, &server, revision);
-        self.authorize([&resolved], info.caller(), url).map_err(|error| error.with_id(Some(request.id.clone())))?;
+        self.authorize(slice::from_ref(&resolved), info.caller(), url)
+            .map_err(|error| error.with_id(Some(request.id.clone())))?;
         line.target(&resolved);
         if resolved.method == Some(Method::Listen) && !self.json_only {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
@@ -320,16 +322,13 @@ impl Endpoint {
 
     /// Checks that `caller` has the scopes of all requests.
     #[inline(never)]
-    fn authorize<'r>(
-        &self,
-        requests: impl IntoIterator<Item = &'r Resolved>,
-        caller: Option<&Principal>,
-        url: &str,
-    ) -> Result<(), Box<HttpError>> {
+    fn authorize(&self, requests: &[Resolved], caller: Option<&Principal>, url: &str) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
-        for scope in requests.into_iter().flat_map(Resolved::scopes) {
-            if !needed.contains(scope) {
-                needed.push(scope.clone());
+        for request in requests {
+            for scope in request.scopes() {
+                if !needed.contains(scope) {
+                    needed.push(scope.clone());
+                }
             }
         }
         self.access.authorize(caller, &needed, url, &self.path)
@@ -346,8 +345,10 @@ impl Endpoint {
         host: &Rc<dyn Host>,
     ) -> Result<McpServer, Box<HttpError>> {
         let server = self.server_for(info);
-        for problem in server.iter().flat_map(|server| &server.definitions.warnings) {
-            warning::once(host, "definition", problem);
+        if let Ok(server) = &server {
+            for problem in &server.definitions.warnings {
+                warning::once(host, "definition", problem);
+            }
         }
         let server = server.map_err(|error| {
             failure::log(host, "server", &error.to_string());

@@ -84,8 +84,11 @@ impl<E: Environment> Variables<'_, E> {
 
     /// The values of a variable that holds several.
     fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
-        let value = self.get(name)?.unwrap_or_default();
-        Ok(value.split([',', ' ', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+        let mut values = Vec::new();
+        for part in self.get(name)?.unwrap_or_default().split([',', ' ', '\n']).filter(|part| !part.is_empty()) {
+            values.push(part.to_owned());
+        }
+        Ok(values)
     }
 
     /// Whether a variable says the second of two words, if it is set.

@@ -82,9 +82,13 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
 
 /// Appends the members of an object that `is_written` accepts, sorted by key. Keys are unique.
 pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool, text: &mut String) {
-    let members = object.members().filter(|(name, value)| is_written(name, *value));
-    // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
-    let mut members: Vec<_> = members.map(|(name, value)| (name, value.position())).collect();
+    let mut members = Vec::new();
+    for (name, value) in object.members() {
+        if is_written(&name, value) {
+            // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
+            members.push((name, value.position()));
+        }
+    }
     members.sort_unstable();
     for (name, position) in members {
         match name {

@@ -56,16 +56,18 @@ fn resume_with(
             })?
         }
     };
-    for (key, answer) in responses.into_iter().flat_map(Value::members) {
-        // A client can answer only the questions that were sent with this state. Each is answered once, because the
-        // handler has acted on earlier answers.
-        let Some(question) = asked.get(&*key) else { continue };
-        if answer.kind() != Kind::Object {
-            return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
-        }
-        if let Some(answer) = answer.to_raw() {
-            let (key, question) = (key.into_owned(), question.clone());
-            earlier.answers.push(Answered { key, question, answer, is_used: false });
+    if let Some(responses) = responses {
+        for (key, answer) in responses.members() {
+            // A client can answer only the questions that were sent with this state. Each is answered once, because the
+            // handler has acted on earlier answers.
+            let Some(question) = asked.get(&*key) else { continue };
+            if answer.kind() != Kind::Object {
+                return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
+            }
+            if let Some(answer) = answer.to_raw() {
+                let (key, question) = (key.into_owned(), question.clone());
+                earlier.answers.push(Answered { key, question, answer, is_used: false });
+            }
         }
     }
     call.cx.rounds().resume(earlier);
@@ -90,9 +92,10 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     if length > limit {
         return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }
-    let questions = rounds.questions();
-    let requests: serde_json::Map<_, _> =
-        questions.iter().map(|(key, question)| (key.clone(), question.request.clone())).collect();
+    let mut requests = serde_json::Map::new();
+    for (key, question) in rounds.questions().iter() {
+        requests.insert(key.clone(), question.request.clone());
+    }
     envelope::input_required(call, InputRequiredResult { input_requests: requests.into(), request_state })
 }
 

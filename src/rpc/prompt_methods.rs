@@ -84,10 +84,12 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
     let given = params::strings(request, "arguments")?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
 
-    let missing: Vec<_> =
-        prompt.arguments().map_err(internal)?.into_iter().filter(|argument| argument.required).collect();
-    let missing = missing.iter().filter(|argument| given.iter().all(|(name, _)| *name != argument.name));
-    let missing: Vec<_> = missing.map(|argument| format!("`{}`", argument.name)).collect();
+    let mut missing = Vec::new();
+    for PromptArgument { name, required, .. } in prompt.arguments().map_err(internal)? {
+        if required && given.iter().all(|(given, _)| *given != name) {
+            missing.push(format!("`{name}`"));
+        }
+    }
     if !missing.is_empty() {
         let message = format!("The prompt `{}` needs a value for {}.", prompt.metadata.name, missing.join(", "));
         return Err(RpcError::invalid_params(message));

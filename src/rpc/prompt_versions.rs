@@ -12,11 +12,11 @@ use crate::server::prompt::Prompt;
 
 /// Returns the versions of a prompt, in the order in which they were added.
 pub(super) fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
-    server
-        .prompts()
-        .filter(|prompt| prompt.metadata.name == name)
-        .filter_map(|prompt| prompt.version.as_deref())
-        .collect()
+    let mut versions = Vec::new();
+    for prompt in server.prompts().filter(|prompt| prompt.metadata.name == name) {
+        versions.extend(prompt.version.as_deref());
+    }
+    versions
 }
 
 /// Returns the prompt `name` in this version. Without a version it is the one that was added last.

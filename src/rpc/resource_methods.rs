@@ -54,9 +54,10 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     if let Some(response) = envelope::kept_list(&call, Cacheable::Resources, cursor.as_deref()) {
         return response.map(Reply::Response);
     }
-    let fixed = call.server.resources().filter(|resource| call.lists(&resource.access));
-    let fixed = fixed.map(|resource| Cow::Borrowed(&resource.description));
-    let mut resources: Vec<_> = fixed.collect();
+    let mut resources = Vec::new();
+    for resource in call.server.resources().filter(|resource| call.lists(&resource.access)) {
+        resources.push(Cow::Borrowed(&resource.description));
+    }
     let mut cache = call.server.definitions.cache_of(Cacheable::Resources);
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
@@ -82,8 +83,10 @@ pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor.as_deref()) {
         return response;
     }
-    let templates = call.server.templates().filter(|template| call.lists(&template.access));
-    let templates = templates.map(|template| &template.description).collect();
+    let mut templates = Vec::new();
+    for template in call.server.templates().filter(|template| call.lists(&template.access)) {
+        templates.push(&template.description);
+    }
     let (resource_templates, next_cursor) = page(call, cursor.as_deref(), templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
     let hint = call.server.definitions.cache_of(Cacheable::ResourceTemplates);

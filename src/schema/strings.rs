@@ -11,16 +11,20 @@ use crate::protocol::description::PromptArgument;
 impl Schema {
     /// Returns the properties as prompt arguments.
     pub(crate) fn as_arguments(&self) -> Vec<PromptArgument> {
-        let required: Vec<_> = self.value.get("required").and_then(Value::as_array).into_iter().flatten().collect();
-        let describe = |(name, property): (&String, &Value)| {
-            let argument = PromptArgument::new(name.clone());
-            let argument = match property.get("description").and_then(Value::as_str) {
-                Some(description) => argument.description(description.to_owned()),
-                None => argument,
-            };
-            if required.iter().any(|known| *known == name) { argument.required() } else { argument }
-        };
-        self.properties().into_iter().flatten().map(describe).collect()
+        let mut arguments = Vec::new();
+        let Some(properties) = self.properties() else { return arguments };
+        let required = self.value.get("required").and_then(Value::as_array);
+        for (name, property) in properties {
+            let mut argument = PromptArgument::new(name.clone());
+            if let Some(description) = property.get("description").and_then(Value::as_str) {
+                argument = argument.description(description.to_owned());
+            }
+            if required.is_some_and(|required| required.iter().any(|known| known == name)) {
+                argument = argument.required();
+            }
+            arguments.push(argument);
+        }
+        arguments
     }
 
     /// Returns the first property that a string cannot represent.

@@ -44,6 +44,9 @@ impl Offered {
 
 /// Returns the tools of these names that exist for the caller and that it has the scopes for.
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
-    let tools = names.iter().filter_map(|name| cx.callable_tool(name));
-    tools.map(|tool| Offered { wire_name: wire_name(&tool.name), tool }).collect()
+    let mut offered = Vec::new();
+    for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {
+        offered.push(Offered { wire_name: wire_name(&tool.name), tool });
+    }
+    offered
 }

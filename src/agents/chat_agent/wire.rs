@@ -55,8 +55,8 @@ pub(super) struct ToolCall {
 
 /// Returns the tool calls in a message of the model.
 pub(super) fn calls(message: &Value) -> Vec<ToolCall> {
-    let calls = message.get("tool_calls").and_then(Value::as_array);
-    calls.into_iter().flatten().map(read_call).collect()
+    let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else { return Vec::new() };
+    calls.iter().map(read_call).collect()
 }
 
 fn read_call(call: &Value) -> ToolCall {
