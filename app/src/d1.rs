@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use worker::js_sys::Array;
-use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::wasm_bindgen::JsValue;
 use worker::{D1Database, D1Type};
 
 use crate::document::{Document, NotASlug, Slug};
@@ -31,20 +31,21 @@ impl D1Store {
 
     /// Runs a query and returns its rows. Each row has `N` columns, and each column is a text.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
-        let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
-        let malformed =
-            || StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
-        rows.iter().map(|row| texts(row).and_then(|texts| texts.try_into().ok()).ok_or_else(malformed)).collect()
+        let mut rows = Vec::new();
+        for texts in self.texts(sql, values).await? {
+            let malformed =
+                |_| StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
+            rows.push(texts.try_into().map_err(malformed)?);
+        }
+        Ok(rows)
     }
-}
 
-/// Reads a row of texts.
-fn texts(row: &JsValue) -> Option<Vec<String>> {
-    let mut texts = Vec::new();
-    for text in row.dyn_ref::<Array>()?.iter() {
-        texts.push(text.as_string()?);
+    /// Runs a query and returns the texts of each row, up to the first column that is not a text.
+    async fn texts(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<Vec<String>>, StoreError> {
+        let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
+        let text = |text: JsValue| text.as_string();
+        Ok(rows.iter().map(|row| Array::from(row).iter().map_while(text).collect()).collect())
     }
-    Some(texts)
 }
 
 /// Reads a slug from the table.

@@ -116,6 +116,10 @@ impl<'a> ServerJson<'a> {
             headers: Vec::new(),
         });
         let is_at_own_url = own.is_some();
+        let mut icons = Vec::new();
+        for icon in info.icons.iter().filter(|icon| is_icon(icon)) {
+            icons.push(icon);
+        }
         let mut remotes: Vec<_> = remotes.iter().map(Transport::to).collect();
         remotes.extend(own);
         Some(Self {
@@ -127,7 +131,7 @@ impl<'a> ServerJson<'a> {
             version: &info.version,
             repository: about.and_then(|about| about.repository.as_ref()),
             website_url: info.website_url.as_deref().filter(|url| is_https(url)),
-            icons: info.icons.iter().filter(|icon| is_icon(icon)).collect(),
+            icons,
             packages: packages.iter().map(PackageEntry::of).collect(),
             is_at_own_url,
             remotes,

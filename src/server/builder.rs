@@ -180,8 +180,10 @@ impl Definitions {
         if !self.tools.iter().any(|tool| is_derived(tool)) {
             return;
         }
-        let explicit: Vec<_> =
-            self.tools.iter().filter(|tool| !is_derived(tool)).map(|tool| tool.metadata.name.clone()).collect();
+        let mut explicit = Vec::new();
+        for tool in self.tools.iter().filter(|tool| !is_derived(tool)) {
+            explicit.push(tool.metadata.name.clone());
+        }
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
             let is_replaced = is_derived(tool) && explicit.contains(&tool.metadata.name);

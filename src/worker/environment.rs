@@ -1,12 +1,11 @@
 //! The environment of a Worker: variables, secrets and the rate limit.
 
-use std::rc::Rc;
 use std::time::Duration;
 
+use worker::Env;
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Function, JSON, Object, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::{Env, RateLimiter};
 
 use crate::auth::{ConfigError, StateKeys, StaticTokens};
 use crate::host::{Environment, RateLimit};
@@ -23,23 +22,27 @@ impl Environment for Env {
     }
 
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
-        let binding = Rc::new(self.rate_limiter(name).ok()?);
+        let binding = Reflect::get(self, &name.into()).ok()?;
+        // A `[[ratelimits]]` binding is an object with this method.
+        let limit: Function = Reflect::get(&binding, &"limit".into()).ok()?.dyn_into().ok()?;
         // The binding does not tell its period, so this is the longer of the two periods that Cloudflare has.
         Some(RateLimit::new(Duration::from_mins(1), move |key| {
-            let binding = binding.clone();
-            async move { count(&binding, &key).await.map_err(|error| format!("{error:?}")) }
+            let asked = ask(&binding, &limit, &key);
+            async move { count(asked).await.map_err(|error| format!("{error:?}")) }
         }))
     }
 }
 
-/// Calls `limit({ key })` of a `[[ratelimits]]` binding, and returns whether the key is within the limit. The worker crate's own method
-/// converts these two objects by serde.
-async fn count(binding: &RateLimiter, key: &str) -> Result<bool, JsValue> {
-    let limiter: &JsValue = binding.as_ref();
+/// Calls `limit({ key })` of a binding. The worker crate's own method converts the objects by serde.
+fn ask(binding: &JsValue, limit: &Function, key: &str) -> Result<JsValue, JsValue> {
     let asked = Object::new();
     Reflect::set(&asked, &"key".into(), &key.into())?;
-    let limit: Function = Reflect::get(limiter, &"limit".into())?.dyn_into()?;
-    let answer: Promise = limit.call1(limiter, &asked)?.dyn_into()?;
+    limit.call1(binding, &asked)
+}
+
+/// Returns whether the key is within the limit.
+async fn count(answer: Result<JsValue, JsValue>) -> Result<bool, JsValue> {
+    let answer: Promise = answer?.dyn_into()?;
     let outcome = JsFuture::from(answer).await?;
     Reflect::get(&outcome, &"success".into())?.as_bool().ok_or(outcome)
 }
