@@ -12,7 +12,7 @@ const MARGIN: usize = 6 * WORD + 2;
 pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let mut at = out.len();
-    grow(out, rest.len().saturating_add(MARGIN));
+    grow(out, rest);
     put(out, at, [b'"']);
     at = at.saturating_add(1);
     while let Some((word, after)) = rest.split_first_chunk::<WORD>() {
@@ -29,7 +29,7 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
                 let needed = at.saturating_add(rest.len()).saturating_add(MARGIN);
                 if out.len() < needed {
                     // By an eighth of the rest, so that few escapes get here.
-                    grow(out, (rest.len() / 8).saturating_add(MARGIN));
+                    grow(out, rest.get(..rest.len() / 8).unwrap_or_default());
                 }
             }
         }
@@ -46,13 +46,10 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     out.truncate(at.saturating_add(1));
 }
 
-/// Appends zeros. `Vec::resize` would write them one by one at opt-level "z".
-fn grow(out: &mut Vec<u8>, count: usize) {
-    const ZEROS: [u8; 128] = [0; 128];
-    match ZEROS.get(..count) {
-        Some(zeros) => out.extend_from_slice(zeros),
-        None => out.extend_from_slice(&vec![0; count]),
-    }
+/// Makes room for as many bytes as `filler` has, and for the margin. `Vec::resize` would write its bytes one by one at opt-level "z".
+fn grow(out: &mut Vec<u8>, filler: &[u8]) {
+    out.extend_from_slice(filler);
+    out.extend_from_slice(&[0; MARGIN]);
 }
 
 /// Writes the escape of a special byte at `at`, and returns the offset after it.

@@ -3,8 +3,13 @@
 import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
-/** Bytes. A body with at most this `Content-Length` usually arrives with the headers, so it is read before the module is called. */
-const SMALL = 64 * 1024
+/**
+ * Bytes. A body with at most this `Content-Length` is read before the module is called, which saves the module a promise. While many
+ * calls are pending the bound is low, because the module limits the memory for bodies only when it reads them itself.
+ */
+const READ_FIRST = 256 * 1024
+const READ_FIRST_OF_MANY = 64 * 1024
+const MANY = 16
 
 /**
  * Milliseconds after which a call is forgotten. No handler may run longer than 300 s. The platform stops a call 30 s after its client has
@@ -45,7 +50,7 @@ export async function receive(request, env, context, answer) {
   let isStream = false
   try {
     // No variable holds the body. The module copies it, and drops the copy when a handler waits.
-    const answered = answer(request, env, context, await small(request), number)
+    const answered = answer(request, env, context, await readFirst(request), number)
     if (answered instanceof Response) return answered
     const settled = settling(call, answered)
     // If the client disconnects, the platform stops a call without running any of its code again, unless `waitUntil` keeps it.
@@ -94,16 +99,13 @@ export function warmUp(work, headers, body) {
 }
 
 /**
- * Returns the body if its announced length is small. The module reads any other body when it needs it. It also reads a body whose
- * connection failed, and reports that failure itself.
+ * Returns the body, unless it may be too long to be read before the module is called. The module also reads a body whose connection
+ * failed, and reports that failure itself.
  */
-async function small(request) {
-  if (!(announced(request) <= SMALL)) return undefined
-  try {
-    return new Uint8Array(await request.arrayBuffer())
-  } catch {
-    return undefined
-  }
+function readFirst(request) {
+  const most = underWay.size < MANY ? READ_FIRST : READ_FIRST_OF_MANY
+  if (!(announced(request) <= most)) return undefined
+  return request.arrayBuffer().then((body) => new Uint8Array(body), () => undefined)
 }
 
 /** Returns the `Content-Length`, or NaN without one. */
