@@ -75,8 +75,8 @@ impl Librarian {
 /// Adds the documents that were read or found to the reply, unless its text names one of them.
 fn with_sources(mut reply: AgentReply) -> AgentReply {
     let (found, read) = (found(&reply.calls), read(&reply.calls));
-    let mut known = read.iter().copied().chain(found.iter().map(|(slug, _)| slug.as_str()));
-    if known.any(|slug| names(&reply.text, slug)) {
+    let is_named = |slug: &str| names(&reply.text, slug);
+    if read.iter().any(|slug| is_named(slug)) || found.iter().any(|(slug, _)| is_named(slug)) {
         return reply;
     }
     let (heading, sources) = match (read.is_empty(), found.is_empty()) {
@@ -97,11 +97,11 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
 /// Returns slug and title of the documents that the searches found, each once.
 fn found(calls: &[AgentCall]) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let results =
-        calls.iter().filter(|call| call.name == SEARCH_DOCUMENTS).filter_map(|call| call.result.structured_content());
-    for hit in results.flat_map(|json| hits(json).unwrap_or_default()) {
-        if !found.contains(&hit) {
-            found.push(hit);
+    for call in calls.iter().filter(|call| call.name == SEARCH_DOCUMENTS) {
+        for hit in call.result.structured_content().and_then(hits).unwrap_or_default() {
+            if !found.contains(&hit) {
+                found.push(hit);
+            }
         }
     }
     found

@@ -3,7 +3,7 @@
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A type with a JSON Schema: every type that implements [`JsonSchema`].
 #[diagnostic::on_unimplemented(
@@ -87,11 +87,15 @@ fn close_objects(schema: &mut Value) {
     for (keyword, value) in object.iter_mut() {
         match keyword.as_str() {
             "properties" | "$defs" | "patternProperties" => {
-                value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(close_objects);
+                if let Value::Object(parts) = value {
+                    parts.values_mut().for_each(close_objects);
+                }
             }
             "items" | "additionalProperties" => close_objects(value),
             "anyOf" | "oneOf" | "prefixItems" if !has_properties => {
-                value.as_array_mut().into_iter().flatten().for_each(close_objects);
+                if let Value::Array(parts) = value {
+                    parts.iter_mut().for_each(close_objects);
+                }
             }
             _ => {}
         }

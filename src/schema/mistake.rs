@@ -117,7 +117,7 @@ pub(crate) fn describe_type_error(error: &TypeError) -> String {
 }
 
 /// Joins the expected values or types of a message: without duplicates, each shortened, and at most [`LISTED_VALUES`] of them.
-pub(super) fn or_list<'v>(texts: &mut dyn Iterator<Item = &'v str>) -> String {
+pub(super) fn or_list(texts: &mut dyn Iterator<Item = &str>) -> String {
     let mut listed = Vec::new();
     for text in texts.map(shortened) {
         if listed.contains(&text) {

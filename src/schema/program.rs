@@ -171,8 +171,9 @@ impl Selection {
         let known = Names::of(known);
         let mut by_text = vec![open; known.len()];
         for (nth, texts) in numbered() {
-            for id in texts.iter().flatten().filter_map(|text| known.find(text)) {
-                if let Some(bits) = by_text.get_mut(id) {
+            let Some(texts) = texts else { continue };
+            for text in texts {
+                if let Some(bits) = known.find(text).and_then(|id| by_text.get_mut(id)) {
                     *bits |= 1 << nth;
                 }
             }
