@@ -11,9 +11,10 @@ use http::header::{
 use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_request::BoundedRequest;
+use super::constant_header::set;
 use super::guard::allow_header;
 use super::http_error::HttpError;
-use super::reply::{Reply, set};
+use super::reply::Reply;
 use super::stream::Body;
 use crate::host::Host;
 

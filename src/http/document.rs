@@ -7,8 +7,8 @@ use http::header::{
 use http::{Response, StatusCode};
 use serde::Serialize;
 
+use super::constant_header::set;
 use super::http_error::HttpError;
-use super::reply::set;
 use super::stream::Body;
 use crate::json::write;
 

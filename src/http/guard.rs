@@ -4,8 +4,8 @@ use http::header::ALLOW;
 use http::{HeaderMap, StatusCode};
 
 use super::bounded_request::BoundedRequest;
+use super::constant_header::set;
 use super::http_error::HttpError;
-use super::reply::set;
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 

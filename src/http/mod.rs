@@ -19,6 +19,7 @@
 //! | `request_headers` | the standard headers, which must agree with the body |
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
+//! | `constant_header` | response headers whose values are constants |
 //! | `json_answer` | answers that are one JSON document |
 //! | `reply` | the reply to a request: a JSON document, or any response |
 //! | `stream` | event streams (SSE) |
@@ -44,6 +45,7 @@ mod authenticate;
 mod body;
 mod bounded_request;
 mod choice;
+mod constant_header;
 mod cors;
 mod crash;
 mod document;

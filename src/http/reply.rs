@@ -1,8 +1,9 @@
 //! The reply to an HTTP request.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, Response, StatusCode};
 
+use super::constant_header::set;
 use super::stream::Body;
 
 /// The reply to an HTTP request.
@@ -38,12 +39,6 @@ pub(super) fn json_response(status: StatusCode, document: Vec<u8>, mut headers: 
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
-}
-
-/// Sets a header to a constant.
-#[inline(never)]
-pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
-    headers.insert(name, HeaderValue::from_static(value));
 }
 
 impl From<Response<Body>> for Reply {

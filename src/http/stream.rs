@@ -11,7 +11,7 @@ use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
-use super::reply::set;
+use super::constant_header::set;
 use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
 use crate::json::has_control;

@@ -22,9 +22,9 @@ use http::header::{
 use sha2::{Digest, Sha256};
 
 use super::bounded_request::BoundedRequest;
+use super::constant_header::set;
 use super::guard;
 use super::http_error::HttpError;
-use super::reply::set;
 use super::stream::Body;
 use crate::auth::SecureUrl;
 use crate::base64::STANDARD;
