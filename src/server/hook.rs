@@ -48,7 +48,9 @@ impl Hooks {
 
     /// Returns these hooks, and `others` after them.
     pub(super) fn and(&self, others: &Self) -> Self {
-        Self(self.0.iter().chain(&others.0).cloned().collect())
+        let mut all = self.0.clone();
+        all.extend_from_slice(&others.0);
+        Self(all)
     }
 
     /// Returns whether there are no hooks. If so, events do not have to be created.
