@@ -42,6 +42,7 @@ impl ScopeHierarchy {
     }
 
     /// Adds the scopes that `scopes` include, directly or indirectly.
+    #[inline(never)]
     pub(crate) fn expand(&self, scopes: &mut Vec<String>) {
         let mut next = 0;
         while let Some(scope) = scopes.get(next).cloned() {

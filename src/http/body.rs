@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::{Either, select};
 use http::StatusCode;
 
@@ -59,11 +60,14 @@ async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Re
     if let Poll::Ready(body) = futures::poll!(&mut reading) {
         return Ok(body);
     }
-    match select(reading, host.sleep(Duration::from_secs(BODY_SECONDS))).await {
-        Either::Left((body, _)) => Ok(body),
-        Either::Right(_) => Err(HttpError::http(
-            StatusCode::REQUEST_TIMEOUT,
-            format!("The body did not arrive within {BODY_SECONDS} s. Send the request again."),
-        )),
-    }
+    let late = async {
+        match select(reading, host.sleep(Duration::from_secs(BODY_SECONDS))).await {
+            Either::Left((body, _)) => Ok(body),
+            Either::Right(_) => Err(HttpError::http(
+                StatusCode::REQUEST_TIMEOUT,
+                format!("The body did not arrive within {BODY_SECONDS} s. Send the request again."),
+            )),
+        }
+    };
+    late.boxed_local().await
 }

@@ -27,6 +27,8 @@ const RESPONSE_HEADERS: &str = "WWW-Authenticate, MCP-Protocol-Version, Retry-Af
 const MAX_AGE: &str = "86400";
 
 /// The answer to OPTIONS. The caller has checked that the origin, if there is one, is allowed.
+#[cold]
+#[inline(never)]
 pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<HttpError>> {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;

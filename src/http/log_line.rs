@@ -102,6 +102,8 @@ impl LogLine {
         self.error = code.or(self.error);
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn refused(&mut self, failure: &AuthFailure) {
         self.refused = failure.for_log();
     }

@@ -24,6 +24,7 @@ pub(crate) struct About {
 
 impl About {
     /// Returns the first thing that a registry would not accept.
+    #[inline(never)]
     pub(crate) fn problem(&self, info: &Implementation) -> Option<String> {
         if self.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
             return Some("has an id without any of a-z and 0-9".into());

@@ -72,6 +72,16 @@ impl<'d> Check<'_, 'd> {
                 }
             }
         }
+        if !object.dependent_required.is_empty() || !object.dependent_schemas.is_empty() {
+            fits &= self.dependencies_fit(object, value, &seen);
+        }
+        fits && !self.steps.are_exhausted()
+    }
+
+    /// Checks `dependentRequired` and `dependentSchemas`.
+    #[inline(never)]
+    fn dependencies_fit(&mut self, object: &ObjectRule, value: Value<'d>, seen: &Seen) -> bool {
+        let mut fits = true;
         for (given, names) in &object.dependent_required {
             if !self.steps.take(1) || !seen.has(*given) {
                 continue;
@@ -95,7 +105,7 @@ impl<'d> Check<'_, 'd> {
                 }
             }
         }
-        fits && !self.steps.are_exhausted()
+        fits
     }
 
     /// Checks a member: `properties`, then `patternProperties`, and `additionalProperties` if neither applies.

@@ -90,6 +90,8 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// Records an unknown property, and returns `false`.
+    #[cold]
+    #[inline(never)]
     pub(super) fn unknown_property(&mut self, object: &ObjectRule, name: &str) -> bool {
         if self.is_done() {
             return false;

@@ -46,6 +46,7 @@ impl Format {
     }
 
     /// Whether `text` has this format. The result must not be used once the steps are exhausted.
+    #[inline(never)]
     pub(super) fn matches(self, text: &str, steps: &mut Steps) -> bool {
         let matches = PATTERNS.with(|patterns| {
             let patterns = patterns.get_or_init(patterns_of_formats);
@@ -55,6 +56,8 @@ impl Format {
     }
 }
 
+#[cold]
+#[inline(never)]
 fn patterns_of_formats() -> Vec<Pattern> {
     const DATE: &str = r"(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
     const HOUR_MINUTE: &str = r"(?:[01]\d|2[0-3]):[0-5]\d";

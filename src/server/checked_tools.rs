@@ -37,6 +37,7 @@ pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
 }
 
 /// Remembers these tools, which are valid.
+#[inline(never)]
 pub(super) fn remember(tools: &[Rc<Tool>]) {
     let checked = |tool: &Rc<Tool>| {
         Some(Checked {

@@ -113,13 +113,9 @@ impl Called {
             Ok(work) => self.finish(work).await,
             Err(refused) => Executed::Done(refused),
         };
-        if !self.hooks.is_empty() {
-            match &executed {
-                Executed::Done(result) if result.is_error => self.tell(ToolEvent::Error(result.text().into())).await,
-                Executed::Done(result) => self.tell(ToolEvent::Output(Rc::new(result.clone()))).await,
-                Executed::CannotAsk(error) => self.tell(ToolEvent::Error(error.to_string().into())).await,
-                Executed::Asks => {}
-            }
+        let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
+        if let Some(event) = event {
+            self.tell(event).await;
         }
         executed
     }
@@ -130,16 +126,20 @@ impl Called {
             Ended::Asks => Executed::Asks,
             Ended::Late => Executed::Done(ToolResult::failure(late(self.deadline))),
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
-            Ended::Done(Err(HandlerError(error))) => {
-                if let Some(error) = error.input {
-                    return Executed::CannotAsk(error);
-                }
-                if let Some(cause) = &error.cause {
-                    failure::log(self.cx.host(), &self.name, cause);
-                }
-                Executed::Done(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })
-            }
+            Ended::Done(Err(error)) => self.failed(error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(&self, HandlerError(error): HandlerError) -> Executed {
+        if let Some(error) = error.input {
+            return Executed::CannotAsk(error);
+        }
+        if let Some(cause) = &error.cause {
+            failure::log(self.cx.host(), &self.name, cause);
+        }
+        Executed::Done(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })
     }
 
     /// Sends an event to the hooks. Failures of hooks are logged only.
@@ -171,6 +171,19 @@ impl Called {
     }
 }
 
+/// Returns the last event of a call for its hooks. A call that asks the client has none.
+#[cold]
+#[inline(never)]
+fn outcome(executed: &Executed) -> Option<ToolEvent> {
+    match executed {
+        Executed::Done(result) if result.is_error => Some(ToolEvent::Error(result.text().into())),
+        Executed::Done(result) => Some(ToolEvent::Output(Rc::new(result.clone()))),
+        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.to_string().into())),
+        Executed::Asks => None,
+    }
+}
+
+#[inline(never)]
 fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
     let Some(structured) = &result.structured_content else { return Some("there is no structured content".to_owned()) };
     // The server produced this value, so no limits apply.

@@ -48,9 +48,9 @@ impl Hooks {
 
     /// Returns these hooks, and `others` after them.
     pub(super) fn and(&self, others: &Self) -> Self {
-        let mut all = self.clone();
-        all.0.extend_from_slice(&others.0);
-        all
+        let mut all = self.0.clone();
+        all.extend_from_slice(&others.0);
+        Self(all)
     }
 
     /// Returns whether there are no hooks. If so, events do not have to be created.

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr};
 
+use futures::FutureExt;
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{JsString, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -46,6 +47,13 @@ impl WorkerRequest {
     pub(super) fn new(request: web_sys::Request, body: Option<Uint8Array>) -> Self {
         Self { headers: JsValue::from(request.headers()).into(), request, body: Cell::new(body) }
     }
+
+    async fn read(&self, limit: usize) -> Result<Uint8Array, BodyError> {
+        let most = u32::try_from(limit).unwrap_or(u32::MAX);
+        let read = JsFuture::from(read_body(&self.request, most)).await;
+        let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
+        read.dyn_into().map_err(|_| BodyError::TooLarge)
+    }
 }
 
 impl Request for WorkerRequest {
@@ -76,13 +84,9 @@ impl Request for WorkerRequest {
     }
 
     async fn body(&self, limit: usize) -> Result<Vec<u8>, BodyError> {
-        let body = if let Some(body) = self.body.take() {
-            body
-        } else {
-            let most = u32::try_from(limit).unwrap_or(u32::MAX);
-            let read = JsFuture::from(read_body(&self.request, most)).await;
-            let read = read.map_err(|error| BodyError::Broken(format!("{error:?}")))?;
-            read.dyn_into::<Uint8Array>().map_err(|_| BodyError::TooLarge)?
+        let body = match self.body.take() {
+            Some(body) => body,
+            None => self.read(limit).boxed_local().await?,
         };
         if body.length() as usize > limit { Err(BodyError::TooLarge) } else { Ok(body.to_vec()) }
     }
