@@ -222,12 +222,10 @@ impl Search {
 #[derive(Debug, Default)]
 struct Scratch {
     open: Vec<StateId>,
-    /// The transition in which each NFA state was last visited.
+    /// The transition in which each NFA state was last visited, and last added to `next`.
     visited: Vec<u32>,
+    added: Vec<u32>,
     transition: u32,
-    /// The NFA states that come next: one bit for each state.
-    added: Vec<u64>,
-    /// The same states, in ascending order.
     next: Vec<StateId>,
 }
 
@@ -244,7 +242,7 @@ impl Scratch {
     fn of_size(&mut self, states: usize) -> &mut Self {
         if self.visited.len() < states {
             self.visited.resize(states, 0);
-            self.added.resize(states.div_ceil(64), 0);
+            self.added.resize(states, 0);
         }
         self
     }
@@ -260,7 +258,7 @@ impl Scratch {
     ) -> Outcome {
         // The counter wraps after 2^32 transitions. A check has fewer steps.
         self.transition = self.transition.wrapping_add(1);
-        self.added.fill(0);
+        self.next.clear();
         self.open.clear();
         self.open.extend_from_slice(states);
         while let Some(id) = self.open.pop() {
@@ -279,35 +277,21 @@ impl Scratch {
                     }
                 }
                 State::Read(set, next) => {
-                    if class.is_some_and(|class| nfa.reads(set, class)) {
-                        self.add(next);
+                    let reads = class.is_some_and(|class| nfa.reads(set, class));
+                    if reads && is_new(&mut self.added, next, self.transition) {
+                        self.next.push(next);
                     }
                 }
             }
         }
-        if class.is_some() && !nfa.is_anchored {
-            self.add(nfa.start());
+        if class.is_some() && !nfa.is_anchored && is_new(&mut self.added, nfa.start(), self.transition) {
+            self.next.push(nfa.start());
         }
-        self.list_added();
-        if self.next.is_empty() { Outcome::Lost } else { Outcome::Next }
-    }
-
-    fn add(&mut self, id: StateId) {
-        if let Some(bits) = self.added.get_mut(usize::from(id / 64)) {
-            *bits |= 1 << (id % 64);
+        if self.next.is_empty() {
+            return Outcome::Lost;
         }
-    }
-
-    /// Lists the added states in `next`. Ascending order makes equal sets equal keys.
-    fn list_added(&mut self) {
-        self.next.clear();
-        for (first, bits) in (0..).step_by(64).zip(&self.added) {
-            let mut rest = *bits;
-            while let Some(lowest) = u16::try_from(rest.trailing_zeros()).ok().filter(|_| rest != 0) {
-                self.next.push(lowest.saturating_add(first));
-                rest &= rest.wrapping_sub(1);
-            }
-        }
+        self.next.sort_unstable();
+        Outcome::Next
     }
 }
 
