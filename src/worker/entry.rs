@@ -1,6 +1,6 @@
 //! The functions that the Worker exports: the start of the module and the fetch handler.
 //!
-//! `entry.js` reads the body of a small request and calls the module once. An answer that is ready at the first poll needs no promise;
+//! `entry.js` reads a body that is not too long, and calls the module once. An answer that is ready at the first poll needs no promise;
 //! only a handler that waits gets a promise and a task. `entry.js` also keeps the ids of the calls that wait in the module, and answers
 //! these calls after a panic: the module does not run again then, and the runtime would leave them pending.
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { post } from './ask.mjs'
+import { call, post } from './ask.mjs'
 import { isServed } from './breaking.mjs'
 import { startWorker } from './worker.mjs'
 
@@ -28,6 +28,16 @@ test('an answer that is too long is replaced by an error', async () => {
 test('of a batch, the answers share what is sent', async () => {
   const { body } = await post(worker, [large(9_000_000), { ...large(100), id: 'small' }], { 'MCP-Protocol-Version': '2025-03-26' })
   assert.deepEqual(body.map(({ id, result }) => [id, result.isError]), [['large', true], ['small', false]])
+})
+
+test('a body of any length is read, while few and while many calls are pending', async () => {
+  const lengths = [10, 100_000, 300_000]
+  const echoed = async (length) => (await call(worker, 'echo', { text: 'x'.repeat(length) })).content[0].text.length
+  const isRead = async () => assert.deepEqual(await Promise.all(lengths.map(echoed)), lengths)
+  await isRead()
+  const pending = Promise.all(Array.from({ length: 16 }, () => call(worker, 'wait', { ms: 1000 })))
+  await isRead()
+  for (const { isError } of await pending) assert.equal(isError, false)
 })
 
 test('a header that is too long is refused', async () => {
