@@ -1,6 +1,6 @@
 //! Compiles the pages of `docs/`: what they show of Rust is tested with the documentation of the crate.
 //!
-//! Pages without Rust (`connect.md`, `knowledge-base.md`, `performance.md`) are not here.
+//! Pages without Rust (`connect.md`, `knowledge-base.md`, `performance.md`, `performance-bounds.md`) are not here.
 
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
