@@ -116,6 +116,8 @@ mod auth;
 mod base64;
 mod bounded_cache;
 mod call;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod host;
 mod http;
 pub mod json;
@@ -138,7 +140,7 @@ mod documentation;
 pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
     pub use crate::auth::introspection::parse_answer;
-    pub use crate::http::header_value::{BadEncoding, decode};
+    pub use crate::protocol::header_value::{BadEncoding, decode};
 }
 
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
@@ -160,6 +162,8 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
+#[cfg(feature = "client")]
+pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;

@@ -221,6 +221,26 @@ limits! {
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":
             "an answer of the model" => "the call fails";
     }
+    "MCP client" {
+        UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
+            "a request to another MCP server" => "the request is aborted, and the call fails";
+        UPSTREAM_LIST_SECONDS: u64 = 10, Seconds, "`Upstream::list_timeout`":
+            "a page of a list of another MCP server" => "the request is aborted, and the server is missing in the list";
+        UPSTREAM_NEGOTIATION_SECONDS: u64 = 5, Seconds, "":
+            "a request of the negotiation with another MCP server" => "the request is aborted, and the call fails";
+        UPSTREAM_BYTES: usize = 4 << 20, Bytes, "":
+            "an answer of another MCP server, or one event of its stream" => "the request is aborted, and the call fails";
+        UPSTREAM_STREAM_BYTES: usize = 16 << 20, Bytes, "":
+            "an event stream of another MCP server" => "the request is aborted, and the call fails";
+        UPSTREAM_EVENTS: usize = 1000, Count, "":
+            "events of a stream of another MCP server" => "the request is aborted, and the call fails";
+        UPSTREAM_REQUESTS: usize = 40, Count, "":
+            "requests of a connection to other MCP servers" => "the call fails";
+        UPSTREAM_ATTEMPTS: usize = 4, Count, "":
+            "times that a request is sent, for all reasons to send it again" => "the call fails";
+        UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
+            "the time for which the client remembers that a server is legacy" => "the client negotiates again";
+    }
     "Log and crashes" {
         REQUEST_ID_BYTES: usize = 128, Bytes, "":
             "a request id of the platform in the log" => "it is cut off";

@@ -6,6 +6,8 @@
 
 mod environment;
 mod fetch;
+#[cfg(feature = "client")]
+mod open;
 mod rate_limit;
 mod request;
 mod signature;
@@ -21,6 +23,8 @@ use http::HeaderMap;
 
 pub use environment::Environment;
 pub use fetch::{FetchError, FetchLimits, Fetched};
+#[cfg(feature = "client")]
+pub use open::Opened;
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
 pub use signature::{CannotCheck, PublicKey};
@@ -63,6 +67,19 @@ pub trait Host {
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         let _ = (request, limits);
+        std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
+    }
+
+    /// Sends a request to another server and returns the head of the response. The caller reads the body. Redirects are not followed.
+    /// Dropping the future or the response aborts the request.
+    ///
+    /// The default has no network, and fails.
+    ///
+    /// # Errors
+    /// [`FetchError`]. A response with an error status is not an error.
+    #[cfg(feature = "client")]
+    fn open(&self, request: http::Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let _ = request;
         std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
     }
 

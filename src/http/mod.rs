@@ -14,10 +14,10 @@
 //! | `authenticate` | tokens and scopes |
 //! | `auth_failure` | the responses to failed authentication |
 //! | `body` | the reading of a body |
+//! | `in_process` | an endpoint in the same program, as a transport of the client |
 //! | `in_flight` | the memory that all request bodies of an isolate hold |
 //! | `era` | the kind and the revision of a message |
 //! | `request_headers` | the standard headers, which must agree with the body |
-//! | `header_value` | the encoding of header values that are not ASCII |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
 //! | `constant_header` | response headers whose values are constants |
 //! | `json_answer` | answers that are one JSON document |
@@ -53,9 +53,10 @@ mod elsewhere;
 pub(crate) mod endpoint;
 mod era;
 mod guard;
-pub(crate) mod header_value;
 mod http_error;
 mod in_flight;
+#[cfg(feature = "client")]
+pub(crate) mod in_process;
 mod json_answer;
 mod landing;
 pub(crate) mod limits;

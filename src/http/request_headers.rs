@@ -4,11 +4,11 @@
 //! Source: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 
 use super::bounded_request::BoundedRequest;
-use super::header_value::decode;
 use super::http_error::HttpError;
 use crate::json::decimal::Decimal;
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::header_value::decode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Type};

@@ -18,6 +18,16 @@ pub(crate) fn is_blank(text: &str) -> bool {
     text.trim_start().is_empty()
 }
 
+/// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
+pub(crate) fn is_deceptive(character: char) -> bool {
+    let is_format = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    );
+    character.is_control() || is_format
+}
+
 /// The name and version of a program that speaks the protocol.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -11,13 +11,18 @@
 //! | `capabilities` | the capabilities of a server |
 //! | `description` | the description of the server, its tools and its resources in lists |
 //! | `content` | the content of results |
+//! | `header_value` | the encoding of header values that are not ASCII |
+//! | `reply` | the messages from a server to its client |
 
 pub(crate) mod capabilities;
 pub(crate) mod content;
 pub(crate) mod description;
 pub(crate) mod error;
+pub(crate) mod header_value;
 pub(crate) mod log_level;
 pub(crate) mod message;
 pub(crate) mod meta;
 pub(crate) mod method;
+#[cfg(feature = "client")]
+pub(crate) mod reply;
 pub(crate) mod revision;

@@ -9,7 +9,7 @@ use crate::call::elicitation::Elicited;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::limits::APPROVAL_CHARACTERS;
-use crate::protocol::description::Text;
+use crate::protocol::description::{Text, is_deceptive};
 
 /// The member of a tool's `_meta` in lists that says that its calls may need approval.
 pub(super) const APPROVAL: &str = "edge-mcp/approval";
@@ -64,16 +64,6 @@ fn shown(arguments: &str) -> String {
         0 => shown,
         hidden => format!("{shown}… ({hidden} more bytes)"),
     }
-}
-
-/// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
-fn is_deceptive(character: char) -> bool {
-    let is_format = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-    );
-    character.is_control() || is_format
 }
 
 #[cfg(test)]

@@ -34,6 +34,16 @@ pub fn decode(value: &str) -> Result<Cow<'_, str>, BadEncoding> {
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| BadEncoding)
 }
 
+/// Encodes a value for a header: unchanged if it is visible ASCII without spaces at its ends, and as base64 otherwise.
+#[cfg(feature = "client")]
+pub(crate) fn encode(value: &str) -> Cow<'_, str> {
+    let is_plain = !value.is_empty()
+        && value.trim_matches(' ') == value
+        && value.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+        && !(value.starts_with(PREFIX) && value.ends_with(SUFFIX));
+    if is_plain { Cow::Borrowed(value) } else { Cow::Owned(format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value))) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,289 @@
+//! The errors of the client.
+//!
+//! An error has a sentence for the caller and a cause for the log. The sentence names the server, the request, the problem and the remedy. It
+//! never contains a header, a token, a session id or the body of a response that is not JSON-RPC.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::call::error::HandlerError;
+use crate::protocol::description::Text;
+
+/// Why a request to another MCP server failed.
+///
+/// `?` converts it into a [`HandlerError`], whose message is the sentence of this error.
+#[derive(Clone, Debug)]
+pub struct ClientError(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
+    server: Text,
+    method: &'static str,
+    failure: Failure,
+    executed: Executed,
+    cause: Option<String>,
+}
+
+/// The kind of a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// No connection: the address does not resolve, the connection is refused, or the certificate is invalid.
+    Unreachable(Unreachable),
+    /// The server did not answer within the time limit.
+    Timeout(Duration),
+    /// The connection was lost before the head of the response.
+    ConnectionLost,
+    /// The response ended before the answer was complete.
+    Interrupted,
+    /// The server redirects to another URL. Redirects are not followed.
+    Redirected {
+        /// The new URL, if it is an `https:` URL.
+        to: Option<String>,
+    },
+    /// The server rejects the request with an HTTP status.
+    Rejected {
+        /// The status.
+        status: u16,
+    },
+    /// The server is overloaded or not available.
+    Unavailable {
+        /// The time after which to try again, if the server states it.
+        after: Option<Duration>,
+    },
+    /// The server failed: HTTP status 500, 502, 504 or 520.
+    ServerFailed {
+        /// The status.
+        status: u16,
+    },
+    /// The server does not accept the token, or it requires one.
+    Unauthorized,
+    /// The server does not permit the request.
+    Forbidden,
+    /// The token lacks scopes.
+    ScopeRequired {
+        /// The scopes that the server names.
+        scopes: Vec<String>,
+    },
+    /// There is no MCP endpoint for Streamable HTTP at the URL.
+    NotMcp(NotMcp),
+    /// No revision is supported by both sides.
+    UnsupportedRevision {
+        /// The revisions that the server offers.
+        offered: Vec<String>,
+    },
+    /// The server needs a capability that this client did not declare.
+    CapabilityRequired,
+    /// The server rejects the headers that repeat arguments of a tool.
+    HeaderMismatch,
+    /// The answer is not a valid answer to the request. The text describes the problem.
+    Malformed(&'static str),
+    /// The answer or the request exceeds a limit.
+    LimitExceeded(&'static str),
+    /// This request has used all of its requests to other servers.
+    BudgetExhausted,
+    /// The server answered with a JSON-RPC error.
+    Rpc {
+        /// The code of the error.
+        code: i64,
+        /// The message of the error, shortened and without control characters.
+        message: String,
+        /// The `data` of the error, as JSON text.
+        data: Option<String>,
+    },
+    /// A function of this program failed, such as the one that provides the token.
+    Local(String),
+}
+
+/// Why a server cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unreachable {
+    /// The name of the host does not resolve.
+    Dns,
+    /// The connection is refused or takes too long.
+    Connection,
+    /// The certificate is not valid.
+    Certificate,
+    /// The platform does not let this Worker call the URL.
+    SameZone,
+}
+
+/// Why a URL is not the URL of an MCP endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotMcp {
+    /// The path does not exist.
+    NotFound,
+    /// The server does not accept messages by POST. It may use the deprecated transport HTTP+SSE.
+    NoPost,
+    /// The response is a web page.
+    WebPage,
+}
+
+/// Whether the server executed a request that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Executed {
+    /// The response proves that the server did not execute the request.
+    No,
+    /// The server executed the request.
+    Yes,
+    /// It is not known.
+    Unknown,
+}
+
+impl ClientError {
+    pub(super) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
+        let executed = failure.executed();
+        Self(Box::new(Parts { server: server.clone(), method, failure, executed, cause: None }))
+    }
+
+    /// Adds text for the log.
+    pub(super) fn because(mut self, cause: impl ToString) -> Self {
+        self.0.cause = Some(cause.to_string());
+        self
+    }
+
+    pub(super) fn executed_as(mut self, executed: Executed) -> Self {
+        self.0.executed = executed;
+        self
+    }
+
+    /// Returns the name that this program has for the server.
+    pub fn server(&self) -> &str {
+        &self.0.server
+    }
+
+    /// Returns the kind of the failure.
+    pub fn failure(&self) -> &Failure {
+        &self.0.failure
+    }
+
+    /// Returns whether the server executed the request.
+    pub fn executed(&self) -> Executed {
+        self.0.executed
+    }
+}
+
+impl Failure {
+    /// Returns whether the server executed a request that failed in this way.
+    fn executed(&self) -> Executed {
+        match self {
+            Self::Unreachable(_)
+            | Self::Redirected { .. }
+            | Self::Rejected { .. }
+            | Self::Unauthorized
+            | Self::Forbidden
+            | Self::ScopeRequired { .. }
+            | Self::NotMcp(NotMcp::NotFound | NotMcp::NoPost)
+            | Self::UnsupportedRevision { .. }
+            | Self::CapabilityRequired
+            | Self::HeaderMismatch
+            | Self::BudgetExhausted
+            | Self::Local(_)
+            | Self::Rpc { code: -32_602 | -32_601, .. } => Executed::No,
+            Self::Timeout(_)
+            | Self::ConnectionLost
+            | Self::Interrupted
+            | Self::Unavailable { .. }
+            | Self::ServerFailed { .. }
+            | Self::NotMcp(NotMcp::WebPage)
+            | Self::Malformed(_)
+            | Self::LimitExceeded(_)
+            | Self::Rpc { .. } => Executed::Unknown,
+        }
+    }
+
+    /// Returns whether a request that may be sent twice is sent again after this failure.
+    pub(super) fn is_transient(&self) -> bool {
+        const LONGEST_WAIT: Duration = Duration::from_secs(2);
+        match self {
+            Self::Unreachable(Unreachable::Connection)
+            | Self::Timeout(_)
+            | Self::ConnectionLost
+            | Self::Interrupted
+            | Self::ServerFailed { .. } => true,
+            Self::Unavailable { after } => after.is_none_or(|after| after <= LONGEST_WAIT),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    /// Writes the predicate of a sentence whose subject is the server.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(Unreachable::Dns) => f.write_str("has a host name that does not resolve. Check its URL."),
+            Self::Unreachable(Unreachable::Connection) => f.write_str("cannot be reached. Try again later."),
+            Self::Unreachable(Unreachable::Certificate) => f.write_str("has no valid certificate."),
+            Self::Unreachable(Unreachable::SameZone) => {
+                f.write_str("cannot be called by its URL from this Worker. Use a service binding.")
+            }
+            Self::Timeout(time) => write!(f, "did not answer within {} s.", time.as_secs()),
+            Self::ConnectionLost => f.write_str("closed the connection before it answered."),
+            Self::Interrupted => f.write_str("closed the connection in the middle of its answer."),
+            Self::Redirected { to: Some(url) } => write!(f, "has moved. Set its URL to {url}."),
+            Self::Redirected { to: None } => f.write_str("redirects to another URL. Set its URL to the new one."),
+            Self::Rejected { status } => write!(f, "rejects the request (status {status})."),
+            Self::Unavailable { after: Some(after) } => {
+                write!(f, "is overloaded. Try again after {} s.", after.as_secs().max(1))
+            }
+            Self::Unavailable { after: None } => f.write_str("is overloaded or not available. Try again later."),
+            Self::ServerFailed { status } => write!(f, "failed (status {status})."),
+            Self::Unauthorized => f.write_str("does not accept the access token of this program."),
+            Self::Forbidden => f.write_str("does not permit this."),
+            Self::ScopeRequired { scopes } if scopes.is_empty() => f.write_str("requires a scope that the token lacks."),
+            Self::ScopeRequired { scopes } => {
+                write!(f, "requires scopes that the token lacks: {}.", scopes.join(" "))
+            }
+            Self::NotMcp(NotMcp::NotFound) => f.write_str("has no MCP endpoint at its URL. Check the path."),
+            Self::NotMcp(NotMcp::NoPost) => {
+                f.write_str("does not accept MCP messages by POST. It may use the deprecated HTTP+SSE transport, which is not supported.")
+            }
+            Self::NotMcp(NotMcp::WebPage) => {
+                f.write_str("answers with a web page. A sign-in page or a firewall may be in front of it.")
+            }
+            Self::UnsupportedRevision { offered } if offered.is_empty() => {
+                f.write_str("supports no revision of the protocol that this client supports.")
+            }
+            Self::UnsupportedRevision { offered } => {
+                write!(f, "supports only revisions that this client does not support: {}.", offered.join(", "))
+            }
+            Self::CapabilityRequired => f.write_str("needs to ask a question that this client cannot answer."),
+            Self::HeaderMismatch => f.write_str("requires headers that its list of tools does not describe."),
+            Self::Malformed(problem) => write!(f, "sent an invalid answer: the message {problem}."),
+            Self::LimitExceeded(limit) => write!(f, "exceeded a limit: {limit}."),
+            Self::BudgetExhausted => {
+                f.write_str("was not called, because this request has used all of its requests to other servers.")
+            }
+            Self::Rpc { message, .. } => write!(f, "answers: \"{message}\""),
+            Self::Local(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl fmt::Display for ClientError {
+    /// Writes the sentence for the caller.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parts { server, method, failure, executed, .. } = &*self.0;
+        write!(f, "The server `{server}` {failure}")?;
+        if *method == "tools/call" {
+            match executed {
+                Executed::Unknown => {
+                    f.write_str(" It is not known whether the call was executed. Check its effect before you call again.")?;
+                }
+                Executed::Yes => f.write_str(" The call was executed.")?,
+                Executed::No => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<ClientError> for HandlerError {
+    fn from(error: ClientError) -> Self {
+        let Parts { server, method, cause, .. } = &*error.0;
+        let logged = format!("{method} at {server}: {}", cause.as_deref().unwrap_or("no further details"));
+        Self::new(error.to_string()).because(logged)
+    }
+}

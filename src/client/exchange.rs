@@ -1,0 +1,331 @@
+//! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::LocalBoxFuture;
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
+use serde_json::value::RawValue;
+
+use super::error::{Failure, NotMcp, Unreachable};
+use super::sse::{Event, EventReader};
+use super::headers;
+use crate::host::{FetchError, Opened};
+use crate::json::{Document, JsonLimits, Value};
+use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_STREAM_BYTES};
+use crate::protocol::error::ErrorCode;
+use crate::protocol::description::is_deceptive;
+use crate::protocol::reply::{ServerError, ServerMessage};
+use crate::protocol::revision::Era;
+
+/// The longest error page that is read, in bytes.
+const ERROR_PAGE: usize = 16 << 10;
+/// The longest header of a response that is read, in bytes.
+const HEADER_BYTES: usize = 8 << 10;
+
+/// What an exchange needs to know about its request.
+pub(super) struct Expected<'a> {
+    /// The id of the request, as JSON text.
+    pub id: &'a str,
+    pub era: Era,
+    /// The longest answer, in bytes.
+    pub bytes: usize,
+}
+
+/// An answer to a request.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// A JSON-RPC response.
+    Response {
+        status: u16,
+        outcome: Outcome,
+        /// The session that the response to `initialize` names.
+        session: Option<HeaderValue>,
+    },
+    /// A response that is not JSON-RPC, with a status below 500. It may say something about the era of the server.
+    Http { status: u16 },
+}
+
+/// A JSON-RPC error of a server.
+#[derive(Debug)]
+pub(super) struct RpcFailure {
+    pub code: i64,
+    pub message: String,
+    pub data: Option<Box<RawValue>>,
+}
+
+/// Gets the messages of an event stream that are not the response.
+pub(super) trait Observe {
+    /// Gets a notification.
+    fn notification(&self, method: &str, params: Option<Value<'_>>);
+
+    /// Gets a request of the server, and answers it.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, ()>;
+}
+
+/// A request of a server to this client.
+#[derive(Debug)]
+pub(super) struct ServerRequest {
+    /// The id, as JSON text.
+    pub id: Box<str>,
+    pub method: String,
+    pub params: Option<Box<RawValue>>,
+}
+
+type Outcome = Result<Box<RawValue>, RpcFailure>;
+
+/// The meaning of an event.
+enum Meaning {
+    /// It does not matter.
+    Nothing,
+    Response(Outcome),
+    Request(ServerRequest),
+}
+
+/// A failed exchange: the failure, and text for the log.
+pub(super) type Failed = (Failure, Option<String>);
+
+/// Reads the answer to a request.
+///
+/// `observer` gets the other messages of an event stream.
+pub(super) async fn read(
+    mut opened: Opened,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Answer, Failed> {
+    let status = opened.status;
+    if let Some(failure) = of_status(&mut opened).await {
+        return Err(failure);
+    }
+    let media_type = media_type(&opened.headers);
+    match media_type.as_deref() {
+        Some("application/json") => read_json(opened, expected).await,
+        Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
+        _ if status >= 300 => Ok(Answer::Http { status }),
+        Some("text/html") => Err((Failure::NotMcp(NotMcp::WebPage), None)),
+        _ => Err((Failure::Malformed("is not of type application/json or text/event-stream"), media_type)),
+    }
+}
+
+/// Returns the failure that a status alone means. The body does not matter then, except for the number of a Cloudflare error page.
+async fn of_status(opened: &mut Opened) -> Option<Failed> {
+    let after = retry_after(&opened.headers);
+    let failure = match opened.status {
+        300..=399 => Failure::Redirected { to: new_location(&opened.headers) },
+        401 => Failure::Unauthorized,
+        403 => of_forbidden(&opened.headers),
+        408 | 425 | 429 | 503 => Failure::Unavailable { after },
+        413 | 414 | 431 => Failure::LimitExceeded("the request is too long for the server"),
+        521..=523 => Failure::Unreachable(Unreachable::Connection),
+        525 | 526 => Failure::Unreachable(Unreachable::Certificate),
+        530 => of_platform_error(opened).await,
+        status @ 500.. => Failure::ServerFailed { status },
+        _ => return None,
+    };
+    Some((failure, Some(format!("status {}", opened.status))))
+}
+
+/// Reads the number of an error page of Cloudflare, such as `error code: 1016`.
+///
+/// Source: Cloudflare's documentation, "Workers errors" and "1xxx errors".
+async fn of_platform_error(opened: &mut Opened) -> Failure {
+    let page = opened.read(ERROR_PAGE).await.unwrap_or_default();
+    let page = String::from_utf8_lossy(&page);
+    if page.contains("1016") {
+        Failure::Unreachable(Unreachable::Dns)
+    } else if page.contains("1042") || page.contains("1019") {
+        Failure::Unreachable(Unreachable::SameZone)
+    } else {
+        Failure::ServerFailed { status: 530 }
+    }
+}
+
+fn of_forbidden(headers: &HeaderMap) -> Failure {
+    let challenge = text(headers.get(WWW_AUTHENTICATE)).unwrap_or_default();
+    match super::challenge::required_scopes(challenge) {
+        Some(scopes) => Failure::ScopeRequired { scopes },
+        None => Failure::Forbidden,
+    }
+}
+
+async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer, Failed> {
+    let body = match opened.read(expected.bytes).await {
+        Ok(body) => body,
+        Err(error) => return Err(of_body(error)),
+    };
+    let session = opened.headers.get(headers::SESSION).cloned();
+    let document = match Document::parse(&body, JsonLimits::default()) {
+        Ok(document) => document,
+        Err(_) if opened.status >= 300 => return Ok(Answer::Http { status: opened.status }),
+        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+    };
+    match ServerMessage::read(document.root()) {
+        // A server that cannot read a request cannot repeat its id.
+        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) || (id.is_none() && outcome.is_err()) => {
+            Ok(Answer::Response { status: opened.status, outcome: owned(outcome), session })
+        }
+        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
+        _ if opened.status >= 300 => Ok(Answer::Http { status: opened.status }),
+        Ok(_) => Err((Failure::Malformed("is not a response"), None)),
+        Err(problem) => Err((Failure::Malformed(problem), None)),
+    }
+}
+
+fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
+    match outcome {
+        // The text was parsed, so a copy of it exists.
+        Ok(result) => Ok(result.to_raw().unwrap_or_default()),
+        Err(error) => Err(RpcFailure {
+            code: error.code,
+            message: error.message.into_owned(),
+            data: error.data.and_then(Value::to_raw),
+        }),
+    }
+}
+
+async fn read_stream(
+    mut opened: Opened,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Answer, Failed> {
+    let session = opened.headers.get(headers::SESSION).cloned();
+    let mut reader = EventReader::default();
+    let (mut bytes, mut events) = (0_usize, 0_usize);
+    while let Some(chunk) = opened.body.next().await {
+        let chunk = chunk.map_err(of_body)?;
+        bytes = bytes.saturating_add(chunk.len());
+        reader.feed(&chunk);
+        while let Some(event) = reader.next_event() {
+            events = events.saturating_add(1);
+            if event.data.len() > expected.bytes || events > UPSTREAM_EVENTS {
+                return Err(too_long());
+            }
+            match read_event(&event, expected, observer)? {
+                Meaning::Nothing => {}
+                Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
+                // The stream waits meanwhile.
+                Meaning::Request(request) => observer.request(request).await,
+            }
+        }
+        if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {
+            return Err(too_long());
+        }
+    }
+    Err((Failure::Interrupted, None))
+}
+
+/// Reads one event.
+fn read_event(
+    event: &Event,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Meaning, Failed> {
+    if !matches!(event.name.as_slice(), b"" | b"message") {
+        return Ok(Meaning::Nothing);
+    }
+    // Legacy servers may send data that is not a message. Servers send an event without data to give it an id.
+    let is_lenient = expected.era == Era::Legacy || event.data.is_empty();
+    let document = match Document::parse(&event.data, JsonLimits::default()) {
+        Ok(document) => document,
+        Err(_) if is_lenient => return Ok(Meaning::Nothing),
+        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+    };
+    match ServerMessage::read(document.root()) {
+        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => Ok(Meaning::Response(owned(outcome))),
+        // A resumed stream may repeat the responses to other requests.
+        Ok(ServerMessage::Response { .. }) if is_lenient => Ok(Meaning::Nothing),
+        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
+        Ok(ServerMessage::Notification { method, params }) => {
+            observer.notification(&method, params);
+            Ok(Meaning::Nothing)
+        }
+        Ok(ServerMessage::Request { id, method, params }) => {
+            let params = params.and_then(Value::to_raw);
+            Ok(Meaning::Request(ServerRequest { id: id.text().into(), method: method.into_owned(), params }))
+        }
+        Err(_) if is_lenient => Ok(Meaning::Nothing),
+        Err(problem) => Err((Failure::Malformed(problem), None)),
+    }
+}
+
+fn too_long() -> Failed {
+    (Failure::LimitExceeded("the answer is too long"), None)
+}
+
+/// Returns the failure of a connection that breaks while the body arrives.
+fn of_body(error: FetchError) -> Failed {
+    match error {
+        FetchError::TooLarge => too_long(),
+        FetchError::TooSlow => (Failure::Interrupted, Some(error.to_string())),
+        FetchError::Failed(cause) => (Failure::Interrupted, Some(cause)),
+        error => (Failure::Interrupted, Some(error.to_string())),
+    }
+}
+
+/// Returns the failure of a request that has no response.
+pub(super) fn of_connection(error: FetchError) -> Failed {
+    match error {
+        FetchError::Failed(cause) => (Failure::ConnectionLost, Some(cause)),
+        error => (Failure::ConnectionLost, Some(error.to_string())),
+    }
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok().filter(|text| text.len() <= HEADER_BYTES)
+}
+
+/// Returns the media type in lower case, without its parameters.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = text(headers.get(CONTENT_TYPE))?;
+    Some(value.split(';').next()?.trim().to_ascii_lowercase())
+}
+
+/// Returns the `https:` URL of a redirect.
+fn new_location(headers: &HeaderMap) -> Option<String> {
+    let url = text(headers.get(LOCATION))?;
+    // A query may contain a secret.
+    let url = url.split(['?', '#']).next()?;
+    url.starts_with("https://").then(|| url.to_owned())
+}
+
+/// Returns the number of seconds in `Retry-After`, of at most a day.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    const DAY: u64 = 86_400;
+    let seconds = text(headers.get(RETRY_AFTER))?.trim().parse().ok()?;
+    (seconds <= DAY).then(|| Duration::from_secs(seconds))
+}
+
+/// Checks the answer to a notification.
+pub(super) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
+    match of_status(opened).await {
+        Some(failed) => Err(failed),
+        None if opened.status < 300 => Ok(()),
+        None => Err((of_http_status(opened.status), Some(format!("status {}", opened.status)))),
+    }
+}
+
+/// Returns the failure of an answer that is not JSON-RPC and that the negotiation does not explain.
+pub(super) fn of_http_status(status: u16) -> Failure {
+    match status {
+        404 => Failure::NotMcp(NotMcp::NotFound),
+        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
+        status => Failure::Rejected { status },
+    }
+}
+
+/// Returns the failure of a JSON-RPC error. The message is for the model, so it is shown, without control characters.
+pub(super) fn of_rpc_error(RpcFailure { code, message, data }: RpcFailure) -> Failure {
+    const LONGEST: usize = 2048;
+    const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
+    const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
+    match code {
+        MISMATCH => Failure::HeaderMismatch,
+        CAPABILITY => Failure::CapabilityRequired,
+        _ => {
+            let mut message: String = message.chars().filter(|character| !is_deceptive(*character)).collect();
+            message.truncate(message.floor_char_boundary(LONGEST));
+            Failure::Rpc { code, message, data: data.map(|data| data.get().to_owned()) }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The client and its builder.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use http::HeaderValue;
+
+use super::connection::Connection;
+use super::negotiation::Known;
+use super::upstream::Upstream;
+use crate::call::context::Context;
+use crate::protocol::description::{Implementation, Text};
+use crate::server::build_error::BuildError;
+
+/// The longest name of a server.
+const NAME: usize = 24;
+
+/// A client of other MCP servers. Cloning is cheap.
+///
+/// A client holds definitions and what it learned about the revisions of its servers. It holds no connection, no session and no credential
+/// of a caller.
+///
+/// ```
+/// use edge_mcp::client::{McpClient, Upstream};
+///
+/// let client = McpClient::builder("desk", "1.0.0")
+///     .server("weather", Upstream::at("https://weather.example.com/mcp")?)
+///     .build()?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct McpClient(pub(super) Rc<Definition>);
+
+pub(super) struct Definition {
+    pub info: Implementation,
+    pub user_agent: HeaderValue,
+    pub servers: Vec<Server>,
+}
+
+pub(super) struct Server {
+    pub name: Text,
+    pub upstream: Upstream,
+    /// What the program knows about the server, and until when, in milliseconds since 1970.
+    pub known: RefCell<(Known, u64)>,
+}
+
+/// Builds an [`McpClient`].
+#[must_use]
+pub struct McpClientBuilder {
+    info: Implementation,
+    servers: Vec<(Text, Upstream)>,
+}
+
+impl McpClient {
+    /// Creates a builder for a client with this name and version, which it sends to its servers.
+    pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpClientBuilder {
+        McpClientBuilder { info: Implementation::new(name, version), servers: Vec::new() }
+    }
+
+    /// Creates a connection for the call of `cx`. It sends nothing.
+    ///
+    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
+    pub fn connect(&self, cx: &Context) -> Connection {
+        Connection::new(self.clone(), cx.clone())
+    }
+}
+
+impl McpClientBuilder {
+    /// Adds a server. Its name is the prefix of its tools: a letter, and then at most 23 letters, digits and hyphens.
+    pub fn server(mut self, name: impl Into<Text>, upstream: Upstream) -> Self {
+        self.servers.push((name.into(), upstream));
+        self
+    }
+
+    /// Builds the client.
+    ///
+    /// # Errors
+    /// [`BuildError`] names the first server with an invalid name, or with a name that is used twice. Case does not matter.
+    pub fn build(self) -> Result<McpClient, BuildError> {
+        let Self { info, servers } = self;
+        for (nth, (name, _)) in servers.iter().enumerate() {
+            if !is_name(name) {
+                let problem = "must begin with a letter and have at most 24 letters, digits and hyphens";
+                return Err(BuildError::new("server name of the client", name.clone(), problem));
+            }
+            if servers.iter().take(nth).any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+                return Err(BuildError::new("server name of the client", name.clone(), "is used twice"));
+            }
+        }
+        let servers = servers.into_iter().map(|(name, upstream)| Server {
+            name,
+            known: RefCell::new((pinned(&upstream), u64::MAX)),
+            upstream,
+        });
+        let servers = servers.collect();
+        Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers })))
+    }
+}
+
+fn pinned(upstream: &Upstream) -> Known {
+    upstream.revision.map_or(Known::Nothing, Known::of)
+}
+
+fn is_name(name: &str) -> bool {
+    name.len() <= NAME
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Returns the `User-Agent` header. Characters that a product name cannot have are replaced.
+fn user_agent(info: &Implementation) -> HeaderValue {
+    let clean = |text: &str| {
+        let allowed = |c: char| if c.is_ascii_alphanumeric() || "-._+".contains(c) { c } else { '-' };
+        text.chars().take(64).map(allowed).collect::<String>()
+    };
+    let own = concat!("edge-mcp/", env!("CARGO_PKG_VERSION"));
+    let text = format!("{}/{} {own}", clean(&info.name), clean(&info.version));
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(own))
+}

@@ -1,0 +1,55 @@
+//! A client of other MCP servers (feature `client`).
+//!
+//! A handler connects with the context of its call, and calls tools, reads resources and gets prompts of other servers:
+//!
+//! ```
+//! use edge_mcp::client::McpClient;
+//! use edge_mcp::{Context, HandlerError};
+//! use serde_json::json;
+//!
+//! async fn temperature(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+//!     let weather = client.connect(&cx).server("weather")?;
+//!     let answer = weather.call("get-weather", json!({ "location": "Paris" })).await?;
+//!     Ok(answer.text())
+//! }
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | `mcp_client` | the client and its builder |
+//! | `upstream` | another server: address, credential, trust |
+//! | `connection` | the use of a client within one call |
+//! | `request` | one JSON-RPC request, with negotiation and retries |
+//! | `negotiation` | the reaction to each answer, as a table |
+//! | `message` | the text of a message |
+//! | `headers` | the headers of a request |
+//! | `exchange` | one HTTP exchange |
+//! | `sse` | event streams |
+//! | `challenge` | the `WWW-Authenticate` header |
+//! | `transport` | the ways to reach a server |
+//! | `call` | a call of a tool |
+//! | `result` | the results |
+//! | `error` | the errors |
+
+mod call;
+mod challenge;
+mod connection;
+mod error;
+mod exchange;
+mod headers;
+mod mcp_client;
+mod message;
+mod negotiation;
+mod request;
+mod result;
+mod sse;
+mod transport;
+mod upstream;
+
+pub use call::Call;
+pub use connection::{Connection, Peer};
+pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
+pub use mcp_client::{McpClient, McpClientBuilder};
+pub use result::CallResult;
+pub use transport::Transport;
+pub use upstream::Upstream;

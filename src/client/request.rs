@@ -1,0 +1,320 @@
+//! One JSON-RPC request to a server, with negotiation and retries.
+
+use std::time::Duration;
+
+use futures::future::{Either, LocalBoxFuture, select};
+use futures::{FutureExt, pin_mut};
+use http::HeaderName;
+use http::header::HeaderValue;
+use serde_json::value::RawValue;
+
+use super::connection::{Link, Session};
+use super::error::{ClientError, Executed, Failure};
+use super::exchange::{self, Answer, Expected, Failed, Observe, RpcFailure, ServerRequest};
+use super::headers;
+use super::message::{Meta, Params, write_message};
+use super::negotiation::{Form, Known, Reaction, Sent, react};
+use super::upstream::Credential;
+use crate::json::deserialize::read_text;
+use crate::json::{Document, JsonLimits, Value};
+use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
+
+/// The pause before a request is sent again.
+const PAUSE: Duration = Duration::from_millis(250);
+const NEGOTIATION: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+
+/// A request to a server.
+pub(super) struct Outgoing {
+    pub method: Method,
+    pub params: Params,
+    /// The name or the URI that the header `Mcp-Name` repeats.
+    pub target: Option<String>,
+    /// The headers that repeat arguments.
+    pub header_params: Vec<(HeaderName, String)>,
+    /// Whether the request may be sent again if it is not known whether the server executed it.
+    pub is_repeatable: bool,
+    pub timeout: Duration,
+}
+
+impl Outgoing {
+    pub(super) fn new(method: Method, params: Params, timeout: Duration) -> Self {
+        Self { method, params, target: None, header_params: Vec::new(), is_repeatable: method != Method::CallTool, timeout }
+    }
+}
+
+impl Link {
+    /// Sends a request and returns its result.
+    pub(super) async fn request(&self, outgoing: &Outgoing) -> Result<Box<RawValue>, ClientError> {
+        let (mut is_second, mut has_failed) = (false, false);
+        for _ in 0..UPSTREAM_ATTEMPTS {
+            let known = self.negotiated(outgoing.method).await?;
+            let answer = match self.post(outgoing, known).await {
+                Ok(answer) => answer,
+                Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
+                    has_failed = true;
+                    self.host().sleep(PAUSE).await;
+                    continue;
+                }
+                Err(failed) => return Err(self.failed(outgoing.method, failed)),
+            };
+            let supported = supported(&answer);
+            let sent = Sent { known, is_discover: false, is_second };
+            match react(sent, form(&answer, &supported)) {
+                Reaction::Accept(known) => {
+                    self.learn(known);
+                    return result(answer).map_err(|failed| self.failed(outgoing.method, failed));
+                }
+                Reaction::Repeat => is_second = true,
+                Reaction::Again(known) => {
+                    self.end_session();
+                    self.learn(known);
+                }
+                Reaction::Unsupported => {
+                    let failure = Failure::UnsupportedRevision { offered: named(supported) };
+                    return Err(self.failed(outgoing.method, (failure, None)));
+                }
+            }
+        }
+        let failure = Failure::Malformed("contradicts the earlier answers of the server");
+        Err(self.failed(outgoing.method, (failure, None)).executed_as(Executed::No))
+    }
+
+    /// Returns what is known about the server, after the requests that must come before `method`.
+    ///
+    /// A call of a tool is never the first probe: a legacy server without sessions would execute it.
+    async fn negotiated(&self, method: Method) -> Result<Known, ClientError> {
+        let known = self.known();
+        let is_probed = known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
+        if !is_probed && !self.needs_session(known) {
+            return Ok(known);
+        }
+        // Parallel requests of a connection wait for one negotiation.
+        let _negotiation = self.negotiation.lock().await;
+        let mut known = self.known();
+        if known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool {
+            known = self.discover().await?;
+        }
+        if self.needs_session(known) {
+            known = self.initialize(known).await?;
+        }
+        Ok(known)
+    }
+
+    /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
+    async fn discover(&self) -> Result<Known, ClientError> {
+        let outgoing = Outgoing::new(Method::Discover, Params::default(), NEGOTIATION);
+        let failed = |failed| self.failed(Method::Discover, failed);
+        let mut is_second = false;
+        loop {
+            let answer = self.post(&outgoing, Known::Nothing).await.map_err(failed)?;
+            let supported = supported(&answer);
+            match react(Sent { known: Known::Nothing, is_discover: true, is_second }, form(&answer, &supported)) {
+                Reaction::Accept(Known::Nothing) => return result(answer).map(|_| Known::Nothing).map_err(failed),
+                Reaction::Accept(known) | Reaction::Again(known) => {
+                    self.learn(known);
+                    return Ok(known);
+                }
+                Reaction::Repeat => is_second = true,
+                Reaction::Unsupported => {
+                    return Err(failed((Failure::UnsupportedRevision { offered: named(supported) }, None)));
+                }
+            }
+        }
+    }
+
+    /// Sends `initialize` and `notifications/initialized`.
+    ///
+    /// Source: 2025-11-25, basic/lifecycle. A server with a session may reject a request that overtakes the notification.
+    async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
+        let requested = match known {
+            Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
+            _ => Revision::NEWEST_LEGACY,
+        };
+        let failed = |failed| self.failed(Method::Initialize, failed);
+        let params = self.initialize_params(requested);
+        let outgoing = Outgoing::new(Method::Initialize, params, NEGOTIATION);
+        let answer = self.post(&outgoing, known).await.map_err(failed)?;
+        let id = match &answer {
+            Answer::Response { session, .. } => session.clone().filter(is_session_id),
+            Answer::Http { .. } => None,
+        };
+        let result = result(answer).map_err(failed)?;
+        let version = member(&result, "protocolVersion").unwrap_or_default();
+        let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
+            return Err(failed((Failure::UnsupportedRevision { offered: named(vec![version]) }, None)));
+        };
+        let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
+        self.begin_session(Session { revision, id });
+        self.learn(known);
+        self.notify("notifications/initialized").await.map_err(failed)?;
+        Ok(known)
+    }
+
+    /// Posts a request and reads its answer.
+    async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
+        let id = self.next_id();
+        let message = self.message(Some(&id), outgoing.method.name(), &outgoing.params, known);
+        let request = self.http_request(message, Some(outgoing), known).await?;
+        let opening = self.upstream().transport.open(request, self.host());
+        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
+        let exchange = async {
+            let opened = opening.await.map_err(exchange::of_connection)?;
+            exchange::read(opened, &expected, &Ignored).await
+        };
+        self.within(outgoing.timeout, exchange).await
+    }
+
+    /// Posts a notification. Its answer has no content.
+    async fn notify(&self, method: &'static str) -> Result<(), Failed> {
+        let known = self.known();
+        let message = self.message(None, method, &Params::default(), known);
+        let request = self.http_request(message, None, known).await?;
+        let opening = self.upstream().transport.open(request, self.host());
+        let exchange = async {
+            let mut opened = opening.await.map_err(exchange::of_connection)?;
+            exchange::accepted(&mut opened).await
+        };
+        self.within(NEGOTIATION, exchange).await
+    }
+
+    async fn within<T>(&self, time: Duration, exchange: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+        pin_mut!(exchange);
+        match select(exchange, self.host().sleep(time)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(((), _)) => Err((Failure::Timeout(time), None)),
+        }
+    }
+
+    fn message(&self, id: Option<&str>, method: &str, params: &Params, known: Known) -> String {
+        let modern = match known {
+            Known::Nothing | Known::Unsettled => Some(Revision::V2026_07_28.name()),
+            Known::Modern(revision) => Some(revision.name()),
+            Known::WithSession(_) | Known::WithoutSession(_) => None,
+        };
+        let meta = Meta {
+            modern: modern.map(|version| (version, self.client_info())),
+            capabilities: "{}",
+            progress_token: None,
+            traceparent: self.traceparent(),
+        };
+        write_message(id, method, params, &meta)
+    }
+
+    /// Creates the HTTP request for a message.
+    async fn http_request(
+        &self,
+        message: String,
+        outgoing: Option<&Outgoing>,
+        known: Known,
+    ) -> Result<http::Request<String>, Failed> {
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let upstream = self.upstream();
+        let credential = self.credential(&upstream.credential).await?;
+        let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
+        match known {
+            Known::Nothing | Known::Unsettled | Known::Modern(_) => {
+                let (method, target) = outgoing.map_or(("", None), |it| (it.method.name(), it.target.as_deref()));
+                headers::add_modern(&mut all, Revision::V2026_07_28.name(), method, target);
+                for (name, value) in outgoing.iter().flat_map(|outgoing| &outgoing.header_params) {
+                    headers::insert_encoded(&mut all, name.clone(), value);
+                }
+            }
+            Known::WithSession(_) | Known::WithoutSession(_) => self.add_session(&mut all),
+        }
+        let mut request = upstream.url.request(http::Method::POST, message);
+        *request.headers_mut() = all;
+        Ok(request)
+    }
+
+    async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
+        let token_of = match credential {
+            Credential::None => return Ok(None),
+            Credential::Token(token) => return Ok(Some(token.clone())),
+            Credential::PerCall(token_of) => token_of,
+        };
+        let token = token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
+        let Some(token) = token else { return Ok(None) };
+        match headers::bearer(&token) {
+            Some(token) => Ok(Some(token)),
+            None => Err((Failure::Unauthorized, Some("the function returned a token that no header can hold".into()))),
+        }
+    }
+
+    /// Keeps what is known about the server.
+    fn learn(&self, known: Known) {
+        let now = self.host().now_ms();
+        let until = match known {
+            Known::Modern(_) => u64::MAX,
+            _ => now.saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000)),
+        };
+        self.server().known.replace((known, until));
+    }
+
+    fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
+        let error = ClientError::new(&self.server().name, method.name(), failure);
+        match cause {
+            Some(cause) => error.because(cause),
+            None => error,
+        }
+    }
+}
+
+/// Ignores the other messages of a stream.
+struct Ignored;
+
+impl Observe for Ignored {
+    fn notification(&self, _: &str, _: Option<Value<'_>>) {}
+
+    fn request(&self, _: ServerRequest) -> LocalBoxFuture<'_, ()> {
+        std::future::ready(()).boxed_local()
+    }
+}
+
+fn form<'a>(answer: &Answer, supported: &'a [String]) -> Form<'a> {
+    match answer {
+        Answer::Response { outcome: Ok(result), .. } => Form::Result { is_modern: member(result, "resultType").is_some() },
+        Answer::Response { status, outcome: Err(error), .. } => Form::Error { status: *status, code: error.code, supported },
+        Answer::Http { status } => Form::Http { status: *status },
+    }
+}
+
+/// Returns the revisions in the data of an error.
+fn supported(answer: &Answer) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Data {
+        supported: Vec<String>,
+    }
+    let Answer::Response { outcome: Err(RpcFailure { data: Some(data), .. }), .. } = answer else { return Vec::new() };
+    read_text(data.get().as_bytes()).map_or_else(Vec::new, |data: Data| data.supported)
+}
+
+/// Returns the first revisions of a list, each shortened.
+fn named(mut names: Vec<String>) -> Vec<String> {
+    names.truncate(8);
+    for name in &mut names {
+        name.truncate(name.floor_char_boundary(32));
+    }
+    names
+}
+
+/// Returns the string member `name` of an object.
+fn member(object: &RawValue, name: &str) -> Option<String> {
+    Document::parse(object.get().as_bytes(), JsonLimits::MOST).ok()?.root().string(name)
+}
+
+fn result(answer: Answer) -> Result<Box<RawValue>, Failed> {
+    match answer {
+        Answer::Response { outcome: Ok(result), .. } => Ok(result),
+        Answer::Response { outcome: Err(error), .. } => Err((exchange::of_rpc_error(error), None)),
+        Answer::Http { status } => Err((exchange::of_http_status(status), Some(format!("status {status}")))),
+    }
+}
+
+fn is_session_id(id: &HeaderValue) -> bool {
+    const LONGEST: usize = 512;
+    id.len() <= LONGEST && id.as_bytes().iter().all(u8::is_ascii_graphic)
+}

@@ -1,0 +1,34 @@
+//! The ways to reach a server.
+
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+
+use crate::host::{FetchError, Host, Opened};
+
+/// A way to reach a server: the network, a service binding, or an [`Endpoint`](crate::Endpoint) in the same program.
+pub trait Transport {
+    /// Sends a request and returns the head of the response. Redirects are not followed. Dropping the future or the response aborts the
+    /// request.
+    ///
+    /// # Errors
+    /// [`FetchError`]. A response with an error status is not an error.
+    fn open(
+        &self,
+        request: http::Request<String>,
+        host: &Rc<dyn Host>,
+    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>>;
+}
+
+/// The network.
+pub(super) struct Network;
+
+impl Transport for Network {
+    fn open(
+        &self,
+        request: http::Request<String>,
+        host: &Rc<dyn Host>,
+    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        host.open(request)
+    }
+}

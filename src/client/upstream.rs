@@ -1,0 +1,136 @@
+//! Another MCP server: its address, its credential and the trust in it.
+
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::{HeaderName, HeaderValue};
+
+use super::headers;
+use super::transport::{Network, Transport};
+use crate::auth::{ConfigError, SecureUrl};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
+use crate::protocol::revision::Revision;
+
+type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>, HandlerError>>;
+
+/// Another MCP server that an [`McpClient`](crate::client::McpClient) calls.
+///
+/// ```
+/// use edge_mcp::client::Upstream;
+///
+/// let weather = Upstream::at("https://weather.example.com/mcp")?.bearer("wx-4f1c")?;
+/// # Ok::<_, edge_mcp::ConfigError>(())
+/// ```
+pub struct Upstream {
+    pub(super) url: SecureUrl,
+    pub(super) transport: Rc<dyn Transport>,
+    pub(super) credential: Credential,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) revision: Option<Revision>,
+    pub(super) is_trusted: bool,
+    pub(super) timeout: Duration,
+    pub(super) list_timeout: Duration,
+}
+
+/// The credential that is sent to a server. It is never the token of this program's own caller.
+#[derive(Clone)]
+pub(super) enum Credential {
+    /// No credential.
+    None,
+    /// The same token for each request.
+    Token(HeaderValue),
+    /// The token that a function of the program returns for the current call.
+    PerCall(Rc<TokenOf>),
+}
+
+impl Upstream {
+    /// Creates a server at `url`: an `https:` URL, or an `http:` URL on localhost.
+    ///
+    /// # Errors
+    /// The URL is not valid.
+    pub fn at(url: &str) -> Result<Self, ConfigError> {
+        Self::via(url, Network)
+    }
+
+    /// Creates a server that is reached by `transport`. `url` is the URL of the requests.
+    ///
+    /// # Errors
+    /// The URL is not valid.
+    pub fn via(url: &str, transport: impl Transport + 'static) -> Result<Self, ConfigError> {
+        Ok(Self {
+            url: SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of an MCP server", problem))?,
+            transport: Rc::new(transport),
+            credential: Credential::None,
+            headers: Vec::new(),
+            revision: None,
+            is_trusted: false,
+            timeout: Duration::from_secs(UPSTREAM_SECONDS),
+            list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
+        })
+    }
+
+    /// Sends this token with each request.
+    ///
+    /// # Errors
+    /// The token has characters other than visible ASCII.
+    pub fn bearer(mut self, token: &str) -> Result<Self, ConfigError> {
+        let problem = "has characters that are not visible ASCII, or is empty";
+        let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
+        self.credential = Credential::Token(token);
+        Ok(self)
+    }
+
+    /// Sends the token that `token_of` returns for the call whose handler uses the client. It must be a token that was issued for this
+    /// server: the specification forbids to pass on the token of your own caller.
+    #[must_use]
+    pub fn bearer_of<F>(mut self, token_of: impl Fn(Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
+    {
+        self.credential = Credential::PerCall(Rc::new(move |cx| token_of(cx).boxed_local()));
+        self
+    }
+
+    /// Adds a header to each request.
+    ///
+    /// # Errors
+    /// The client or the runtime sets this header, or the value is not visible ASCII.
+    pub fn header(mut self, name: &'static str, value: &str) -> Result<Self, ConfigError> {
+        self.headers.push(headers::own_header(name, value)?);
+        Ok(self)
+    }
+
+    /// Sets the revision of the server. The client then does not negotiate.
+    #[must_use]
+    pub fn revision(mut self, revision: Revision) -> Self {
+        self.revision = Some(revision);
+        self
+    }
+
+    /// Trusts the annotations of the server's tools. The client may then repeat a call of a tool that is read-only or idempotent if the
+    /// first call failed, and an agent may call its read-only tools.
+    #[must_use]
+    pub fn trusted(mut self) -> Self {
+        self.is_trusted = true;
+        self
+    }
+
+    /// Sets the time limit of a request: 25 s by default.
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = time;
+        self
+    }
+
+    /// Sets the time limit of a request for a page of a list: 10 s by default.
+    #[must_use]
+    pub fn list_timeout(mut self, time: Duration) -> Self {
+        self.list_timeout = time;
+        self
+    }
+}

@@ -1,0 +1,54 @@
+//! An endpoint in the same program, as a transport of the client.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
+
+use super::endpoint::Endpoint;
+use super::stream::Body;
+use crate::client::Transport;
+use crate::host::{FetchError, Host, Opened};
+
+/// Reaches an [`Endpoint`] in the same program, without the network.
+///
+/// ```
+/// use edge_mcp::client::{McpClient, Upstream};
+/// use edge_mcp::{Endpoint, InProcess, McpServer, Tool};
+///
+/// let parcels = Endpoint::new(|_| {
+///     McpServer::builder("parcels", "1.0.0").tool(Tool::new("track", "Locates a parcel.", || async { "in Lyon" })).build()
+/// });
+/// let parcels = InProcess::new(parcels.without_auth());
+/// let client = McpClient::builder("desk", "1.0.0").server("parcels", Upstream::via("http://localhost/mcp", parcels)?).build()?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct InProcess(Rc<Endpoint>);
+
+impl InProcess {
+    /// Creates a transport to this endpoint.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self(Rc::new(endpoint))
+    }
+}
+
+impl Transport for InProcess {
+    fn open(
+        &self,
+        request: http::Request<String>,
+        host: &Rc<dyn Host>,
+    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let (endpoint, host) = (self.0.clone(), host.clone());
+        let request = request.map(|body| Cell::new(body.into_bytes()));
+        let opened = async move {
+            let (head, body) = endpoint.handle(request, &host).await.into_parts();
+            let status = head.status.as_u16();
+            Ok(match body {
+                Body::Bytes(bytes) => Opened::new(status, head.headers, bytes),
+                Body::Stream(events) => Opened { status, headers: head.headers, body: events.map(Ok).boxed_local() },
+            })
+        };
+        opened.boxed_local()
+    }
+}

@@ -1,0 +1,112 @@
+//! Calls of tools.
+
+use std::rc::Rc;
+
+use edge_mcp::client::{ClientError, Executed, Failure, McpClient, Upstream};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Context, InProcess, McpServer, RequestInfo, Revision, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::peer::{Peer, error, json_answer, result};
+
+fn context(host: &TestHost) -> Context {
+    let (head, ()) = http::Request::new(()).into_parts();
+    Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
+}
+
+fn client(upstream: Upstream) -> McpClient {
+    McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client")
+}
+
+fn at(peer: &Peer) -> Upstream {
+    Upstream::via("https://parcels.example/mcp", peer.clone()).expect("a URL")
+}
+
+/// Calls the tool `track` and returns its text.
+fn track(upstream: Upstream) -> Result<String, ClientError> {
+    let host = TestHost::new();
+    let cx = context(&host);
+    let connection = client(upstream).connect(&cx);
+    let peer = connection.server("parcels")?;
+    let call = peer.call("track", json!({ "number": 7 }));
+    let text = testing::run(host.run(async move { call.await.map(|result| result.text()) }));
+    text.expect("the call ends")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Parcel {
+    number: u32,
+}
+
+fn parcels() -> InProcess {
+    InProcess::new(testing::endpoint(|_| {
+        let track = |Parcel { number }: Parcel| async move { format!("Parcel {number} is in Lyon.") };
+        McpServer::builder("parcels", "1.0.0").tool(Tool::new("track", "Locates a parcel.", track)).build()
+    }))
+}
+
+/// A tool of this library's own server is called in each revision.
+#[test]
+fn a_tool_is_called_in_each_revision() {
+    let upstream = || Upstream::via("http://localhost/mcp", parcels()).expect("a URL");
+    for revision in Revision::ALL {
+        assert_eq!(track(upstream().revision(revision)).expect("a result"), "Parcel 7 is in Lyon.", "{revision}");
+    }
+    assert_eq!(track(upstream()).expect("a result"), "Parcel 7 is in Lyon.");
+}
+
+fn modern(text: &str) -> crate::peer::Answer {
+    result(json!({ "content": [{ "type": "text", "text": text }], "resultType": "complete" }))
+}
+
+/// C37: a call is never the first probe. `server/discover` comes before it.
+#[test]
+fn a_call_is_preceded_by_a_probe() {
+    let peer = Peer::new([result(json!({ "resultType": "complete" })), modern("in Lyon")]);
+    assert_eq!(track(at(&peer)).expect("a result"), "in Lyon");
+    assert_eq!(peer.methods(), ["server/discover", "tools/call"]);
+}
+
+/// A legacy server with sessions: three requests, and the end of the session.
+#[test]
+fn a_legacy_session_is_begun_and_ended() {
+    let initialized = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "p", "version": "1" } });
+    let peer = Peer::new([
+        json_answer(400, json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": "no session" } })),
+        result(initialized).header("mcp-session-id", "s-1"),
+        crate::peer::Answer::new(202, "", ""),
+        result(json!({ "content": [{ "type": "text", "text": "in Lyon" }] })),
+        crate::peer::Answer::new(200, "", ""),
+    ]);
+    assert_eq!(track(at(&peer)).expect("a result"), "in Lyon");
+    let expected = ["server/discover", "initialize", "notifications/initialized", "tools/call", "DELETE"];
+    assert_eq!(peer.methods(), expected);
+    for request in &peer.requests()[2..] {
+        assert_eq!(request.headers()["mcp-session-id"], "s-1", "{request:?}");
+    }
+    assert_eq!(peer.requests()[3].headers()["mcp-protocol-version"], "2025-06-18");
+}
+
+/// C52, C53: a call is not repeated, and its error says that its outcome is not known.
+#[test]
+fn a_failed_call_is_not_repeated() {
+    let pinned = |peer: &Peer| at(peer).revision(Revision::V2026_07_28);
+    let peer = Peer::new([crate::peer::Answer::new(502, "text/html", "<p>Bad gateway</p>"), modern("in Lyon")]);
+    let error = track(pinned(&peer)).expect_err("a failure");
+    assert_eq!((error.failure(), error.executed()), (&Failure::ServerFailed { status: 502 }, Executed::Unknown));
+    assert_eq!(
+        error.to_string(),
+        "The server `parcels` failed (status 502). It is not known whether the call was executed. Check its effect before you call again."
+    );
+    assert_eq!(peer.methods(), ["tools/call"]);
+}
+
+#[test]
+fn an_error_of_the_server_is_shown() {
+    let peer = Peer::new([error(200, -32_602, "Unknown tool `track`.")]);
+    let error = track(at(&peer).revision(Revision::V2026_07_28)).expect_err("a failure");
+    assert_eq!(error.to_string(), "The server `parcels` answers: \"Unknown tool `track`.\"");
+    assert_eq!(error.executed(), Executed::No);
+}

@@ -1,0 +1,88 @@
+//! A peer with prepared answers, which records the requests that it gets.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use edge_mcp::client::Transport;
+use edge_mcp::host::{FetchError, Host, Opened};
+use futures::future::{LocalBoxFuture, ready};
+use futures::{FutureExt, StreamExt};
+use http::{HeaderMap, HeaderName, Request};
+use serde_json::{Value, json};
+
+/// A prepared answer.
+pub struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    chunks: Vec<Vec<u8>>,
+}
+
+impl Answer {
+    pub fn new(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        let answer = Self { status, headers: HeaderMap::new(), chunks: vec![body.into()] };
+        if media_type.is_empty() { answer } else { answer.header("content-type", media_type) }
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let name: HeaderName = name.parse().expect("a name");
+        self.headers.insert(name, value.parse().expect("a value"));
+        self
+    }
+}
+
+/// A JSON answer. `"id": "$id"` becomes the id of the request.
+pub fn json_answer(status: u16, body: Value) -> Answer {
+    Answer::new(status, "application/json", body.to_string())
+}
+
+pub fn result(result: Value) -> Answer {
+    json_answer(200, json!({ "jsonrpc": "2.0", "id": "$id", "result": result }))
+}
+
+pub fn error(status: u16, code: i64, message: &str) -> Answer {
+    json_answer(status, json!({ "jsonrpc": "2.0", "id": "$id", "error": { "code": code, "message": message } }))
+}
+
+/// The requests and the prepared answers of a peer. Clones are the same peer.
+#[derive(Clone, Default)]
+pub struct Peer {
+    answers: Rc<RefCell<VecDeque<Answer>>>,
+    requests: Rc<RefCell<Vec<Request<String>>>>,
+}
+
+impl Peer {
+    /// Creates a peer with these answers, one for each request.
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self { answers: Rc::new(RefCell::new(answers.into_iter().collect())), requests: Rc::default() }
+    }
+
+    pub fn requests(&self) -> Vec<Request<String>> {
+        self.requests.borrow().clone()
+    }
+
+    /// Returns the methods of the requests: of a message, its `method`, otherwise the method of HTTP.
+    pub fn methods(&self) -> Vec<String> {
+        let method = |request: &Request<String>| match serde_json::from_str::<Value>(request.body()) {
+            Ok(message) => message["method"].as_str().unwrap_or("a response").to_owned(),
+            Err(_) => request.method().to_string(),
+        };
+        self.requests.borrow().iter().map(method).collect()
+    }
+}
+
+impl Transport for Peer {
+    fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let id = serde_json::from_str::<Value>(request.body()).map_or(Value::Null, |message| message["id"].clone());
+        self.requests.borrow_mut().push(request);
+        let Some(Answer { status, headers, chunks }) = self.answers.borrow_mut().pop_front() else {
+            return ready(Err(FetchError::Failed("the peer has no answer left".into()))).boxed_local();
+        };
+        let fill = move |chunk: Vec<u8>| match String::from_utf8(chunk) {
+            Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        let chunks: Vec<_> = chunks.into_iter().map(fill).map(Ok).collect();
+        ready(Ok(Opened { status, headers, body: futures::stream::iter(chunks).boxed_local() })).boxed_local()
+    }
+}
