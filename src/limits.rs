@@ -238,6 +238,16 @@ limits! {
             "requests of a connection to other MCP servers" => "the call fails";
         UPSTREAM_ATTEMPTS: usize = 4, Count, "":
             "times that a request is sent, for all reasons to send it again" => "the call fails";
+        UPSTREAM_PAGES: usize = 32, Count, "":
+            "pages of a list of another MCP server" => "the list has the items so far";
+        UPSTREAM_ITEMS: usize = 1000, Count, "":
+            "items of a list of another MCP server" => "the list has the items so far";
+        UPSTREAM_DEFINITION_BYTES: usize = 64 << 10, Bytes, "":
+            "the definition of a tool, a resource or a prompt of another MCP server" => "the list does not have it";
+        UPSTREAM_NAME_BYTES: usize = 8 << 10, Bytes, "":
+            "the name or the URI of an item of another MCP server" => "the list does not have it";
+        UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
+            "a cursor of another MCP server" => "the list has the items so far";
         UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
             "the time for which the client remembers that a server is legacy" => "the client negotiates again";
     }

@@ -94,6 +94,12 @@ impl Connection {
     }
 }
 
+impl Connection {
+    pub(super) fn links(&self) -> &[Rc<Link>] {
+        &self.0.links
+    }
+}
+
 impl Peer {
     /// Creates a call of the tool `name`. It is sent when it is awaited.
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {

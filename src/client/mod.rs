@@ -28,18 +28,24 @@
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
 //! | `call` | a call of a tool |
+//! | `listing` | lists, from their first page to their last |
+//! | `definition` | the items of lists |
+//! | `read` | reading resources, getting prompts, completing arguments |
 //! | `result` | the results |
 //! | `error` | the errors |
 
 mod call;
 mod challenge;
 mod connection;
+mod definition;
 mod error;
 mod exchange;
 mod headers;
+mod listing;
 mod mcp_client;
 mod message;
 mod negotiation;
+mod read;
 mod request;
 mod result;
 mod sse;
@@ -48,7 +54,9 @@ mod upstream;
 
 pub use call::Call;
 pub use connection::{Connection, Peer};
+pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
+pub use listing::Listing;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use result::CallResult;
 pub use transport::Transport;
