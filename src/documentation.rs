@@ -1,6 +1,7 @@
 //! Compiles the pages of `docs/`: what they show of Rust is tested with the documentation of the crate.
 //!
-//! Pages without Rust (`connect.md`, `knowledge-base.md`, `performance.md`, `performance-bounds.md`) are not here.
+//! Pages without Rust (`connect.md`, `from-mastra-client.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
+//! `performance-bounds.md`, `rate-limits.md`) are not here.
 
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
@@ -26,6 +27,9 @@ struct Progress;
 #[doc = include_str!("../docs/authorization.md")]
 struct Authorization;
 
+#[doc = include_str!("../docs/identity-providers.md")]
+struct IdentityProviders;
+
 #[doc = include_str!("../docs/about.md")]
 struct About;
 
@@ -46,6 +50,15 @@ struct Page;
 
 #[doc = include_str!("../docs/from-mastra.md")]
 struct FromMastra;
+
+#[doc = include_str!("../docs/from-mastra-tools.md")]
+struct FromMastraTools;
+
+#[doc = include_str!("../docs/from-mastra-content.md")]
+struct FromMastraContent;
+
+#[doc = include_str!("../docs/from-mastra-auth.md")]
+struct FromMastraAuth;
 
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;
