@@ -17,8 +17,8 @@ struct Prompts;
 #[doc = include_str!("../docs/protocol.md")]
 struct Protocol;
 
-#[doc = include_str!("../docs/asking.md")]
-struct Asking;
+#[doc = include_str!("../docs/elicitation.md")]
+struct Elicitation;
 
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
