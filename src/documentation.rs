@@ -8,6 +8,12 @@ struct YourOwnServer;
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;
 
+#[doc = include_str!("../docs/tool-arguments.md")]
+struct ToolArguments;
+
+#[doc = include_str!("../docs/tool-results.md")]
+struct ToolResults;
+
 #[doc = include_str!("../docs/resources.md")]
 struct Resources;
 
