@@ -26,6 +26,9 @@ struct Protocol;
 #[doc = include_str!("../docs/elicitation.md")]
 struct Elicitation;
 
+#[doc = include_str!("../docs/steps.md")]
+struct Steps;
+
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
 
