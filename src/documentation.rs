@@ -9,6 +9,12 @@ struct YourOwnServer;
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;
 
+#[doc = include_str!("../docs/tool-arguments.md")]
+struct ToolArguments;
+
+#[doc = include_str!("../docs/tool-results.md")]
+struct ToolResults;
+
 #[doc = include_str!("../docs/resources.md")]
 struct Resources;
 
@@ -18,8 +24,11 @@ struct Prompts;
 #[doc = include_str!("../docs/protocol.md")]
 struct Protocol;
 
-#[doc = include_str!("../docs/asking.md")]
-struct Asking;
+#[doc = include_str!("../docs/elicitation.md")]
+struct Elicitation;
+
+#[doc = include_str!("../docs/steps.md")]
+struct Steps;
 
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
