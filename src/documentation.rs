@@ -2,6 +2,9 @@
 //!
 //! Pages without Rust (`connect.md`, `knowledge-base.md`, `performance.md`) are not here.
 
+#[doc = include_str!("../docs/concepts.md")]
+struct Concepts;
+
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
 
