@@ -3,6 +3,9 @@
 //! Pages without Rust (`connect.md`, `from-mastra-client.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
 //! `performance-bounds.md`, `rate-limits.md`) are not here.
 
+#[doc = include_str!("../docs/concepts.md")]
+struct Concepts;
+
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
 
