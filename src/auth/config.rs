@@ -37,3 +37,12 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// Returns the values of a list: separated by spaces, commas or line breaks.
+pub(crate) fn list(text: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for value in text.split([' ', ',', '\n']).filter(|value| !value.is_empty()) {
+        values.push(value.to_owned());
+    }
+    values
+}

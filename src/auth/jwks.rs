@@ -182,8 +182,10 @@ fn parse(json: &[u8]) -> Option<Vec<NamedKey>> {
     let set = claims::parse_object(json)?;
     let mut keys = Vec::new();
     for key in set.get("keys")?.as_array()?.iter().filter_map(Value::as_object) {
-        if keys.len() < KEYS
-            && is_for_signatures(key)
+        if keys.len() == KEYS {
+            break;
+        }
+        if is_for_signatures(key)
             && let Some(public) = public_key(key)
         {
             keys.push((string(key, "kid").map(str::to_owned), public));

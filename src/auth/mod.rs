@@ -18,7 +18,7 @@
 //! | `secure_url` | URLs to which tokens may be sent |
 //! | `state_keys` | the keys that sign request states |
 //! | `bearer` | the `Authorization` header |
-//! | `config` | the error of a wrong configuration |
+//! | `config` | the error of a wrong configuration, and lists of values |
 
 pub(crate) mod any_of;
 pub(crate) mod bearer;

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 6749 §3.3; 2026-07-28, basic/authorization, "Scope Selection Strategy" and "Runtime Insufficient Scope".
 
-use super::config::ConfigError;
+use super::config::{self, ConfigError};
 
 /// Returns what is wrong with a scope, or `None` if it is valid.
 ///
@@ -21,14 +21,11 @@ pub(crate) fn problem(scope: &str) -> Option<&'static str> {
 
 /// Parses a list of scopes separated by spaces, commas or line breaks.
 pub(crate) fn parse_list(variable: &'static str, text: &str) -> Result<Vec<String>, ConfigError> {
-    let mut scopes = Vec::new();
-    for scope in text.split([' ', ',', '\n']).filter(|scope| !scope.is_empty()) {
-        match problem(scope) {
-            None => scopes.push(scope.to_owned()),
-            Some(problem) => return Err(ConfigError::new(variable, problem)),
-        }
+    let scopes = config::list(text);
+    match scopes.iter().find_map(|scope| problem(scope)) {
+        None => Ok(scopes),
+        Some(problem) => Err(ConfigError::new(variable, problem)),
     }
-    Ok(scopes)
 }
 
 /// The scopes that include others.

@@ -6,7 +6,7 @@
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{
-    Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes,
+    Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, config, scopes,
 };
 use crate::call::session_required::SessionRequired;
 use crate::host::{Environment, RateLimit};
@@ -84,11 +84,7 @@ impl<E: Environment> Variables<'_, E> {
 
     /// The values of a variable that holds several.
     fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
-        let mut values = Vec::new();
-        for part in self.get(name)?.unwrap_or_default().split([',', ' ', '\n']).filter(|part| !part.is_empty()) {
-            values.push(part.to_owned());
-        }
-        Ok(values)
+        Ok(config::list(&self.get(name)?.unwrap_or_default()))
     }
 
     /// Whether a variable says the second of two words, if it is set.

@@ -66,10 +66,11 @@ export async function stream(worker, request, id) {
   const response = await send(worker, request, id)
   assert.match(response.headers.get('content-type'), /^text\/event-stream/)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  const { value } = await reader.read()
-  assert.match(value, /"began"/)
+  const { value: begun } = await reader.read()
+  assert.match(begun, /"began"/)
   const last = (async () => {
-    let text = ''
+    // Several events may arrive at once.
+    let text = begun
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return JSON.parse(text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length))
