@@ -1,4 +1,4 @@
-//! Tokens that carry their own claims.
+//! JWT access tokens: signatures, headers, and the keys of the issuer.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
 use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
@@ -30,16 +30,16 @@ fn published(keys: &[Value]) -> TestHost {
 
 fn ask(endpoint: &Endpoint, token: &str, network: &TestHost, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &host_at(network, second))
 }
 
 fn header(algorithm: &str) -> Value {
     json!({ "alg": algorithm, "kid": algorithm, "typ": "at+jwt" })
 }
 
-/// Whether a token passes where nothing else is known.
+/// Returns whether a validator without cached keys accepts the token.
 fn passes(token: &str) -> bool {
-    // Each test has a thread of its own, and so keys of its own; another URL is another issuer.
+    // Each thread caches keys by their URL. Each test has its own thread, so a new URL has no cached keys.
     let validator = Jwt::new(&format!("{JWKS}?{}", token.len()), ISSUER).expect("a URL");
     match ask(&endpoint(validator), token, &published(&KEYS.public()), NOW).status {
         200 => true,
@@ -49,7 +49,7 @@ fn passes(token: &str) -> bool {
 }
 
 #[test]
-fn three_algorithms_are_known() {
+fn valid_signatures_pass_and_forged_tokens_are_rejected() {
     for algorithm in ["RS256", "ES256", "EdDSA"] {
         let good_token = token(&header(algorithm), &good());
         assert!(passes(&good_token), "{algorithm}");
@@ -70,8 +70,8 @@ fn three_algorithms_are_known() {
     }
 }
 
-/// The algorithm is the configuration's and the key's, never the token's: none, HMAC by a public key, one key used as
-/// another kind.
+/// The configuration and the key determine the algorithm. A token cannot choose `none`, HMAC with a public key, or the algorithm of
+/// another type of key.
 #[test]
 fn the_token_does_not_choose_the_algorithm() {
     let signed_by = |claimed: &str, algorithm: &str, kid: &str| {
@@ -98,9 +98,10 @@ fn the_token_does_not_choose_the_algorithm() {
     }
 }
 
-/// Other tokens of the same issuer are told from access tokens by their type; what is critical must be understood.
+/// `typ` distinguishes access tokens from other tokens of the same issuer. A token with `crit` is rejected, because the validator
+/// supports no critical header.
 #[test]
-fn the_header_is_checked() {
+fn the_header_of_a_token_is_checked() {
     for (change, value, status) in [
         ("typ", json!("AT+JWT"), 200),
         ("typ", json!("application/at+jwt"), 200),
@@ -124,7 +125,7 @@ fn the_header_is_checked() {
         let answer = ask(&endpoint(validator()), &token(&head, &good()), &network, NOW);
         assert_eq!(answer.status, status, "{change} {value}");
         for request in network.requests() {
-            assert_eq!(request.uri(), JWKS, "the token names no place to fetch from");
+            assert_eq!(request.uri(), JWKS, "keys are never fetched from a URL in the token");
         }
     }
     let mut head = header("ES256");
@@ -132,12 +133,13 @@ fn the_header_is_checked() {
     let lenient = endpoint(validator().types(["JWT"]));
     assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200);
     head.as_object_mut().expect("an object").remove("kid");
-    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "no key is named");
+    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "without `kid`");
 }
 
-/// The audience can be another name of this server, which then needs no URL; the question for keys has limits.
+/// `audience` sets an audience other than the URL, so that the server needs no URL. The fetch of the keys has a time limit and a size
+/// limit.
 #[test]
-fn the_audience_can_have_another_name() {
+fn the_audience_can_differ_from_the_url() {
     let mut claims = good();
     claims["aud"] = json!("kb");
     let named = || Endpoint::new(server).auth(validator().audience("kb")).without_rate_limit();
@@ -151,7 +153,7 @@ fn the_audience_can_have_another_name() {
 }
 
 #[test]
-fn what_is_no_token_is_not_valid() {
+fn malformed_tokens_are_rejected() {
     let object = encoded("{}");
     let twice = encoded(r#"{"alg":"ES256","alg":"ES256","typ":"at+jwt"}"#);
     let deep = encoded(format!(r#"{{"alg":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)));
@@ -169,12 +171,12 @@ fn what_is_no_token_is_not_valid() {
         assert!(!passes(&text), "{text}");
     }
     let message = format!("{}.{}", encoded(header("ES256").to_string()), encoded("[]"));
-    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are no object");
+    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are not an object");
 }
 
-/// Keys of other kinds, for other uses, and unsound ones are as if they were not there.
+/// The validator ignores keys of other types, keys for other uses, and malformed keys.
 #[test]
-fn keys_are_checked() {
+fn unusable_keys_are_ignored() {
     let [rsa, elliptic, edwards] = [0, 1, 2].map(|index| KEYS.public()[index].clone());
     let with = |key: &Value, name: &str, value: Value| {
         let mut key = key.clone();
@@ -201,7 +203,7 @@ fn keys_are_checked() {
         ("EdDSA", with(&edwards, "alg", json!("Ed25519")), 200),
         ("EdDSA", with(&edwards, "crv", json!("X25519")), 401),
     ] {
-        // A URL of its own, so that no keys are known.
+        // Each case has its own URL, and so no cached keys.
         let url = format!("{JWKS}?{algorithm}{}", encoded(key.to_string()));
         let validator = Jwt::new(&url, ISSUER).expect("a URL");
         let answer =
@@ -210,9 +212,9 @@ fn keys_are_checked() {
     }
 }
 
-/// Keys are fetched once in ten minutes; for a key that is not among them once in a minute.
+/// Keys are cached for 10 minutes. For an unknown `kid`, they are fetched again at most once a minute.
 #[test]
-fn keys_are_kept() {
+fn keys_are_cached() {
     let network = published(&KEYS.public());
     let endpoint = endpoint(validator());
     let good_token = token(&header("ES256"), &good());
@@ -233,8 +235,8 @@ fn keys_are_kept() {
     let mut renamed = KEYS.public()[1].clone();
     renamed["kid"] = json!("new");
     network::change(&network, move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
-    assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "a key was changed for another");
-    assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old one is gone");
+    assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "another key has replaced the old one");
+    assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old key is not published any more");
     let mut later = good();
     later["exp"] = json!(NOW + 3600);
     let later = token(&head, &later);
@@ -242,13 +244,13 @@ fn keys_are_kept() {
     assert_eq!(
         (ask(&endpoint, &later, &network, NOW + 720).status, network.requests().len()),
         (200, 4),
-        "ten minutes later"
+        "10 minutes after the last fetch"
     );
 }
 
-/// Keys that cannot be had are an outage, and no verdict.
+/// If the keys cannot be fetched, the endpoint answers 503. It does not answer 401, because the token may be valid.
 #[test]
-fn without_keys_there_is_no_verdict() {
+fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
     let good_token = token(&header("ES256"), &good());
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
@@ -259,13 +261,13 @@ fn without_keys_there_is_no_verdict() {
         network::change(&network, move |_| Ok(Fetched::new(status, body)));
         second += 5;
     }
-    assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "what is no token needs no key");
+    assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "a malformed token is rejected without a key");
     network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
-    assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "service returns");
+    assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "the outage is over");
 }
 
-/// While the keys cannot be fetched, they are asked for once in five seconds, whatever tokens come. A token that may be good gets a
-/// 503 meanwhile, and tokens by keys that are kept are good.
+/// While the keys cannot be fetched, the validator tries again at most once in 5 s, for any number of tokens. Meanwhile, a token that
+/// may be valid gets a 503. Tokens that a cached key has signed pass.
 #[test]
 fn a_failed_fetch_is_not_repeated_for_each_token() {
     let network = network::of(|_| Err(FetchError::TooSlow));
@@ -276,7 +278,7 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
         head["kid"] = json!(format!("unknown-{nth}"));
         token(&head, &good())
     };
-    // Nothing is kept yet.
+    // No keys are cached yet.
     for (second, count) in [(0, 1), (0, 1), (4, 1), (5, 2), (9, 2)] {
         let answer = ask(&endpoint, &good_token, &network, NOW + second);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "at {second} s");
@@ -284,7 +286,7 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
     }
     network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
     assert_eq!((ask(&endpoint, &good_token, &network, NOW + 10).status, network.requests().len()), (200, 3));
-    // Keys are kept, and another is asked for.
+    // Keys are cached, and tokens name an unknown key.
     network::change(&network, |_| Err(FetchError::TooSlow));
     for (second, count) in [(69, 3), (70, 4), (71, 4), (74, 4), (75, 5), (79, 5)] {
         let status = if second < 70 { 401 } else { 503 };
@@ -296,10 +298,10 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
     }
 }
 
-/// An issuer that does not name its keys changes them: a token that no known key has signed has them fetched again, at most once a
-/// minute.
+/// An issuer may replace keys that have no `kid`. If no cached key has signed a token without `kid`, the keys are fetched again, at most
+/// once a minute.
 #[test]
-fn unnamed_keys_are_fetched_again_when_none_has_signed() {
+fn keys_without_kid_are_fetched_again_for_an_unknown_signature() {
     let unnamed = |index: usize| {
         let mut key = KEYS.public()[index].clone();
         key.as_object_mut().expect("an object").remove("kid");
@@ -324,7 +326,7 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
         assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
         assert_eq!(network.requests().len(), count, "at {second} s");
     }
-    // A key that is named and has not signed settles it: nothing is fetched.
+    // A forged token without `kid` causes a fetch. With the `kid` of a cached key, it is rejected without a fetch.
     let named = json!({ "keys": KEYS.public() }).to_string();
     network::change(&network, move |_| Ok(Fetched::new(200, named.clone())));
     let (message, _) = old.rsplit_once('.').expect("three parts");
@@ -332,7 +334,7 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
     assert_eq!(
         (ask(&endpoint, &forged, &network, NOW + 200).status, network.requests().len()),
         (401, 4),
-        "no key is named"
+        "without `kid`"
     );
     let good_token = token(&header("ES256"), &good());
     let (message, _) = good_token.rsplit_once('.').expect("three parts");
@@ -340,13 +342,14 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
     assert_eq!(
         (ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()),
         (401, 4),
-        "a key is named"
+        "with `kid`"
     );
 }
 
-/// The address of the caller counts before keys are fetched, and where a failed fetch is not repeated.
+/// A request that needs a fetch of the keys is counted per address before the fetch. It is counted even if the fetch is not repeated
+/// after a failure.
 #[test]
-fn a_fetch_for_keys_counts_the_address() {
+fn a_request_that_needs_new_keys_is_counted_per_address() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let seen = Cell::new(0);
@@ -360,9 +363,9 @@ fn a_fetch_for_keys_counts_the_address() {
     assert_eq!((statuses, network.requests().len()), ([503, 503, 429], 1));
 }
 
-/// RFC 9864 names EdDSA on Ed25519 `Ed25519`: tokens and keys may have either name.
+/// RFC 9864 calls EdDSA with the curve Ed25519 `Ed25519`. Tokens and keys may use either name.
 #[test]
-fn ed25519_is_a_name_of_eddsa() {
+fn ed25519_is_another_name_for_eddsa() {
     for named in [json!(null), json!("EdDSA"), json!("Ed25519")] {
         for algorithm in ["EdDSA", "Ed25519"] {
             let mut key = KEYS.public()[2].clone();
@@ -383,7 +386,7 @@ fn ed25519_is_a_name_of_eddsa() {
             assert_eq!(ask(at("forged"), &encoded([0; 64])), 401, "{algorithm} {named}");
         }
     }
-    // It is a name for no other key.
+    // A token with `Ed25519` cannot use a key for another algorithm.
     let head = json!({ "alg": "Ed25519", "kid": "ES256", "typ": "at+jwt" });
     let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
     assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))));

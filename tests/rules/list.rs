@@ -135,14 +135,14 @@ pub(crate) const RULES: &[Rule] = &[
     rule(99, "neither era is answered in the terms of the other", Held(&["legacy::initialize_belongs_to_older_revisions", "legacy::a_modern_header_asks_for_the_envelope"])),
     rule(100, "both eras are served side by side", Held(&["legacy::eras_take_turns"])),
     // Authorization
-    rule(101, "no good token: 401 with a challenge", Held(&["tests/auth/guard.rs::every_request_needs_a_token", "tests/auth/claims.rs::claims_are_checked", "tests/auth/metadata.rs::the_challenge_names_the_document"])),
-    rule(102, "protected-resource metadata is served", Held(&["tests/auth/metadata.rs::the_document_says_where_tokens_come_from"])),
-    rule(103, "the audience is checked; tokens come in no other way", Held(&["tests/auth/claims.rs::claims_are_checked", "tests/auth/guard.rs::the_query_carries_no_token"])),
-    rule(104, "too few scopes: 403 with those that are needed", Held(&["tests/auth/scopes.rs::scopes_are_needed"])),
-    rule(105, "`offline_access` is not asked for", Held(&["tests/auth/metadata.rs::mistakes_are_refused_where_they_are_made", "tests/auth/scopes.rs::bad_scopes_are_refused_by_name"])),
-    rule(106, "a malformed authorization is 400", Held(&["tests/auth/guard.rs::a_malformed_header_is_told_apart"])),
+    rule(101, "no good token: 401 with a challenge", Held(&["tests/auth/guard.rs::every_request_needs_a_token", "tests/auth/claims.rs::claims_are_checked", "tests/auth/metadata.rs::the_challenge_has_the_url_of_the_metadata"])),
+    rule(102, "protected-resource metadata is served", Held(&["tests/auth/metadata.rs::the_metadata_has_the_configured_values"])),
+    rule(103, "the audience is checked; tokens come in no other way", Held(&["tests/auth/claims.rs::claims_are_checked", "tests/auth/guard.rs::a_token_in_the_query_is_rejected"])),
+    rule(104, "too few scopes: 403 with those that are needed", Held(&["tests/auth/scopes.rs::missing_scopes_are_403"])),
+    rule(105, "`offline_access` is not asked for", Held(&["tests/auth/metadata.rs::invalid_urls_and_scopes_are_rejected", "tests/auth/scopes.rs::invalid_scopes_are_rejected_when_the_server_is_built"])),
+    rule(106, "a malformed authorization is 400", Held(&["tests/auth/guard.rs::a_malformed_authorization_header_is_400"])),
     rule(107, "every request is authorized anew", Held(&["tests/auth/guard.rs::every_request_needs_a_token"])),
-    rule(108, "older clients find the authorization server", Held(&["tests/auth/metadata.rs::older_clients_are_shown_the_way"])),
+    rule(108, "older clients find the authorization server", Held(&["tests/auth/metadata.rs::older_clients_are_redirected_to_the_authorization_server"])),
     // Tasks
     rule(109, "tasks, where they are offered, are durable and authorized", DoesNotApply("no tasks are offered, and none declared")),
 ];
