@@ -1,4 +1,4 @@
-//! Questions to the client, and its answers.
+//! Questions to the client: elicitation, sampling, roots and approval.
 
 use edge_mcp::testing::{self, Client, call};
 use edge_mcp::{Context, Endpoint, HandlerError, PromptMessage, Revision, Sampling, Tool};
@@ -27,7 +27,7 @@ fn shop() -> Endpoint {
         server
             .tool(Tool::new("ship", "Ships.", ship))
             .tool(Tool::new("outer", "Calls it.", outer))
-            .tool(Tool::new("endless", "Asks and asks.", endless))
+            .tool(Tool::new("endless", "Asks without end.", endless))
             .tool(remove.requires_approval(|_| Some("Remove all?".into())))
     })
 }
@@ -40,7 +40,7 @@ fn answering(endpoint: &Endpoint) -> Client<'_> {
         .answer("page", json!({}))
 }
 
-/// Each kind of question gets its kind of answer, also within a nested call.
+/// The client sends the prepared answer to each kind of question, also to a question from a nested tool call.
 #[test]
 fn questions_are_answered_round_by_round() {
     let endpoint = shop();
@@ -56,22 +56,22 @@ fn questions_are_answered_round_by_round() {
 }
 
 #[test]
-fn a_question_can_be_declined_dismissed_or_answered_badly() {
+fn a_client_can_decline_cancel_or_send_an_invalid_answer() {
     let endpoint = shop();
     for client in [answering(&endpoint).decline("address"), answering(&endpoint).cancel("address")] {
         assert_eq!(testing::run(client.call("ship", json!({}))).text(), "None fern 2 true");
     }
-    let bad = answering(&endpoint).reply("address", json!({ "action": "perhaps" }));
-    assert_eq!(testing::run(bad.call("ship", json!({}))).error().map(|(code, _)| code), Some(-32602));
+    let invalid = answering(&endpoint).reply("address", json!({ "action": "perhaps" }));
+    assert_eq!(testing::run(invalid.call("ship", json!({}))).error().map(|(code, _)| code), Some(-32602));
     let approved = Client::new(&endpoint).answer("edge-mcp/approval", json!({}));
     assert_eq!(testing::run(approved.call("remove", json!({}))).text(), "removed");
     let declined = testing::run(Client::new(&endpoint).decline("edge-mcp/approval").call("remove", json!({})));
     assert!(declined.is_error() && declined.text().contains("not approved"), "{}", declined.text());
 }
 
-/// The text names the question, and the questions are there to be looked at.
+/// The text of the answer names the question that has no prepared answer. `questions` returns the questions of the call.
 #[test]
-fn a_question_without_an_answer_ends_the_call() {
+fn a_question_without_a_prepared_answer_ends_the_call() {
     let answer = testing::run(call(&shop(), "ship", json!({})));
     assert_eq!((answer.status(), answer.is_error(), answer.error()), (200, true, None));
     assert!(answer.text().contains("`address`") && answer.text().contains("Where to?"), "{}", answer.text());
@@ -79,7 +79,7 @@ fn a_question_without_an_answer_ends_the_call() {
 }
 
 #[test]
-fn rounds_have_an_end() {
+fn a_call_has_at_most_16_rounds() {
     let endpoint = shop();
     let city = json!({ "city": "Bern" });
     let client = (0..20).fold(Client::new(&endpoint), |client, nth| client.answer(format!("q{nth}"), city.clone()));
@@ -89,7 +89,7 @@ fn rounds_have_an_end() {
 }
 
 #[test]
-fn a_client_that_cannot_be_asked_is_not_asked() {
+fn a_question_needs_the_capability_and_a_modern_revision() {
     let endpoint = shop();
     let incapable = testing::run(answering(&endpoint).capabilities(json!({})).call("ship", json!({})));
     assert_eq!(incapable.error().map(|(code, _)| code), Some(-32021), "{}", incapable.text());
