@@ -1,4 +1,4 @@
-//! A text as the error of a handler.
+//! A handler whose error type is `String`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`

@@ -1,4 +1,4 @@
-//! `message` on a text.
+//! `message` on a `Result` whose error type is `String`.
 //!
 //! error: `…` is not a `std::error::Error`
 //! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`

@@ -1,4 +1,4 @@
-//! A prompt that returns a list of texts.
+//! A prompt that returns a list of strings.
 //!
 //! error: a prompt cannot return `…`
 //! label: the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them

@@ -1,4 +1,4 @@
-//! A validator that may have failed.
+//! A `Result` in place of a validator.
 //!
 //! error: `…` is not a token validator
 //! note: if this is a `Result`, use `?`: the endpoint function may return `Result<Endpoint, ConfigError>`

@@ -1,4 +1,4 @@
-//! A server function that does not build the server.
+//! A server function that returns the builder, not the server.
 //!
 //! code: E0271
 

@@ -1,4 +1,4 @@
-//! A tool that returns a JSON value.
+//! A tool that returns a number without `Json`.
 //!
 //! error: a tool cannot return `…`
 //! label: the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them
@@ -6,10 +6,10 @@
 
 use edge_mcp::Tool;
 
-async fn names() -> serde_json::Value {
-    serde_json::json!({ "names": ["lamp"] })
+async fn answer() -> i32 {
+    42
 }
 
 fn tool() -> Tool {
-    Tool::new("names", "Lists the names of articles.", names)
+    Tool::new("answer", "Answers.", answer)
 }

@@ -1,4 +1,4 @@
-//! A map as the environment.
+//! A map of variables in place of an environment.
 //!
 //! error: `…` is not an environment
 //! label: expected the environment of a Worker, or a function of `&str` that returns `Option<String>`

@@ -1,4 +1,4 @@
-//! Arguments that borrow a text.
+//! Arguments with a borrowed field.
 //!
 //! error: implementation of `…Deserialize` is not general enough
 

@@ -1,4 +1,4 @@
-//! A tool that returns an option.
+//! A tool that returns an `Option`.
 //!
 //! error: a tool cannot return `…`
 //! label: the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them

@@ -1,4 +1,4 @@
-//! A step whose input cannot be written as JSON.
+//! A step whose input does not implement `Serialize`.
 //!
 //! error: the trait bound `…: serde::Serialize` is not satisfied
 //! note: for local types consider adding `#[derive(serde::Serialize)]` to your `Order` type

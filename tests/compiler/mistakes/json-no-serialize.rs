@@ -1,4 +1,4 @@
-//! A result without `Serialize`.
+//! A result in `Json` without `Serialize`.
 //!
 //! error: the trait bound `…: serde::Serialize` is not satisfied
 //! note: for local types consider adding `#[derive(serde::Serialize)]` to your `Article` type

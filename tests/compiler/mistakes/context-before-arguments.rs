@@ -1,4 +1,4 @@
-//! The context before the arguments.
+//! A handler that takes the context before the arguments.
 //!
 //! error: the arguments of a handler come before its `Context`
 //! label: expected an async function of (Order, Context)

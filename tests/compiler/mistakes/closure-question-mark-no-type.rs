@@ -1,4 +1,4 @@
-//! `?` in a closure without an error type.
+//! A closure that uses `?` and does not name the error type.
 //!
 //! error: type annotations needed
 

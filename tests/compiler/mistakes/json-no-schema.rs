@@ -1,4 +1,4 @@
-//! A result without `JsonSchema`.
+//! A result in `Json` without `JsonSchema`.
 //!
 //! error: `…` has no JSON Schema
 //! note: add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate

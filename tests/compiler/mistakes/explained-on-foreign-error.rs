@@ -1,4 +1,4 @@
-//! `explained` on a foreign error.
+//! `explained` on an error type that does not implement `IntoHandlerError`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`

@@ -1,12 +1,14 @@
-//! `?` on a text.
+//! `?` on a `Result` whose error type is `Box<dyn Error>`.
 //!
 //! error: `?` couldn't convert the error: `…: Cause` is not satisfied
 //! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`
 
+use std::error::Error;
+
 use edge_mcp::HandlerError;
 
-fn stock() -> Result<u32, String> {
-    Err("The shop is closed.".into())
+fn stock() -> Result<u32, Box<dyn Error>> {
+    Ok("7".parse()?)
 }
 
 async fn find() -> Result<String, HandlerError> {

@@ -1,4 +1,4 @@
-//! A tool that returns a list of texts.
+//! A tool that returns a list without `Json`.
 //!
 //! error: a tool cannot return `…`
 //! label: the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them

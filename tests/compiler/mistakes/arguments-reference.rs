@@ -1,4 +1,4 @@
-//! Arguments by reference.
+//! A handler that takes the arguments by reference.
 //!
 //! error: `…` cannot be the arguments of a handler
 //! label: the arguments must implement `Deserialize` and own their data

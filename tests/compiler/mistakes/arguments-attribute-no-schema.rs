@@ -1,11 +1,12 @@
-//! Arguments without any derive.
+//! Arguments with an attribute of schemars, but without `JsonSchema`.
 //!
-//! error: `…` has no JSON Schema
-//! note: add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate
+//! error: cannot find attribute `schemars` in this scope
 
 use edge_mcp::Tool;
 
+#[derive(serde::Deserialize)]
 struct Order {
+    #[schemars(length(min = 1))]
     article: String,
 }
 

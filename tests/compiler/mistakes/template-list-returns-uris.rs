@@ -1,4 +1,4 @@
-//! A list of URIs in place of descriptions.
+//! A template whose list function returns URIs in place of descriptions.
 //!
 //! error: a list function cannot return `…`
 //! label: the function must return `Vec<ResourceDescription>` or a `Result` of it

@@ -1,4 +1,4 @@
-//! A handler that gives away what it captures.
+//! A closure that moves a captured value out of itself.
 //!
 //! code: E0525
 

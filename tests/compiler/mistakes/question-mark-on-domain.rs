@@ -1,4 +1,4 @@
-//! `?` on an error that implements only `IntoHandlerError`.
+//! `?` on a `Result` whose error type implements only `IntoHandlerError`.
 //!
 //! error: `?` couldn't convert the error: `…: Cause` is not satisfied
 //! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`

@@ -1,12 +1,11 @@
-//! Arguments with an attribute of schemars, and without `JsonSchema`.
+//! Arguments without a derive.
 //!
-//! error: cannot find attribute `schemars` in this scope
+//! error: `…` has no JSON Schema
+//! note: add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate
 
 use edge_mcp::Tool;
 
-#[derive(serde::Deserialize)]
 struct Order {
-    #[schemars(length(min = 1))]
     article: String,
 }
 

@@ -1,4 +1,4 @@
-//! A validator that takes the token as a text.
+//! A validator that takes the token as `&str`.
 //!
 //! code: E0631
 

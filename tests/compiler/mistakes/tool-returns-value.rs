@@ -1,4 +1,4 @@
-//! A tool that returns a number.
+//! A tool that returns a `serde_json::Value` without `Json`.
 //!
 //! error: a tool cannot return `…`
 //! label: the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them
@@ -6,10 +6,10 @@
 
 use edge_mcp::Tool;
 
-async fn answer() -> i32 {
-    42
+async fn names() -> serde_json::Value {
+    serde_json::json!({ "names": ["lamp"] })
 }
 
 fn tool() -> Tool {
-    Tool::new("answer", "Answers.", answer)
+    Tool::new("names", "Lists the names of articles.", names)
 }

@@ -1,4 +1,4 @@
-//! A handler that borrows a local variable.
+//! A closure that borrows a local variable.
 //!
 //! code: E0373
 
