@@ -1,7 +1,7 @@
 //! What the targets share: the endpoint that is asked, and what must hold of its answers, both as in the property test.
 
-#[path = "../tests/property/holds.rs"]
-pub mod holds;
+#[path = "../tests/property/invariants.rs"]
+pub mod invariants;
 #[path = "../tests/property/json.rs"]
 pub mod json;
 #[path = "../tests/property/random.rs"]
@@ -15,9 +15,9 @@ use std::rc::Rc;
 
 use edge_mcp::Endpoint;
 
-use holds::Seen;
+use invariants::CheckedAnswer;
 use requests::Known;
-use specimen::Asked;
+use specimen::RawRequest;
 
 thread_local! {
     static ENDPOINT: Rc<Endpoint> = Rc::new(specimen::endpoint());
@@ -30,11 +30,11 @@ pub fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
 }
 
 /// Asks the endpoint: the status, and what came, of which everything holds.
-pub fn ask(asked: Asked) -> (u16, Seen) {
-    let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, asked.clone()));
+pub fn ask(request: RawRequest) -> (u16, CheckedAnswer) {
+    let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, request.clone()));
     assert_ne!(answer.status(), 0, "{}", answer.text());
-    match holds::check(&asked, &answer) {
-        Ok(seen) => (answer.status(), seen),
+    match invariants::check(&request, &answer) {
+        Ok(checked) => (answer.status(), checked),
         Err(problem) => panic!("{problem}\n{} {}", answer.status(), String::from_utf8_lossy(answer.body())),
     }
 }

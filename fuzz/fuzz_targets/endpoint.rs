@@ -4,9 +4,9 @@
 //! a message is written in) is not public; it is reached from here, by every body that is JSON.
 #![no_main]
 
-use edge_mcp_fuzz::specimen::Asked;
+use edge_mcp_fuzz::specimen::RawRequest;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
-    edge_mcp_fuzz::ask(Asked::read(input));
+    edge_mcp_fuzz::ask(RawRequest::parse(input));
 });

@@ -1,4 +1,4 @@
-//! What must hold of an answer, whatever was asked.
+//! The invariants of answers: the conditions that each answer meets, for any request.
 
 use std::fmt;
 
@@ -6,54 +6,59 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::specimen::{Asked, SECRET};
+use super::specimen::{RawRequest, SECRET};
 use edge_mcp::testing::Answer;
 
 const CODES: [i64; 9] = [-32_700, -32_600, -32_601, -32_602, -32_603, -32_002, -32_020, -32_021, -32_022];
-/// What a text that was meant for the log would hold.
+/// Texts that are only for the log. An answer must not contain them.
 const INTERNAL: [&str; 4] = ["src/", "serde", "panicked", SECRET];
 
-/// An answer of which everything holds.
+/// An answer that meets all invariants.
 #[derive(Debug, Default)]
-pub struct Seen {
-    /// The responses: none, one, or those to a batch.
+pub struct CheckedAnswer {
+    /// The responses: none, one, or the responses to a batch.
     pub responses: Vec<Value>,
-    /// What came before the response, on a stream.
+    /// The notifications before the response on a stream.
     pub notifications: Vec<Value>,
     pub is_batch: bool,
-    /// Whether it was refused for its head alone.
-    pub is_refused_unread: bool,
+    /// Whether the endpoint rejected the request for its head or its size.
+    pub is_rejected_unread: bool,
 }
 
 /// The id that the answer to a request must have.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Id<'a> {
-    /// This text.
+    /// This JSON text.
     Is(&'a str),
-    /// None: there is none that could be repeated.
+    /// No id, because the request has no id that the answer could repeat.
     None,
-    /// The body is no JSON, or no request: none, or one that stands in it.
+    /// No id, or any id that is in the body: the body is not JSON, or it is not a request.
     Any,
 }
 
-/// What must hold of `answered`; what does not, in words.
-pub fn check(asked: &Asked, answered: &Answer) -> Result<Seen, String> {
-    let status = answered.status();
-    let text = std::str::from_utf8(answered.body()).map_err(|_| "the body is not UTF-8")?;
-    hold(matches!(status, 200 | 202 | 204 | 400 | 401 | 403..=406 | 413 | 415), || format!("the status is {status}"))?;
-    hold(answered.header("mcp-session-id").is_none(), || "a session is offered".into())?;
-    for (name, value) in answered.headers() {
+/// Checks that the answer meets the invariants.
+///
+/// # Errors
+/// A description of the first invariant that the answer does not meet.
+pub fn check(request: &RawRequest, answer: &Answer) -> Result<CheckedAnswer, String> {
+    let status = answer.status();
+    let text = std::str::from_utf8(answer.body()).map_err(|_| "the body is not UTF-8")?;
+    ensure(matches!(status, 200 | 202 | 204 | 400 | 401 | 403..=406 | 413 | 415), || {
+        format!("the status is {status}")
+    })?;
+    ensure(answer.header("mcp-session-id").is_none(), || "the answer has a session id".into())?;
+    for (name, value) in answer.headers() {
         let is_plain = value.as_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
-        hold(is_plain, || format!("the header {name} is {value:?}"))?;
+        ensure(is_plain, || format!("the header {name} is {value:?}"))?;
     }
     for word in INTERNAL {
-        let leaks = text.contains(word) && !asked.mentions(word);
-        hold(!leaks, || format!("the answer speaks of {word:?}"))?;
+        let leaks = text.contains(word) && !request.contains(word);
+        ensure(!leaks, || format!("the answer contains the internal text {word:?}"))?;
     }
-    let is_stream = match (answered.header("content-type"), text.is_empty()) {
+    let is_stream = match (answer.header("content-type"), text.is_empty()) {
         (None, true) if matches!(status, 202 | 204) => {
-            hold(status == 204 || !is_request(&asked.body), || "a request is left without an answer".into())?;
-            return Ok(Seen::default());
+            ensure(status == 204 || !is_request(&request.body), || "a request has no response".into())?;
+            return Ok(CheckedAnswer::default());
         }
         (Some("application/json"), false) => false,
         (Some("text/event-stream"), false) => true,
@@ -61,60 +66,62 @@ pub fn check(asked: &Asked, answered: &Answer) -> Result<Seen, String> {
     };
     let (messages, is_batch) = match (is_stream, text.starts_with('[')) {
         (true, _) => (events(text)?, false),
-        (false, true) => (items(text).ok_or("the body is no array")?, true),
+        (false, true) => (items(text).ok_or("the body is not an array")?, true),
         (false, false) => (vec![text], false),
     };
     let (last, before) = messages.split_last().ok_or("there is no message")?;
     let (responses, notifications) =
         if is_batch { (&messages[..], &[][..]) } else { (std::slice::from_ref(last), before) };
 
-    let mut seen = Seen { is_batch, ..Seen::default() };
+    let mut checked = CheckedAnswer { is_batch, ..CheckedAnswer::default() };
     for notification in notifications {
-        seen.notifications.push(read_notification(notification)?);
+        checked.notifications.push(read_notification(notification)?);
     }
     let mut ids = Vec::new();
     for response in responses {
         ids.push(id_of(response));
-        seen.responses.push(read_response(response)?);
+        checked.responses.push(read_response(response)?);
     }
     let code = |response: &Value| response["error"]["code"].as_i64();
-    seen.is_refused_unread = matches!(status, 401 | 403 | 405 | 406 | 413 | 415)
-        || (status == 404 && seen.responses.iter().all(|response| code(response) == Some(-32_600)))
-        || (status == 400 && answered.header("www-authenticate").is_some());
+    checked.is_rejected_unread = matches!(status, 401 | 403 | 405 | 406 | 413 | 415)
+        || (status == 404 && checked.responses.iter().all(|response| code(response) == Some(-32_600)))
+        || (status == 400 && answer.header("www-authenticate").is_some());
     if status != 200 {
-        hold(!is_stream && !is_batch && code(&seen.responses[0]).is_some(), || format!("{status} without an error"))?;
+        ensure(!is_stream && !is_batch && code(&checked.responses[0]).is_some(), || {
+            format!("{status} without an error")
+        })?;
     }
     match ids.as_slice() {
         ids if is_batch => {
-            let expected = ids_of_batch(&asked.body).ok_or("an array answers what is none")?;
-            hold(*ids == expected, || format!("the ids are {ids:?} and not {expected:?}"))?;
+            let expected = ids_of_batch(&request.body).ok_or("an array answers a body that is not an array")?;
+            ensure(*ids == expected, || format!("the ids are {ids:?}, expected: {expected:?}"))?;
         }
         [id] => {
-            let expected = if seen.is_refused_unread { Id::None } else { expected_id(&asked.body) };
+            let expected = if checked.is_rejected_unread { Id::None } else { expected_id(&request.body) };
             let is_right = match (&expected, id) {
                 (Id::Is(expected), id) => *id == Some(*expected),
                 (Id::None, id) => id.is_none(),
                 (Id::Any, None) => true,
-                (Id::Any, Some(id)) => asked.body.windows(id.len()).any(|part| part == id.as_bytes()),
+                (Id::Any, Some(id)) => request.body.windows(id.len()).any(|part| part == id.as_bytes()),
             };
-            hold(is_right, || format!("the id is {id:?}, expected: {expected:?}"))?;
+            ensure(is_right, || format!("the id is {id:?}, expected: {expected:?}"))?;
             for notification in notifications {
-                hold_subscription(notification, *id)?;
+                check_subscription(notification, *id)?;
             }
-            hold_subscription(last, *id)?;
+            check_subscription(last, *id)?;
         }
-        _ => return Err("there is no single response".into()),
+        _ => return Err("there is not exactly one response".into()),
     }
-    Ok(seen)
+    Ok(checked)
 }
 
-fn hold(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(otherwise()) }
+fn ensure(is_met: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(problem()) }
 }
 
-impl Asked {
-    /// Whether `word` is in the request itself, so that an answer may repeat it.
-    fn mentions(&self, word: &str) -> bool {
+impl RawRequest {
+    /// Returns whether the request contains `word`. The answer may then repeat it.
+    fn contains(&self, word: &str) -> bool {
         let headers = self.headers.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned());
         let unescaped = serde_json::from_slice::<Value>(&self.body).map(|body| body.to_string()).unwrap_or_default();
         let body = String::from_utf8_lossy(&self.body).into_owned();
@@ -122,17 +129,17 @@ impl Asked {
     }
 }
 
-/// The messages of a stream of events.
+/// Returns the messages of an event stream.
 fn events(stream: &str) -> Result<Vec<&str>, String> {
     let stream = stream.strip_suffix("\n\n").ok_or("the stream does not end with an event")?;
     let events = stream.split("\n\n").filter(|event| *event != ": keep-alive");
     events
         .map(|event| event.strip_prefix("event: message\ndata: ").filter(|data| !data.contains(['\n', '\r'])))
-        .map(|data| data.ok_or_else(|| format!("no event: {stream}")))
+        .map(|data| data.ok_or_else(|| format!("not an event: {stream}")))
         .collect()
 }
 
-/// A message with its members; numbers that this test cannot hold, such as an id of 400 digits, are null in it.
+/// Parses a message. A number that serde_json cannot represent, such as an id of 400 digits, becomes `null`.
 fn read(text: &str) -> Result<Value, String> {
     match (serde_json::from_str(text), members(text)) {
         (Err(error), Some(members)) if error.to_string().starts_with("number out of range") => {
@@ -150,13 +157,14 @@ fn read_notification(text: &str) -> Result<Value, String> {
         Some("notifications/progress" | "notifications/message" | "notifications/subscriptions/acknowledged")
     );
     let is_notification = message["jsonrpc"] == "2.0" && is_known && message.get("id").is_none();
-    hold(is_notification, || format!("no notification: {text}"))?;
+    ensure(is_notification, || format!("not a notification: {text}"))?;
     Ok(message)
 }
 
 fn read_response(text: &str) -> Result<Value, String> {
     let message = read(text)?;
-    let mut names: Vec<_> = members(text).ok_or("a response is an object")?.into_iter().map(|(name, _)| name).collect();
+    let mut names: Vec<_> =
+        members(text).ok_or("the response is not an object")?.into_iter().map(|(name, _)| name).collect();
     names.retain(|name| name != "id");
     names.sort_unstable();
     let is_response = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -168,29 +176,29 @@ fn read_response(text: &str) -> Result<Value, String> {
         ["jsonrpc", "result"] => message["result"].is_object() && message.get("id").is_some(),
         _ => false,
     };
-    hold(is_response && message["jsonrpc"] == "2.0", || format!("no response: {text}"))?;
-    hold(id_of(text) != Some("null"), || format!("an id that is not known is left out: {text}"))?;
+    ensure(is_response && message["jsonrpc"] == "2.0", || format!("not a response: {text}"))?;
+    ensure(id_of(text) != Some("null"), || format!("an unknown id must be left out: {text}"))?;
     Ok(message)
 }
 
-/// What belongs to a subscription names it by the id of the request.
-fn hold_subscription(message: &str, id: Option<&str>) -> Result<(), String> {
+/// Checks that the subscription id of a message, if it has one, is the id of the request.
+fn check_subscription(message: &str, id: Option<&str>) -> Result<(), String> {
     let member = |text, name: &str| members(text)?.into_iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let within = member(message, "params").or_else(|| member(message, "result"));
     let meta = within.and_then(|within| member(within, "_meta"));
     let named = meta.and_then(|meta| member(meta, "io.modelcontextprotocol/subscriptionId"));
     let same = |named: &str| Some(named) == id || string(named).is_some_and(|named| id.and_then(string) == Some(named));
-    hold(named.is_none_or(same), || format!("the subscription is {named:?}, the request {id:?}"))
+    ensure(named.is_none_or(same), || format!("the subscription id is {named:?}, expected: {id:?}"))
 }
 
-/// The id that the answer to `body` must have.
+/// Returns the id that the answer to `body` must have.
 pub fn expected_id(body: &[u8]) -> Id<'_> {
     let Ok(text) = std::str::from_utf8(body) else { return Id::Any };
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Id::Any;
     }
     let Some(members) = members(text) else {
-        // An object with a key that cannot be read may still have an id that can.
+        // An object with an invalid key may still have a valid id.
         return if text.trim_start().starts_with('{') { Id::Any } else { Id::None };
     };
     if !members.iter().any(|(name, _)| name == "method")
@@ -205,7 +213,7 @@ pub fn expected_id(body: &[u8]) -> Id<'_> {
     }
 }
 
-/// A string or an integer.
+/// Returns whether `text` is a string or an integer.
 fn is_id(text: &str) -> bool {
     let is_integer =
         text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && !text.contains(['.', 'e', 'E']);
@@ -225,13 +233,13 @@ fn is_request(body: &[u8]) -> bool {
     ["id", "method"].iter().all(|name| members.iter().any(|(known, _)| known == name))
 }
 
-/// The ids of the requests in a batch.
+/// Returns the ids of the requests in a batch.
 fn ids_of_batch(body: &[u8]) -> Option<Vec<Option<&str>>> {
     let items = items(std::str::from_utf8(body).ok()?)?;
     Some(items.into_iter().filter(|item| is_request(item.as_bytes())).map(id_of).collect())
 }
 
-/// The members of an object, each as it is written, in their order: also those that are there twice.
+/// Returns the members of an object in their order, with the text of each value. A duplicate key is included twice.
 pub fn members(text: &str) -> Option<Vec<(String, &str)>> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -254,7 +262,7 @@ pub fn members(text: &str) -> Option<Vec<(String, &str)>> {
     reader.end().ok().map(|()| members)
 }
 
-/// The items of an array, each as it is written.
+/// Returns the text of each item of an array.
 fn items(text: &str) -> Option<Vec<&str>> {
     struct Items;
     impl<'de> Visitor<'de> for Items {
