@@ -11,16 +11,16 @@ use crate::support::{Answer, NOW, legacy, server};
 pub type Change = (&'static str, Value);
 
 /// Returns claims that pass all checks.
-pub fn good() -> Value {
+pub fn valid_claims() -> Value {
     json!({
         "active": true, "iss": ISSUER, "sub": "ada", "aud": RESOURCE, "client_id": "cli", "scope": "kb:read kb:write",
         "exp": NOW + 300, "iat": NOW - 10, "nbf": NOW - 10, "jti": "1", "token_type": "Bearer",
     })
 }
 
-/// Returns [`good`] claims with these changes.
+/// Returns valid claims with these changes.
 fn changed(changes: &[Change]) -> Value {
-    let mut claims = good();
+    let mut claims = valid_claims();
     for (name, value) in changes {
         match value {
             Value::Null => drop(claims.as_object_mut().expect("an object").remove(*name)),

@@ -1,4 +1,4 @@
-//! The checks of the guard, which sees every request first, and the responses to rejected requests.
+//! The guard: the checks of the token in each request, and the responses to rejected requests.
 
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{ConfigError, Endpoint, Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal};

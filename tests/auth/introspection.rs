@@ -7,7 +7,7 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{ConfigError, Endpoint, Introspection, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::claims::good;
+use crate::claims::valid_claims;
 use crate::issuer::{RESOURCE, basic, host_at};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
@@ -40,7 +40,7 @@ fn a_token_is_active_only_if_active_is_true() {
         (json!([true]), 401),
         (json!(null), 401),
     ] {
-        let mut claims = good();
+        let mut claims = valid_claims();
         claims["active"] = active.clone();
         let answer = ask(&endpoint(validator().without_cache()), "t", &network::answering(200, &claims), NOW);
         assert_eq!(answer.status, status, "{active}");
@@ -58,9 +58,9 @@ fn without_a_usable_answer_a_token_gets_a_503() {
         ("slow", failing(FetchError::TooSlow)),
         ("oversized", failing(FetchError::TooLarge)),
         ("redirecting", answering(302, "")),
-        ("permanently redirecting", answering(308, &good().to_string())),
-        ("failing", answering(500, &good().to_string())),
-        ("with another status", answering(201, &good().to_string())),
+        ("permanently redirecting", answering(308, &valid_claims().to_string())),
+        ("failing", answering(500, &valid_claims().to_string())),
+        ("with another status", answering(201, &valid_claims().to_string())),
         ("rejecting the credentials", answering(401, r#"{"error":"invalid_client"}"#)),
         ("rejecting the request", answering(400, r#"{"error":"invalid_request"}"#)),
         ("empty", answering(200, "")),
@@ -89,13 +89,13 @@ fn without_a_usable_answer_a_token_gets_a_503() {
     }
 }
 
-/// Failures are not cached, so the next token passes when the authorization server is back.
+/// Failures are not cached, so the token passes as soon as the authorization server answers again.
 #[test]
 fn failures_are_not_cached() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 503);
-    network::change(&network, |_| Ok(Fetched::new(200, good().to_string())));
+    network::change(&network, |_| Ok(Fetched::new(200, valid_claims().to_string())));
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 200);
 }
 
@@ -119,7 +119,7 @@ fn the_introspection_request_is_a_form() {
         (validator().post(special, special), None, post.as_str()),
         (validator().bearer("own"), Some("Bearer own".to_owned()), plain),
     ] {
-        let network = network::answering(200, &good());
+        let network = network::answering(200, &valid_claims());
         assert_eq!(ask(&endpoint(validator.without_cache()), "t+x==", &network, NOW).status, 200);
         let request = &network.requests()[0];
         assert_eq!((request.method().as_str(), request.uri().to_string().as_str()), ("POST", ENDPOINT));
@@ -133,7 +133,7 @@ fn the_introspection_request_is_a_form() {
     }
 }
 
-/// A positive answer is cached for 60 s, but not after the token has expired. A negative answer is cached for 5 s.
+/// A positive answer is cached for 60 s, but not beyond the `exp` of the token. A negative answer is cached for 5 s.
 #[test]
 fn answers_are_cached_for_a_limited_time() {
     let statuses_and_requests = |token: &str, claims: &Value, validator: Introspection, seconds: &[u64]| {
@@ -143,28 +143,29 @@ fn answers_are_cached_for_a_limited_time() {
             seconds.iter().map(|second| ask(&endpoint, token, &network, NOW + second).status).collect();
         (statuses, network.requests().len())
     };
-    let (statuses, count) = statuses_and_requests("good", &good(), validator(), &[0, 59, 60, 61]);
+    let (statuses, count) = statuses_and_requests("good", &valid_claims(), validator(), &[0, 59, 60, 61]);
     assert_eq!((statuses, count), (vec![200; 4], 2));
 
-    let mut short = good();
+    let mut short = valid_claims();
     short["exp"] = json!(NOW + 10);
     let (statuses, count) = statuses_and_requests("short", &short, validator(), &[0, 9, 10, 69, 70]);
     assert_eq!((statuses, count), (vec![200, 200, 200, 200, 401], 4), "cached only until `exp`");
 
-    let mut refused = good();
+    let mut refused = valid_claims();
     refused["active"] = json!(false);
     let (statuses, count) = statuses_and_requests("refused", &refused, validator(), &[0, 4, 5]);
     assert_eq!((statuses, count), (vec![401; 3], 2));
 
-    assert_eq!(statuses_and_requests("off", &good(), validator().without_cache(), &[0, 0, 0]).1, 3, "without a cache");
+    let uncached = validator().without_cache();
+    assert_eq!(statuses_and_requests("off", &valid_claims(), uncached, &[0, 0, 0]).1, 3);
     let brief = validator().kept_for(Duration::from_secs(2));
-    assert_eq!(statuses_and_requests("brief", &good(), brief, &[0, 1, 2]).1, 2);
+    assert_eq!(statuses_and_requests("brief", &valid_claims(), brief, &[0, 1, 2]).1, 2);
 }
 
 /// A cached answer is used only for the same token, introspection endpoint and audience.
 #[test]
-fn a_cached_answer_is_used_only_for_the_same_question() {
-    let network = network::answering(200, &good());
+fn a_cached_answer_is_used_only_for_the_same_token_endpoint_and_audience() {
+    let network = network::answering(200, &valid_claims());
     assert_eq!(ask(&endpoint(validator()), "one", &network, NOW).status, 200);
     for (token, other) in [
         ("two", validator()),
@@ -184,7 +185,7 @@ fn a_cached_answer_is_used_only_for_the_same_question() {
 #[test]
 fn the_audience_can_be_another_name_or_any() {
     let with = |audience: Value| {
-        let mut claims = good();
+        let mut claims = valid_claims();
         claims["aud"] = audience;
         claims
     };
@@ -199,7 +200,7 @@ fn the_audience_can_be_another_name_or_any() {
         assert_eq!(ask(&endpoint(validator.without_cache()), "t", &network, NOW).status, status, "{audience}");
     }
     // If the audience is not compared with the URL of the server, the server needs no URL.
-    let network = network::answering(200, &good());
+    let network = network::answering(200, &valid_claims());
     let nameless =
         |validator: Introspection| Endpoint::new(server).auth(validator.without_cache()).without_rate_limit();
     assert_eq!(ask(&nameless(validator().any_audience()), "t", &network, NOW).status, 200);
@@ -228,7 +229,7 @@ fn the_introspection_endpoint_must_be_secure() {
 /// An answer is valid only for the client that asked. Validators with other credentials or another endpoint do not share answers.
 #[test]
 fn answers_are_cached_per_client() {
-    let network = network::answering(200, &good());
+    let network = network::answering(200, &valid_claims());
     let passes = |validator: Introspection| assert_eq!(ask(&endpoint(validator), "t", &network, NOW).status, 200);
     let other = || Introspection::new("https://other.example.com/introspect").expect("a URL");
     let clients: [&dyn Fn() -> Introspection; 9] = [

@@ -8,7 +8,7 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::claims::good;
+use crate::claims::valid_claims;
 use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
@@ -51,11 +51,11 @@ fn passes(token: &str) -> bool {
 #[test]
 fn valid_signatures_pass_and_forged_tokens_are_rejected() {
     for algorithm in ["RS256", "ES256", "EdDSA"] {
-        let good_token = token(&header(algorithm), &good());
+        let good_token = token(&header(algorithm), &valid_claims());
         assert!(passes(&good_token), "{algorithm}");
         let (message, signature) = good_token.rsplit_once('.').expect("three parts");
         let other_claims =
-            message.split_once('.').expect("two parts").0.to_owned() + "." + &encoded(good().to_string() + " ");
+            message.split_once('.').expect("two parts").0.to_owned() + "." + &encoded(valid_claims().to_string() + " ");
         for forged in [
             format!("{other_claims}.{signature}"),
             format!("{message}."),
@@ -76,7 +76,7 @@ fn valid_signatures_pass_and_forged_tokens_are_rejected() {
 fn the_token_does_not_choose_the_algorithm() {
     let signed_by = |claimed: &str, algorithm: &str, kid: &str| {
         let head = json!({ "alg": claimed, "kid": kid, "typ": "at+jwt" });
-        let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+        let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
         format!("{message}.{}", encoded(KEYS.sign(algorithm, &message)))
     };
     assert!(passes(&signed_by("ES256", "ES256", "ES256")));
@@ -94,7 +94,8 @@ fn the_token_does_not_choose_the_algorithm() {
     }
     let only = endpoint(validator().algorithms([Algorithm::Rs256]));
     for (algorithm, status) in [("RS256", 200), ("ES256", 401), ("EdDSA", 401)] {
-        assert_eq!(ask(&only, &token(&header(algorithm), &good()), &published(&KEYS.public()), NOW).status, status);
+        let signed = token(&header(algorithm), &valid_claims());
+        assert_eq!(ask(&only, &signed, &published(&KEYS.public()), NOW).status, status);
     }
 }
 
@@ -122,7 +123,7 @@ fn the_header_of_a_token_is_checked() {
         let mut head = header("ES256");
         head[change] = value.clone();
         let network = published(&KEYS.public());
-        let answer = ask(&endpoint(validator()), &token(&head, &good()), &network, NOW);
+        let answer = ask(&endpoint(validator()), &token(&head, &valid_claims()), &network, NOW);
         assert_eq!(answer.status, status, "{change} {value}");
         for request in network.requests() {
             assert_eq!(request.uri(), JWKS, "keys are never fetched from a URL in the token");
@@ -131,25 +132,27 @@ fn the_header_of_a_token_is_checked() {
     let mut head = header("ES256");
     head["typ"] = json!("JWT");
     let lenient = endpoint(validator().types(["JWT"]));
-    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200);
+    assert_eq!(ask(&lenient, &token(&head, &valid_claims()), &published(&KEYS.public()), NOW).status, 200);
     head.as_object_mut().expect("an object").remove("kid");
-    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "without `kid`");
+    let without_kid = token(&head, &valid_claims());
+    assert_eq!(ask(&lenient, &without_kid, &published(&KEYS.public()), NOW).status, 200);
 }
 
 /// `audience` sets an audience other than the URL, so that the server needs no URL. The fetch of the keys has a time limit and a size
 /// limit.
 #[test]
 fn the_audience_can_differ_from_the_url() {
-    let mut claims = good();
+    let mut claims = valid_claims();
     claims["aud"] = json!("kb");
     let named = || Endpoint::new(server).auth(validator().audience("kb")).without_rate_limit();
     let network = published(&KEYS.public());
     assert_eq!(ask(&named(), &token(&header("ES256"), &claims), &network, NOW).status, 200);
-    assert_eq!(ask(&named(), &token(&header("ES256"), &good()), &network, NOW).status, 401);
+    assert_eq!(ask(&named(), &token(&header("ES256"), &valid_claims()), &network, NOW).status, 401);
     let limits = network::limits(&network).expect("limits");
     assert_eq!((limits.time.as_secs(), limits.bytes), (5, 64 * 1024));
     let nameless = Endpoint::new(server).auth(validator()).without_rate_limit();
-    assert_eq!(ask(&nameless, &token(&header("ES256"), &good()), &network, NOW).status, 503, "MCP_RESOURCE is not set");
+    let signed = token(&header("ES256"), &valid_claims());
+    assert_eq!(ask(&nameless, &signed, &network, NOW).status, 503, "MCP_RESOURCE is not set");
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn malformed_tokens_are_rejected() {
     assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are not an object");
 }
 
-/// The validator ignores keys of other types, keys for other uses, and malformed keys.
+/// The validator ignores keys of other types, keys for other uses, malformed keys, and RSA keys that are too short.
 #[test]
 fn unusable_keys_are_ignored() {
     let [rsa, elliptic, edwards] = [0, 1, 2].map(|index| KEYS.public()[index].clone());
@@ -206,8 +209,8 @@ fn unusable_keys_are_ignored() {
         // Each case has its own URL, and so no cached keys.
         let url = format!("{JWKS}?{algorithm}{}", encoded(key.to_string()));
         let validator = Jwt::new(&url, ISSUER).expect("a URL");
-        let answer =
-            ask(&endpoint(validator), &token(&header(algorithm), &good()), &published(&[json!(7), key.clone()]), NOW);
+        let signed = token(&header(algorithm), &valid_claims());
+        let answer = ask(&endpoint(validator), &signed, &published(&[json!(7), key.clone()]), NOW);
         assert_eq!(answer.status, status, "{key}");
     }
 }
@@ -217,10 +220,10 @@ fn unusable_keys_are_ignored() {
 fn keys_are_cached() {
     let network = published(&KEYS.public());
     let endpoint = endpoint(validator());
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let mut head = header("ES256");
     head["kid"] = json!("new");
-    let new_token = token(&head, &good());
+    let new_token = token(&head, &valid_claims());
     for (second, token, status, count) in [
         (0, &good_token, 200, 1),
         (50, &good_token, 200, 1),
@@ -237,7 +240,7 @@ fn keys_are_cached() {
     network::change(&network, move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
     assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "another key has replaced the old one");
     assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old key is not published any more");
-    let mut later = good();
+    let mut later = valid_claims();
     later["exp"] = json!(NOW + 3600);
     let later = token(&head, &later);
     assert_eq!((ask(&endpoint, &later, &network, NOW + 719).status, network.requests().len()), (200, 3));
@@ -251,7 +254,7 @@ fn keys_are_cached() {
 /// If the keys cannot be fetched, the endpoint answers 503. It does not answer 401, because the token may be valid.
 #[test]
 fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     let mut second = NOW;
@@ -272,11 +275,11 @@ fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
 fn a_failed_fetch_is_not_repeated_for_each_token() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let unknown = |nth: u64| {
         let mut head = header("ES256");
         head["kid"] = json!(format!("unknown-{nth}"));
-        token(&head, &good())
+        token(&head, &valid_claims())
     };
     // No keys are cached yet.
     for (second, count) in [(0, 1), (0, 1), (4, 1), (5, 2), (9, 2)] {
@@ -301,13 +304,13 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
 /// An issuer may replace keys that have no `kid`. If no cached key has signed a token without `kid`, the keys are fetched again, at most
 /// once a minute.
 #[test]
-fn keys_without_kid_are_fetched_again_for_an_unknown_signature() {
+fn keys_without_kid_are_fetched_again_if_none_has_signed_the_token() {
     let unnamed = |index: usize| {
         let mut key = KEYS.public()[index].clone();
         key.as_object_mut().expect("an object").remove("kid");
         key
     };
-    let signed = |algorithm: &str| token(&json!({ "alg": algorithm, "typ": "at+jwt" }), &good());
+    let signed = |algorithm: &str| token(&json!({ "alg": algorithm, "typ": "at+jwt" }), &valid_claims());
     let (old, new) = (signed("ES256"), signed("EdDSA"));
     let network = published(&[unnamed(1)]);
     let endpoint = endpoint(validator());
@@ -336,7 +339,7 @@ fn keys_without_kid_are_fetched_again_for_an_unknown_signature() {
         (401, 4),
         "without `kid`"
     );
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let (message, _) = good_token.rsplit_once('.').expect("three parts");
     let forged = format!("{message}.{}", encoded([0; 64]));
     assert_eq!(
@@ -358,12 +361,12 @@ fn a_request_that_needs_new_keys_is_counted_per_address() {
         std::future::ready(Ok(seen.get() <= 2))
     });
     let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);
     assert_eq!((statuses, network.requests().len()), ([503, 503, 429], 1));
 }
 
-/// RFC 9864 calls EdDSA with the curve Ed25519 `Ed25519`. Tokens and keys may use either name.
+/// `Ed25519` is the name of EdDSA with the curve Ed25519 (RFC 9864). Tokens and keys may use either name.
 #[test]
 fn ed25519_is_another_name_for_eddsa() {
     for named in [json!(null), json!("EdDSA"), json!("Ed25519")] {
@@ -373,7 +376,7 @@ fn ed25519_is_another_name_for_eddsa() {
                 key["alg"] = named.clone();
             }
             let head = json!({ "alg": algorithm, "kid": "EdDSA", "typ": "at+jwt" });
-            let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+            let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
             let signature = encoded(KEYS.sign("EdDSA", &message));
             let ask = |validator: Jwt, signature: &str| {
                 ask(&endpoint(validator), &format!("{message}.{signature}"), &published(&[key.clone()]), NOW).status
@@ -388,6 +391,6 @@ fn ed25519_is_another_name_for_eddsa() {
     }
     // A token with `Ed25519` cannot use a key for another algorithm.
     let head = json!({ "alg": "Ed25519", "kid": "ES256", "typ": "at+jwt" });
-    let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+    let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
     assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))));
 }

@@ -7,7 +7,7 @@ use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
-use crate::claims::good;
+use crate::claims::valid_claims;
 use crate::issuer::{ISSUER, KEYS, RESOURCE, basic, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, post, server};
@@ -106,11 +106,11 @@ fn each_authentication_method_can_be_configured() {
     let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
-            _ => good(),
+            _ => valid_claims(),
         };
         Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
-    let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &good());
+    let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &valid_claims());
     let ask = |variables: &[(&str, &str)], token: &str| {
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(token);
         ask.ask_on(&endpoint(variables), &host_at(&network, NOW)).status
@@ -140,7 +140,7 @@ fn each_client_authentication_method_can_be_configured() {
         ("bearer", Some("Bearer s3cret".to_owned()), false),
         ("none", None, false),
     ] {
-        let network = network::answering(200, &good());
+        let network = network::answering(200, &valid_claims());
         let variables = with(&INTROSPECTION, &[("MCP_INTROSPECTION_AUTH_METHOD", method)]);
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&format!("by-{method}"));
         assert_eq!(ask.ask_on(&endpoint(&variables), &host_at(&network, NOW)).status, 200, "{method}");

@@ -7,7 +7,7 @@ use edge_mcp::{
 };
 use serde_json::json;
 
-use crate::claims::good;
+use crate::claims::valid_claims;
 use crate::issuer::{ISSUER, KEYS, RESOURCE, host_at, token};
 use crate::network;
 use crate::support::{NOW, legacy, server};
@@ -86,19 +86,19 @@ fn several_validators_are_tried_in_order() {
     let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
-            _ if request.body().starts_with("token=opaque&") => good(),
+            _ if request.body().starts_with("token=opaque&") => valid_claims(),
             _ if request.body().starts_with("token=down&") => return Err(edge_mcp::host::FetchError::TooSlow),
             _ => json!({ "active": false }),
         };
         Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
     let head = json!({ "alg": "ES256", "kid": "ES256", "typ": "at+jwt" });
-    let mut foreign = good();
+    let mut foreign = valid_claims();
     foreign["aud"] = json!("https://other.example");
     for (token, status, expected) in [
         ("good", 200, "static"),
         ("opaque", 200, "ada"),
-        (&token(&head, &good()), 200, "ada"),
+        (&token(&head, &valid_claims()), 200, "ada"),
         ("unknown", 401, "is not valid"),
         ("late", 401, "has expired"),
         ("down", 503, "cannot be checked"),
