@@ -55,7 +55,7 @@ fn every_request_needs_a_token() {
     }
 }
 
-/// Rule 106: the guard answers 400 to a malformed header. A header with another scheme counts as a missing token.
+/// Rule 106: the guard rejects a malformed header with 400. A header with another scheme counts as a missing token.
 #[test]
 fn a_malformed_authorization_header_is_400() {
     let ask = |header: &str| legacy("ping", json!({})).header("Authorization", header).ask_at(&guarded());
@@ -195,7 +195,7 @@ fn a_wrong_configuration_is_503() {
     for endpoint in [
         static_tokens(None),
         static_tokens(Some("[\"s3cret\"]")),
-        Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is odd")),
+        Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is wrong")),
     ] {
         let host = TestHost::new();
         let answer = modern("tools/list", json!({})).bearer("s3cret").ask_on(&endpoint, &host);

@@ -3,7 +3,7 @@
 //!
 //! The tests simulate the authorization server and create its keys. tests/e2e/authorization.test.mjs uses a real one.
 
-// Tests and their helper functions may panic.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(
     unreachable_pub,
     clippy::expect_used,

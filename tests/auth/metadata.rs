@@ -85,7 +85,7 @@ fn resource_is_exactly_the_configured_url() {
     assert_eq!(other.status, 404);
 }
 
-/// On localhost, the resource is the URL of the request. Elsewhere, the endpoint does not use the URL of the request, and answers 503.
+/// On localhost, the resource is the URL of the request. Elsewhere, without a configured URL, there is no metadata, and calls get a 503.
 #[test]
 fn localhost_needs_no_url() {
     let local = || ProtectedResource::local().authorization_server("http://localhost:3000").expect("a URL");

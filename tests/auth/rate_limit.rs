@@ -83,7 +83,7 @@ fn unauthenticated_requests_are_counted_per_address() {
     }
 }
 
-/// A client cannot choose the address for which it is counted: the endpoint does not read it from a header.
+/// A client cannot choose the address that is counted, because the endpoint does not read the address from a header.
 #[test]
 fn no_header_changes_the_address_that_is_counted() {
     let headers =

@@ -18,7 +18,7 @@ struct Tone {
     tone: Option<String>,
 }
 
-/// Accepts every token as Ada's. The token itself is the list of her scopes, separated by `+`.
+/// Accepts every token. The caller is `ada`. The token itself lists her scopes, separated by `+`.
 async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
@@ -31,7 +31,7 @@ fn builder() -> edge_mcp::McpServerBuilder {
             .complete("tone", Completion::fixed(["formal"]))
     };
     McpServer::builder("s", "1")
-        .tool(Tool::new("free", "For all.", || async { "free" }))
+        .tool(Tool::new("free", "Needs no scope.", || async { "free" }))
         .tool(Tool::new("read", "Reads.", || async { "read" }).scopes(["read"]))
         .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write", "read"]))
         .resource(Resource::new("kb://free", || async { "free" }))
@@ -138,7 +138,7 @@ fn missing_scopes_are_403() {
     }
 }
 
-/// A request for an item that does not exist needs no scope. Its answer is the error about the item.
+/// A request for an item that does not exist needs no scope. The endpoint answers 200 with a JSON-RPC error.
 #[test]
 fn an_unknown_item_needs_no_scope() {
     for (method, params) in [

@@ -165,7 +165,7 @@ fn none_serves_only_localhost_unless_the_public_is_allowed() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
-/// A program can open the endpoint to the public although `MCP_AUTH` asks for tokens. The log then has a warning.
+/// A program can open the endpoint to the public although `MCP_AUTH` requires tokens. The log then has a warning.
 #[test]
 fn an_ignored_authentication_method_is_logged() {
     let answer = |variables: Variables<'static>, is_first: bool| {
@@ -311,7 +311,7 @@ fn the_rate_limit_is_a_binding() {
     assert_eq!(legacy("ping", json!({})).ask_at(&endpoint).status, 200);
 }
 
-/// The error about a missing secret explains how the program gets its secrets, if the environment has this text. Other errors do not.
+/// The error about a missing secret explains how the program gets its secrets, if the environment provides this text. Other errors do not.
 #[test]
 fn a_missing_secret_is_explained() {
     struct Machine(Vec<(&'static str, &'static str)>);

@@ -7,11 +7,11 @@
 //! | `//! error: …` | the message |
 //! | `//! label: …` | the text at the place of the mistake |
 //! | `//! note: …` | a note |
-//! | `//! code: …` | the error code, if the message is the compiler's and may change |
+//! | `//! code: …` | the error code, if the compiler defines the message and may change it |
 //!
 //! `…` stands for any text. `docs/compiler-errors.md` lists the messages and codes, with the corrections.
 
-// Tests and their helper functions may panic.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::BTreeSet;

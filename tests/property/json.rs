@@ -23,7 +23,7 @@ const NAMES: [&str; 16] = [
 /// Depths of nesting, below and above each limit.
 const DEPTHS: [usize; 9] = [1, 2, 50, 95, 98, 100, 101, 128, 5_000];
 
-/// A value, with the texts that will be written.
+/// A JSON tree whose texts are written as they are, without a check.
 #[derive(Clone, Debug)]
 pub enum Json {
     /// A scalar, or any other text.

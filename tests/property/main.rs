@@ -4,7 +4,7 @@
 //! The requests range from noise to valid requests of both eras. They are the same in each run. A failure prints the seed of its case and
 //! the request. `PROPERTY_SEED=<seed>` runs only this case.
 
-// Tests may panic. Some items are public for the fuzz targets, which share these modules.
+// Tests may panic when an assumption fails. Some items are public for the fuzz targets, which share these modules.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -113,7 +113,7 @@ fn every_answer_is_a_message_a_stream_or_empty() {
         run(seed, &endpoint, &known, &mut coverage);
     }
     println!("{coverage:#?}");
-    // The test shows little if the requests do not reach every method, status and error code.
+    // The test is meaningful only if the requests reach every method, status and error code.
     let shared = ["legacy", "modern"].iter().flat_map(|era| SHARED_METHODS.map(|method| format!("{era} {method}")));
     let legacy = LEGACY_METHODS.map(|method| format!("legacy {method}"));
     let modern = MODERN_METHODS.map(|method| format!("modern {method}"));
@@ -141,7 +141,7 @@ fn every_answer_is_a_message_a_stream_or_empty() {
     assert!(missing.is_empty(), "not reached: {missing:?}");
 }
 
-/// The fuzz target `endpoint` starts from these seeds. Each seed is a valid request.
+/// The fuzz target `endpoint` starts from these seeds. Each seed is a valid request that gets a result.
 #[test]
 fn seeds_are_valid_requests() {
     let endpoint = Rc::new(specimen::endpoint());

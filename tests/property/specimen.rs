@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub const TOKEN: &str = "ada";
 /// An internal detail of failing handlers. Answers must not contain it.
 pub const SECRET: &str = "db-7.internal:5432";
-/// The limit of a body in bytes. The limit is low, so that larger bodies are still small.
+/// The limit of a body in bytes. The limit is low, so that small bodies can exceed it.
 pub const MAX_BODY: usize = 64 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
@@ -198,7 +198,7 @@ impl RawRequest {
         Self { headers: headers.collect(), verb: verb.into(), url: url.into(), body }
     }
 
-    /// Returns the value of the header as the endpoint reads it: several values are joined.
+    /// Returns the value of a header as the endpoint reads it. Several values are joined with commas.
     pub fn header(&self, name: &str) -> Option<String> {
         let named = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         let values: Vec<Cow<'_, str>> = named.map(|(_, value)| String::from_utf8_lossy(value)).collect();

@@ -1,6 +1,6 @@
-//! Tests of `edge_mcp::testing`, which tests of servers use.
+//! Tests of `edge_mcp::testing`, the library for tests of servers.
 
-// Tests may panic.
+// Tests may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod hosts;

@@ -48,7 +48,7 @@ fn no_wait_takes_real_time() {
     assert_eq!(host.waits(), [Duration::from_secs(20), Duration::from_secs(5)]);
 }
 
-/// A handler that never finishes ends at its deadline. A wait without a deadline ends with the error `Stalled`.
+/// The deadline ends a handler that never finishes. A wait without a deadline ends with the error `Stalled`.
 #[test]
 fn no_wait_is_endless() {
     let endpoint = waiting(pending::<()>);
