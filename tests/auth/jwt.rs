@@ -39,7 +39,7 @@ fn header(algorithm: &str) -> Value {
 
 /// Returns whether a validator without cached keys accepts the token.
 fn passes(token: &str) -> bool {
-    // Each thread caches keys by their URL. Each test has its own thread, so a new URL has no cached keys.
+    // Keys are cached per thread and URL. Each test has its own thread, so no keys are cached for a new URL.
     let validator = Jwt::new(&format!("{JWKS}?{}", token.len()), ISSUER).expect("a URL");
     match ask(&endpoint(validator), token, &published(&KEYS.public()), NOW).status {
         200 => true,
@@ -342,11 +342,7 @@ fn keys_without_kid_are_fetched_again_if_none_has_signed_the_token() {
     let good_token = token(&header("ES256"), &valid_claims());
     let (message, _) = good_token.rsplit_once('.').expect("three parts");
     let forged = format!("{message}.{}", encoded([0; 64]));
-    assert_eq!(
-        (ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()),
-        (401, 4),
-        "with `kid`"
-    );
+    assert_eq!((ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()), (401, 4), "with `kid`");
 }
 
 /// A request that needs a fetch of the keys is counted per address before the fetch. It is counted even if the fetch is not repeated

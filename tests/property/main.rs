@@ -145,8 +145,7 @@ fn every_answer_is_a_message_a_stream_or_empty() {
 #[test]
 fn seeds_are_valid_requests() {
     let endpoint = Rc::new(specimen::endpoint());
-    let seeds =
-        fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/property/seeds")).expect("the folder exists");
+    let seeds = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/property/seeds")).expect("the folder exists");
     let mut count = 0;
     for seed in seeds {
         let path = seed.expect("an entry").path();
