@@ -151,7 +151,7 @@ impl Json {
     }
 }
 
-/// Returns the same key with its first letter or digit escaped.
+/// Returns the same key with its first character escaped, if this is an ASCII letter or digit.
 fn escaped(literal: &str) -> String {
     let inner = literal.get(1..).unwrap_or_default();
     let first = inner.chars().next().filter(char::is_ascii_alphanumeric);
