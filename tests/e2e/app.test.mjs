@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
-import { NEWEST, call, legacy, modern, post } from './ask.mjs'
+import { NEWEST, call, legacy, modern, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
 import { startAuthorizationServer } from './authorization-server.mjs'
-import { areQuiet, passes, use } from './tokens.mjs'
+import { assertAccepted, assertNotLogged, callWith } from './tokens.mjs'
 import { startWorker } from './worker.mjs'
 
 const RESOURCE = 'https://kb.example.com/mcp'
@@ -28,7 +28,7 @@ const asks = (endpoint, { id, secret }) => ({
 
 /** Nobody can say whether the token is good: so much is said, and the log says why. */
 async function cannotBeChecked(worker, token, cause) {
-  const { status, headers, body } = await use(worker, token)
+  const { status, headers, body } = await callWith(worker, token)
   assert.deepEqual([status, headers.get('retry-after'), headers.get('www-authenticate')], [503, '5', null], JSON.stringify(body))
   const message = 'Access tokens cannot be checked at the moment. Try again in a few seconds.'
   assert.deepEqual(body, { jsonrpc: '2.0', error: { code: -32600, message } })
@@ -51,12 +51,12 @@ describe('an authorization server that is down', () => {
 
   test('cannot be asked: tokens that were seen pass, and the others once it is back', async () => {
     const [seen, unseen] = [await get(), await get()]
-    await passes(asking, seen)
+    await assertAccepted(asking, seen)
     await authorization.stop()
     await cannotBeChecked(asking, unseen, 'the other server cannot be reached: ')
-    await passes(asking, seen)
+    await assertAccepted(asking, seen)
     await authorization.start()
-    await passes(asking, unseen)
+    await assertAccepted(asking, unseen)
   })
 
   test('has its keys to itself: no signature passes until it is back, and then all do without it', async () => {
@@ -68,12 +68,12 @@ describe('an authorization server that is down', () => {
     // The keys are fetched again after the time that the answer has named, and no token can bring that forward.
     await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the last attempt failed a moment ago')
     await sleep(6_000)
-    await passes(signed, first)
+    await assertAccepted(signed, first)
     await authorization.stop()
-    await passes(signed, second)
+    await assertAccepted(signed, second)
   })
 
-  test('stays out of the log, with its tokens and its secret', () => areQuiet([asking, signed], authorization.resourceServer))
+  test('stays out of the log, with its tokens and its secret', () => assertNotLogged([asking, signed], authorization.resourceServer))
 })
 
 describe('an authorization server that answers', () => {
@@ -149,10 +149,10 @@ describe('an authorization server that answers', () => {
     server.closeAllConnections()
   })
 
-  test('in full: the token passes', () => passes(worker, tokenFor(FULL.what)))
+  test('in full: the token passes', () => assertAccepted(worker, tokenFor(FULL.what)))
 
   describe('badly:', { concurrency: true }, () => {
-    test('nothing, and is left before another is asked', () => passes(worker, signedToken))
+    test('nothing, and is left before another is asked', () => assertAccepted(worker, signedToken))
     for (const { what, cause, isCutOff } of WAYS) {
       test(what, async () => {
         const end = isCutOff && once(server, `cut off: ${tokenFor(what)}`)
@@ -164,5 +164,5 @@ describe('an authorization server that answers', () => {
 
   test('is not followed elsewhere', () => assert.deepEqual([...paths].sort(), ['/introspection', '/keys']))
 
-  test('stays out of the log, with the tokens and the secret', () => areQuiet([worker], resourceServer))
+  test('stays out of the log, with the tokens and the secret', () => assertNotLogged([worker], resourceServer))
 })

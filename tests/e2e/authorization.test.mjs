@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { post } from './ask.mjs'
+import { post } from './requests.mjs'
 import { ACCOUNT, startAuthorizationServer } from './authorization-server.mjs'
 import { CLIENTS } from './official-clients.mjs'
-import { areQuiet, isRefused, passes, use } from './tokens.mjs'
+import { assertAccepted, assertNotLogged, assertRejected, callWith } from './tokens.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const RESOURCE = 'https://kb.example.com/mcp'
@@ -47,38 +47,38 @@ const get = (resource, scope = scopes) => authorization.clientCredentials({ reso
 describe('tokens that the authorization server is asked about', () => {
   test('pass, with the scopes that they have', async () => {
     const reader = await get(RESOURCE, 'kb:read')
-    await passes(asking, reader)
-    const { status, body, headers } = await use(asking, reader, 'save-document', DOCUMENT)
+    await assertAccepted(asking, reader)
+    const { status, body, headers } = await callWith(asking, reader, 'save-document', DOCUMENT)
     assert.deepEqual([status, body.id], [403, 1])
     assert.equal(headers.get('www-authenticate'), 'Bearer error="insufficient_scope", ' +
       'error_description="The access token lacks scope for this. It needs: kb:write.", scope="kb:write", ' +
       'resource_metadata="https://kb.example.com/.well-known/oauth-protected-resource/mcp"')
-    const saved = await use(asking, await get(RESOURCE, 'kb:write'), 'save-document', DOCUMENT)
+    const saved = await callWith(asking, await get(RESOURCE, 'kb:write'), 'save-document', DOCUMENT)
     assert.equal(saved.body.result.structuredContent.slug, 'greeting')
   })
 
   test('of another server, of nobody, or of no kind are refused', async () => {
-    await isRefused(asking, await get(OTHER), ANOTHER_SERVER)
-    await isRefused(asking, randomToken())
-    await isRefused(asking, asking.token)
+    await assertRejected(asking, await get(OTHER), ANOTHER_SERVER)
+    await assertRejected(asking, randomToken())
+    await assertRejected(asking, asking.token)
   })
 
   test('that are revoked are refused, but where they have just been asked about', async () => {
     const [early, late] = [await get(RESOURCE), await get(RESOURCE)]
     await authorization.revoke(early)
-    await isRefused(asking, early)
-    await passes(asking, late)
+    await assertRejected(asking, early)
+    await assertAccepted(asking, late)
     await authorization.revoke(late)
-    await passes(asking, late)
+    await assertAccepted(asking, late)
     // The Worker that has asked keeps the answer, for a minute. Another has to ask.
-    await isRefused(either, late)
+    await assertRejected(either, late)
   })
 
   test('pass beside those that the server knows by itself', async () => {
-    await passes(either, either.token)
-    await passes(either, await get(RESOURCE))
-    await isRefused(either, await get(OTHER), ANOTHER_SERVER)
-    await isRefused(either, randomToken())
+    await assertAccepted(either, either.token)
+    await assertAccepted(either, await get(RESOURCE))
+    await assertRejected(either, await get(OTHER), ANOTHER_SERVER)
+    await assertRejected(either, randomToken())
   })
 
   test('are not taken from a URL', async () => {
@@ -86,7 +86,7 @@ describe('tokens that the authorization server is asked about', () => {
     const { status, body } = await post({ url: `${asking.url}?access_token=${token}` }, {}, { Authorization: '' })
     assert.equal(status, 400)
     assert.match(body.error.message, /^Access tokens in the URL are rejected/)
-    await passes(asking, token)
+    await assertAccepted(asking, token)
   })
 })
 
@@ -100,9 +100,9 @@ describe('tokens that the authorization server has signed', () => {
       const elsewhere = `${signed.origin}/elsewhere`
       for (const url of [signed.url, elsewhere]) authorization.resources.set(url, { scopes, format: 'jwt', algorithm })
       const token = await get(signed.url, 'kb:read')
-      await passes(signed, token)
-      assert.equal((await use(signed, token, 'save-document', DOCUMENT)).status, 403)
-      await isRefused(signed, await get(elsewhere), ANOTHER_SERVER)
+      await assertAccepted(signed, token)
+      assert.equal((await callWith(signed, token, 'save-document', DOCUMENT)).status, 403)
+      await assertRejected(signed, await get(elsewhere), ANOTHER_SERVER)
 
       const [head, claims, signature] = token.split('.')
       assert.equal(read(head).alg, algorithm)
@@ -114,14 +114,14 @@ describe('tokens that the authorization server has signed', () => {
         `${head}.${claims}.`,
         `${changed(head, { alg: 'none' })}.${claims}.`,
       ]) {
-        await isRefused(signed, forged)
+        await assertRejected(signed, forged)
       }
     })
   }
 
   test('are not those that it alone can read, nor any other', async () => {
-    await isRefused(signed, await get(RESOURCE))
-    await isRefused(signed, signed.token)
+    await assertRejected(signed, await get(RESOURCE))
+    await assertRejected(signed, signed.token)
   })
 })
 
@@ -210,7 +210,7 @@ describe('the way to a token', () => {
       }
       const { sub, scope } = read(kept.tokens.access_token.split('.')[1])
       assert.deepEqual([sub, scope], [ACCOUNT, scopes])
-      await passes(signed, kept.tokens.access_token)
+      await assertAccepted(signed, kept.tokens.access_token)
     })
   }
 })
@@ -226,7 +226,7 @@ test('who calls too often is told to wait, and nobody else is', async () => {
     // Twice the limit may pass, where the minute ends in between.
     const until429 = async (token, before) => {
       for (let passed = 0; passed <= 6; passed++) {
-        const { status, headers, body } = await use(worker, token)
+        const { status, headers, body } = await callWith(worker, token)
         if (status === 429) {
           assert.equal(headers.get('retry-after'), '60')
           assert.match(body.error.message, /^Too many requests\. Wait/)
@@ -237,14 +237,14 @@ test('who calls too often is told to wait, and nobody else is', async () => {
       assert.fail('there is no limit')
     }
     assert.ok(await until429(eager, 200) >= 3)
-    await passes(worker, other)
+    await assertAccepted(worker, other)
     // What nobody has sent with a good token counts against the address, and what callers have sent does not.
     assert.ok(await until429(randomToken(), 401) >= 3)
-    await passes(worker, other)
-    await areQuiet([worker], authorization.resourceServer)
+    await assertAccepted(worker, other)
+    await assertNotLogged([worker], authorization.resourceServer)
   } finally {
     await worker.stop()
   }
 })
 
-test('no log has a token or the secret', () => areQuiet([asking, either, signed], authorization.resourceServer))
+test('no log has a token or the secret', () => assertNotLogged([asking, either, signed], authorization.resourceServer))

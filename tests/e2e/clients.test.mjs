@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { NEWEST } from './ask.mjs'
+import { NEWEST } from './requests.mjs'
 import { CLIENTS } from './official-clients.mjs'
 import { startWorker } from './worker.mjs'
 

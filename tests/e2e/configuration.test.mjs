@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { call, modern, post } from './ask.mjs'
+import { call, modern, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 async function withWorker(options, check) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { ENVELOPE, NEWEST, call, modern, post } from './ask.mjs'
-import { calls, fails, isSilent, says, startChatServer } from './chat-server.mjs'
+import { ENVELOPE, NEWEST, call, modern, post } from './requests.mjs'
+import { calls, fails, doesNotAnswer, says, startChatServer } from './chat-server.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const KEY = 'sk-0123456789'
@@ -44,7 +44,7 @@ describe('a librarian with a model', () => {
   })
 
   test('searches, reads, and answers', async () => {
-    model.will(calls('search-documents', { query: 'tea' }), calls('read-document', { slug: 'tea' }), says('Four minutes.'))
+    model.answersWith(calls('search-documents', { query: 'tea' }), calls('read-document', { slug: 'tea' }), says('Four minutes.'))
     assert.deepEqual(await ask('How long does it steep?'), {
       isError: false,
       text: 'Four minutes.\n\nSources:\n- Making tea (kb://documents/tea)',
@@ -61,12 +61,12 @@ describe('a librarian with a model', () => {
   })
 
   test('tries again when the model is busy', async () => {
-    model.will(fails(429), says('See kb://documents/tea.'))
+    model.answersWith(fails(429), says('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 2])
   })
 
   test('tries again when the model fails', async () => {
-    model.will(fails(500, 'oops'), (response) => response.destroy(), says('See kb://documents/tea.'))
+    model.answersWith(fails(500, 'oops'), (response) => response.destroy(), says('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 3])
   })
 
@@ -81,7 +81,7 @@ describe('a librarian with a model', () => {
     { what: 'goes on calling', answers: [calls('search-documents', { query: 'tea' })], text: /asked 8 times/, cause: /no answer in 8 rounds/, isAskedAgain: true },
   ]) {
     test(`says so when the model ${what}`, async () => {
-      model.will(...answers)
+      model.answersWith(...answers)
       const { isError, text: said } = await ask('What is secret about tea?')
       assert.ok(isError && text.test(said) && !said.includes(KEY), said)
       assert.equal(model.requests.length > 1, Boolean(isAskedAgain), `${model.requests.length} requests`)
@@ -91,8 +91,8 @@ describe('a librarian with a model', () => {
   }
 
   test('gives up a model that is silent, and leaves it', async () => {
-    model.will(isSilent)
-    const [{ isError, text }] = await Promise.all([ask('tea'), model.cutOff()])
+    model.answersWith(doesNotAnswer)
+    const [{ isError, text }] = await Promise.all([ask('tea'), model.requestAborted()])
     assert.ok(isError && text.startsWith(`The model did not answer within ${SECONDS} s.`), text)
     assert.equal(model.requests.length, 1)
   })
@@ -108,7 +108,7 @@ test('a client that leaves ends the request to the model', async () => {
   const model = await startChatServer()
   const worker = await startWorker({ vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: '120' } })
   try {
-    model.will(isSilent)
+    model.answersWith(doesNotAnswer)
     const left = new AbortController()
     const response = await fetch(worker.url, {
       method: 'POST',
@@ -126,8 +126,8 @@ test('a client that leaves ends the request to the model', async () => {
     let told = ''
     while (!told.includes('asking the model')) told += new TextDecoder().decode((await reader.read()).value)
     assert.match(told, /"message":"calling search-documents"/)
-    await model.isAsked()
-    const cutOff = model.cutOff()
+    await model.isRequested()
+    const cutOff = model.requestAborted()
     left.abort()
     await cutOff
     assert.equal(model.requests[0].headers.authorization, undefined, 'a model without a key is asked without one')

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { call, post } from './ask.mjs'
-import { isServed } from './breaking.mjs'
+import { call, post } from './requests.mjs'
+import { assertServing } from './faults.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker
@@ -22,7 +22,7 @@ test('an answer that is too long is replaced by an error', async () => {
     assert.deepEqual([status, body.id, body.result.isError], [200, 'large', true])
     assert.match(body.result.content[0].text, new RegExp(`^The answer has \\d+ bytes; at most ${most} are sent\\.`))
   }
-  await isServed(worker)
+  await assertServing(worker)
 })
 
 test('of a batch, the answers share what is sent', async () => {
@@ -47,5 +47,5 @@ test('a header that is too long is refused', async () => {
   const { status, body } = await of('MCP-Protocol-Version', most + 1)
   assert.equal(status, 431)
   assert.match(body.error.message, new RegExp(`^The header mcp-protocol-version is longer than the limit of ${most} bytes\\.$`, 'i'))
-  await isServed(worker)
+  await assertServing(worker)
 })

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { COSTLY } from '../stress/costly.mjs'
 import { HOSTILE } from '../stress/hostile.mjs'
-import { NEWEST, legacy, post } from './ask.mjs'
-import { ask, isBroken, tool } from './breaking.mjs'
+import { NEWEST, legacy, post } from './requests.mjs'
+import { ask, assertCrashed, tool } from './faults.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 const MIB = 2 ** 20
@@ -23,7 +23,7 @@ before(async () => { worker = await startWorkerd() })
 after(() => worker?.stop())
 
 /** A module without a past: the one before it breaks. */
-beforeEach(async () => isBroken(await ask(worker, tool('break', { how: 'panic' }), 1), 1))
+beforeEach(async () => assertCrashed(await ask(worker, tool('break', { how: 'panic' }), 1), 1))
 
 /** Bytes: `live` are allocated now, `peak` were at one time, `linear` is the module's memory. */
 const memory = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent
@@ -127,7 +127,7 @@ describe('calls that wait', () => {
   /** A break ends all calls that JavaScript still knows of, and writes a log line for each. */
   const nothingWaits = async (id) => {
     const before = interruptions()
-    isBroken(await ask(worker, tool('break', { how: 'panic' }), id), id)
+    assertCrashed(await ask(worker, tool('break', { how: 'panic' }), id), id)
     await worker.logged(new RegExp(`"id":"\\\\"${id}`))
     // Each call writes its own line. Nothing tells that none comes.
     await sleep(300)

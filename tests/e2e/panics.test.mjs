@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { KINDS, PANICS, PROGRESS, ask, askBatch, isBroken, isInterrupted, isRight, isServed, send, stream, tool } from './breaking.mjs'
+import { CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertCrashed, assertInterrupted, assertAnswered, assertServing, send, stream, tool } from './faults.mjs'
 import { startWorker } from './worker.mjs'
 
 /** Longer than a test may take: what waits as long was not answered because it was done. */
@@ -16,7 +16,7 @@ after(() => worker?.stop())
 
 const BREAKS = [
   ...PANICS,
-  ...KINDS.filter((how) => how !== 'panic').flatMap((how) => [
+  ...CRASH_KINDS.filter((how) => how !== 'panic').flatMap((how) => [
     [`${how} at once`, tool('break', { how })],
     [`${how} after a while`, tool('break_later', { how })],
   ]),
@@ -26,54 +26,54 @@ const BREAKS = [
 describe('alone', () => {
   for (const [name, request] of BREAKS) {
     test(name, async () => {
-      isBroken(await ask(worker, request, `id of ${name}`), `id of ${name}`)
-      await isServed(worker)
+      assertCrashed(await ask(worker, request, `id of ${name}`), `id of ${name}`)
+      await assertServing(worker)
     })
   }
 
   test('two in a row, and what is between them', async () => {
     for (const how of ['panic', 'recursion', 'panic', 'overflow']) {
-      isBroken(await ask(worker, tool('break', { how }), 1), 1)
-      isBroken(await ask(worker, tool('break_later', { how }), 2), 2)
+      assertCrashed(await ask(worker, tool('break', { how }), 1), 1)
+      assertCrashed(await ask(worker, tool('break_later', { how }), 2), 2)
     }
-    await isServed(worker)
+    await assertServing(worker)
   })
 
-  for (const how of KINDS) {
+  for (const how of CRASH_KINDS) {
     test(`${how} in a stream: its last event says so`, async () => {
-      const { id, error } = await (await stream(worker, tool('break_telling', { how }, PROGRESS), 'streamed')).last
+      const { id, error } = await (await stream(worker, tool('break_telling', { how }, PROGRESS_META), 'streamed')).last
       assert.deepEqual([id, error.code], ['streamed', -32603])
-      await isServed(worker)
+      await assertServing(worker)
     })
   }
 
   test('in the first request of all', async (t) => {
     const fresh = await startWorker({ name: 'faults' })
     t.after(() => fresh.stop())
-    isBroken(await ask(fresh, tool('break', { how: 'overflow' }), 1), 1)
-    await isServed(fresh)
+    assertCrashed(await ask(fresh, tool('break', { how: 'overflow' }), 1), 1)
+    await assertServing(fresh)
   })
 })
 
 describe('whose id', () => {
   for (const request of [tool('break', { how: 'panic' }), tool('break_later', { how: 'panic' })]) {
     for (const id of ['text', '', '1', 0, -7, 9007199254740991, 'ü"\\ 😀', 'x'.repeat(1000)]) {
-      test(`${JSON.stringify(id).slice(0, 40)} of ${request.params.name}`, async () => isBroken(await ask(worker, request, id), id))
+      test(`${JSON.stringify(id).slice(0, 40)} of ${request.params.name}`, async () => assertCrashed(await ask(worker, request, id), id))
     }
 
     test(`a body that is long, or comes in pieces, of ${request.params.name}`, async () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 'far', ...request }).padEnd(100_000)
       for (const sent of [body, new Blob([body]).stream(), new Blob([body.trimEnd()]).stream()]) {
-        isBroken(await ask(worker, request, 'far', sent), 'far')
+        assertCrashed(await ask(worker, request, 'far', sent), 'far')
       }
-      await isServed(worker)
+      await assertServing(worker)
     })
 
     test(`each of a batch with ${request.params.name}`, async () => {
       const { name, arguments: args } = request.params
       const answers = await askBatch(worker, [['a', 'echo', { text: 'x' }], ['b', name, args], [3, 'echo', { text: 'y' }]])
       assert.deepEqual(answers.map(({ id, error }) => [id, error.code]), [['a', -32603], ['b', -32603], [3, -32603]])
-      await isServed(worker)
+      await assertServing(worker)
     })
   }
 })
@@ -108,7 +108,7 @@ describe('the answers of a broken module are like those of a whole one', () => {
       const Origin = 'http://localhost:5173'
       const whole = await send(worker, { ...tool('echo', { text: 'x' }), headers: { Origin } }, 1)
       const broken = await send(worker, { ...request, headers: { Origin } }, 1)
-      isBroken({ status: broken.status, body: await broken.json() }, 1)
+      assertCrashed({ status: broken.status, body: await broken.json() }, 1)
       const names = ['access-control-allow-origin', 'access-control-expose-headers', 'vary', 'cache-control', 'content-type']
       const headersOf = (response) => names.map((name) => response.headers.get(name))
       assert.deepEqual(headersOf(broken), headersOf(whole))
@@ -138,7 +138,7 @@ describe('the answers of a broken module are like those of a whole one', () => {
     const wait = tool('wait', { ms: LONG })
     const waiting = send(worker, { ...wait, headers: { Origin } }, null, of(wait, ID))
     await sleep(300)
-    isBroken(await ask(worker, now, 1), 1)
+    assertCrashed(await ask(worker, now, 1), 1)
     const response = await waiting
     assert.equal(await response.text(), error(ID, INTERRUPTED))
     const { headers } = response
@@ -151,7 +151,7 @@ describe('the answers of a broken module are like those of a whole one', () => {
   test('an id that is too long to be kept is left out', async () => {
     const { status, body } = await ask(worker, later, 'x'.repeat(16 * 1024))
     assert.deepEqual([status, body.id, body.error.code], [200, undefined, -32603])
-    isBroken(await ask(worker, later, 'x'.repeat(16 * 1024 - 2)), 'x'.repeat(16 * 1024 - 2))
+    assertCrashed(await ask(worker, later, 'x'.repeat(16 * 1024 - 2)), 'x'.repeat(16 * 1024 - 2))
   })
 })
 
@@ -160,24 +160,24 @@ describe('beside others', () => {
     const waits = Array.from({ length: 10 }, (_, n) => ask(worker, tool('wait', { ms: LONG }), `wait ${n}`))
     // Whichever of them fails is told of below.
     for (const wait of waits) wait.catch(() => {})
-    const told = await stream(worker, tool('tell', { ms: LONG }, PROGRESS), 'told')
+    const told = await stream(worker, tool('tell', { ms: LONG }, PROGRESS_META), 'told')
     // A call is at work within the module soon after it is sent; nothing tells when.
     await sleep(300)
     await work()
-    for (const [n, wait] of waits.entries()) isInterrupted(await wait, `wait ${n}`)
+    for (const [n, wait] of waits.entries()) assertInterrupted(await wait, `wait ${n}`)
     const { id, error } = await told.last
     assert.deepEqual([id, error.code], ['told', -32603])
     assert.match(error.message, /^The server has started anew/)
-    await isServed(worker)
+    await assertServing(worker)
   }
 
   for (const [name, request] of BREAKS) {
-    test(name, () => beside(async () => isBroken(await ask(worker, request, 'breaks'), 'breaks')))
+    test(name, () => beside(async () => assertCrashed(await ask(worker, request, 'breaks'), 'breaks')))
   }
 
-  for (const how of KINDS) {
+  for (const how of CRASH_KINDS) {
     test(`${how} in a stream`, () => beside(async () => {
-      const { last } = await stream(worker, tool('break_telling', { how }, PROGRESS), 'streamed')
+      const { last } = await stream(worker, tool('break_telling', { how }, PROGRESS_META), 'streamed')
       assert.match((await last).error.message, /failed to answer/)
     }))
   }
@@ -197,14 +197,14 @@ describe('beside others', () => {
     const ids = ['a', 'b', 'c']
     const sent = ids.map((id) => ask(worker, tool('echo'), id, slow(id)))
     await sleep(200)
-    isBroken(await ask(worker, tool('break', { how: 'panic' }), 1), 1)
+    assertCrashed(await ask(worker, tool('break', { how: 'panic' }), 1), 1)
     for (const [n, id] of ids.entries()) {
       const answer = await sent[n]
-      if (answer.status === 200) isRight(answer, id, id)
+      if (answer.status === 200) assertAnswered(answer, id, id)
       // Its body was not there yet, and neither was its id.
       else assert.deepEqual([answer.status, answer.retryAfter, answer.body.error.code], [503, '1', -32603])
     }
-    await isServed(worker)
+    await assertServing(worker)
   })
 })
 
@@ -214,8 +214,8 @@ test('what an instance has left behind does not reach the next one', async (t) =
   // A stream's timers outlive it: the runtime gives it time to put things in order. They run out while nothing happens, and while the
   // next instance works.
   const broken = async (...times) => {
-    const streams = await Promise.all(times.map((ms) => stream(own, tool('tell', { ms }, PROGRESS), ms)))
-    isBroken(await ask(own, tool('break', { how: 'panic' }), 1), 1)
+    const streams = await Promise.all(times.map((ms) => stream(own, tool('tell', { ms }, PROGRESS_META), ms)))
+    assertCrashed(await ask(own, tool('break', { how: 'panic' }), 1), 1)
     for (const [n, { last }] of streams.entries()) assert.equal((await last).id, times[n])
   }
   await broken(500, 700)
@@ -223,7 +223,7 @@ test('what an instance has left behind does not reach the next one', async (t) =
   await broken(500, 700)
   const times = Array.from({ length: 20 }, (_, n) => n * 50)
   const next = await Promise.all(times.map((ms) => ask(own, tool('wait', { ms }), ms)))
-  next.forEach((answer, n) => isRight(answer, times[n], `waited ${times[n]}`))
+  next.forEach((answer, n) => assertAnswered(answer, times[n], `waited ${times[n]}`))
   // A panic ends in an `unreachable`. Any other error is of code that was called with what is not its own.
   assert.doesNotMatch(own.logs(), /RuntimeError: (?!unreachable)/)
 })
@@ -235,7 +235,7 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
     const period = Math.floor(n / 50)
     const isToBreak = n % 50 === 7
     const [request, text] = isToBreak
-      ? [tool(period % 2 ? 'break' : 'break_later', { how: KINDS[period % KINDS.length] })]
+      ? [tool(period % 2 ? 'break' : 'break_later', { how: CRASH_KINDS[period % CRASH_KINDS.length] })]
       : [
         [tool('echo', { text: `said ${n}` }), `said ${n}`],
         [tool('wait', { ms: n % 40 }), `waited ${n % 40}`],
@@ -243,9 +243,9 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
       ][n % 3]
     const answer = await ask(worker, request, id)
     // Also to one that is to break: another may do so first. A call that the module has not read yet is answered without an id.
-    if (answer.status === 503) isInterrupted(answer, answer.body.id === undefined ? undefined : id)
-    else if (isToBreak) isBroken(answer, id)
-    else isRight(answer, id, text)
+    if (answer.status === 503) assertInterrupted(answer, answer.body.id === undefined ? undefined : id)
+    else if (isToBreak) assertCrashed(answer, id)
+    else assertAnswered(answer, id, text)
     outcomes[answer.status === 503 ? 'interrupted' : isToBreak ? 'broken' : 'right'] += 1
   }
   let next = 0
@@ -253,7 +253,7 @@ test('one call in fifty breaks: every other is answered rightly, or told to come
     while (next < 1000) await one(next++)
   }))
   assert.ok(outcomes.broken > 0 && outcomes.right > 500, JSON.stringify(outcomes))
-  await isServed(worker)
+  await assertServing(worker)
 })
 
 test('the warm-up call is answered, and not logged', () => {
@@ -264,5 +264,5 @@ test('a server that breaks before its first request, in the warm-up, is served',
   const own = await startWorker({ name: 'faults', vars: { FRAGILE: 'yes' } })
   t.after(() => own.stop())
   assert.match(own.logs(), /panicked at/)
-  isRight(await ask(own, tool('echo', { text: 'alive' }), 1), 1, 'alive')
+  assertAnswered(await ask(own, tool('echo', { text: 'alive' }), 1), 1, 'alive')
 })

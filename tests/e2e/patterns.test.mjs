@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { modern } from './ask.mjs'
+import { modern } from './requests.mjs'
 import { randomCases } from './random-patterns.mjs'
 import { startWorkerd } from './workerd.mjs'
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { legacy } from './ask.mjs'
+import { legacy } from './requests.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 /** A Worker that passes requests on, and cancels those that say when, in milliseconds. */

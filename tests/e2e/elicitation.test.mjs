@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { ENVELOPE, NEWEST, post } from './ask.mjs'
+import { ENVELOPE, NEWEST, post } from './requests.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const META = {
