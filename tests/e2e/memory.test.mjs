@@ -16,7 +16,7 @@ const MIB = 2 ** 20
 const BODY = 4 * MIB
 
 /** Milliseconds that a test waits: longer than the deadline of the tool `hold`, 3 s, and shorter than that of `linger`, 60 s. */
-const PATIENCE = 10_000
+const WAIT_MS = 10_000
 
 let worker
 before(async () => { worker = await startWorkerd() })
@@ -28,9 +28,9 @@ beforeEach(async () => assertCrashed(await ask(worker, tool('break', { how: 'pan
 /** Bytes: `live` are allocated now, `peak` were at one time, `linear` is the module's memory. */
 const memory = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent
 
-/** Waits until `holds` of the memory, and gives that memory; after `PATIENCE`, the last one. */
+/** Waits until `holds` of the memory, and gives that memory; after `WAIT_MS`, the last one. */
 async function memoryOnce(holds) {
-  const end = Date.now() + PATIENCE
+  const end = Date.now() + WAIT_MS
   for (;;) {
     const now = await memory()
     if (holds(now) || Date.now() > end) return now

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertCrashed, assertInterrupted, assertAnswered, assertServing, send, stream, tool } from './faults.mjs'
+import {
+  CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertInterrupted, assertServing, send, stream, tool,
+} from './faults.mjs'
 import { startWorker } from './worker.mjs'
 
 /** Longer than a test may take: what waits as long was not answered because it was done. */

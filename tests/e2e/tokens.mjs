@@ -28,8 +28,8 @@ export async function assertRejected(worker, token, expected = /^The access toke
 }
 
 /**
- * Asserts that the logs contain no part of a token from `callWith`, and not the secret of the resource server: as plain text, form-encoded, or
- * in Basic credentials.
+ * Asserts that the logs do not contain any part of a token from `callWith`, or the secret of the resource server as plain text,
+ * form-encoded or in Basic credentials.
  */
 export async function assertNotLogged(workers, { id, secret }) {
   const form = (text) => new URLSearchParams({ '': text }).toString().slice('='.length)

@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertCrashed, assertAnswered, assertServing, stream, tool } from '../e2e/faults.mjs'
+import {
+  CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertServing, stream, tool,
+} from '../e2e/faults.mjs'
 import { startWorker } from '../e2e/worker.mjs'
 
 let worker
