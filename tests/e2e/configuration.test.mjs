@@ -1,4 +1,4 @@
-// Tests Workers with a wrong configuration. The responses must name the problem, and the Worker must not serve other requests.
+// Tests Workers with a wrong configuration. The response names the problem and contains no secret.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

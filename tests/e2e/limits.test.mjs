@@ -1,4 +1,5 @@
-// Tests limits in workerd over HTTP. tests/spec/limits.rs tests each limit at its value and one beyond. app.test.mjs tests the limits of a body.
+// Tests limits in workerd over HTTP. tests/spec/limits.rs tests each limit at its value and one beyond. app.test.mjs tests the limit of a
+// body.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
