@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { post } from './requests.mjs'
 import { ACCOUNT, startAuthorizationServer } from './authorization-server.mjs'
 import { CLIENTS } from './official-clients.mjs'
+import { post } from './requests.mjs'
 import { assertAccepted, assertNotLogged, assertRejected, callWith } from './tokens.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 

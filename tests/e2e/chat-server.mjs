@@ -13,20 +13,20 @@ const completion = (message, finish_reason) => JSON.stringify({
 
 const json = { 'Content-Type': 'application/json' }
 
-/** Answers with a text. */
-export const says = (content) => (response) => response.writeHead(200, json).end(completion({ content }, 'stop'))
+/** An answer with a text. */
+export const textAnswer = (content) => (response) => response.writeHead(200, json).end(completion({ content }, 'stop'))
 
-/** Answers with one tool call. */
-export const calls = (name, args) => (response) => {
+/** An answer with one tool call. */
+export const toolCall = (name, args) => (response) => {
   const call = { id: 'call00001', type: 'function', function: { name, arguments: JSON.stringify(args) } }
   response.writeHead(200, json).end(completion({ content: null, tool_calls: [call] }, 'tool_calls'))
 }
 
-/** Answers with this status. */
-export const fails = (status, body = '', headers = {}) => (response) => response.writeHead(status, headers).end(body)
+/** An answer with this HTTP status. */
+export const statusAnswer = (status, body = '', headers = {}) => (response) => response.writeHead(status, headers).end(body)
 
-/** Never answers. */
-export const doesNotAnswer = () => {}
+/** Leaves the request without an answer. */
+export const noAnswer = () => {}
 
 /**
  * Starts the server.

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { NEWEST } from './requests.mjs'
 import { CLIENTS } from './official-clients.mjs'
+import { NEWEST } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { ENVELOPE, modern } from './requests.mjs'
 import { CLIENTS } from './official-clients.mjs'
+import { ENVELOPE, modern } from './requests.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
 const run = promisify(execFile)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
+import { noAnswer, startChatServer, statusAnswer, textAnswer, toolCall } from './chat-server.mjs'
 import { ENVELOPE, NEWEST, call, modern, post } from './requests.mjs'
-import { calls, fails, doesNotAnswer, says, startChatServer } from './chat-server.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const KEY = 'sk-0123456789'
@@ -46,7 +46,8 @@ describe('a librarian with a model', () => {
   })
 
   test('searches, reads and answers', async () => {
-    model.answersWith(calls('search-documents', { query: 'tea' }), calls('read-document', { slug: 'tea' }), says('Four minutes.'))
+    model.answersWith(
+      toolCall('search-documents', { query: 'tea' }), toolCall('read-document', { slug: 'tea' }), textAnswer('Four minutes.'))
     assert.deepEqual(await ask('How long does it steep?'), {
       isError: false,
       text: 'Four minutes.\n\nSources:\n- Making tea (kb://documents/tea)',
@@ -63,31 +64,31 @@ describe('a librarian with a model', () => {
   })
 
   test('retries if the model is overloaded', async () => {
-    model.answersWith(fails(429), says('See kb://documents/tea.'))
+    model.answersWith(statusAnswer(429), textAnswer('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 2])
   })
 
   test('retries if the model fails', async () => {
-    model.answersWith(fails(500, 'oops'), (response) => response.destroy(), says('See kb://documents/tea.'))
+    model.answersWith(statusAnswer(500, 'oops'), (response) => response.destroy(), textAnswer('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 3])
   })
 
   for (const { what, answers, text, cause, isRequestedAgain } of [
-    { what: 'always fails', answers: [fails(500, `no ${KEY}`)], isRequestedAgain: true,
+    { what: 'always fails', answers: [statusAnswer(500, `no ${KEY}`)], isRequestedAgain: true,
       text: /cannot be reached/, cause: /answers with status 500 \(asked \d+ times\)/ },
-    { what: 'is overloaded for longer than the time limit', answers: [fails(429, '', { 'Retry-After': '60' })],
+    { what: 'is overloaded for longer than the time limit', answers: [statusAnswer(429, '', { 'Retry-After': '60' })],
       text: /endpoint is overloaded/, cause: /answers with status 429/ },
-    { what: 'rejects the key', answers: [fails(401, `no ${KEY}`)],
+    { what: 'rejects the key', answers: [statusAnswer(401, `no ${KEY}`)],
       text: /rejected this server's key/, cause: /answers with status 401/ },
-    { what: 'redirects the request', answers: [fails(307, '', { Location: '/elsewhere' })],
+    { what: 'redirects the request', answers: [statusAnswer(307, '', { Location: '/elsewhere' })],
       text: /rejected the request/, cause: /answers with status 307/ },
-    { what: 'answers with HTML', answers: [fails(200, '<h1>Welcome</h1>')], isRequestedAgain: true,
+    { what: 'answers with HTML', answers: [statusAnswer(200, '<h1>Welcome</h1>')], isRequestedAgain: true,
       text: /cannot be used/, cause: /it is not JSON/ },
-    { what: 'answers with an empty text', answers: [says(' ')], isRequestedAgain: true,
+    { what: 'answers with an empty text', answers: [textAnswer(' ')], isRequestedAgain: true,
       text: /cannot be used/, cause: /neither text nor calls/ },
-    { what: 'answers with more than 1 MiB', answers: [says('x'.repeat(1024 * 1024))],
+    { what: 'answers with more than 1 MiB', answers: [textAnswer('x'.repeat(1024 * 1024))],
       text: /cannot be used/, cause: /longer than the limit/ },
-    { what: 'calls tools without end', answers: [calls('search-documents', { query: 'tea' })], isRequestedAgain: true,
+    { what: 'calls tools without end', answers: [toolCall('search-documents', { query: 'tea' })], isRequestedAgain: true,
       text: /asked 8 times/, cause: /no answer in 8 rounds/ },
   ]) {
     test(`returns an error and logs the cause if the model ${what}`, async () => {
@@ -101,7 +102,7 @@ describe('a librarian with a model', () => {
   }
 
   test('aborts the request if the model does not answer in time', async () => {
-    model.answersWith(doesNotAnswer)
+    model.answersWith(noAnswer)
     const [{ isError, text }] = await Promise.all([ask('tea'), model.requestAborted()])
     assert.ok(isError && text.startsWith(`The model did not answer within ${SECONDS} s.`), text)
     assert.equal(model.requests.length, 1)
@@ -118,7 +119,7 @@ test('a client that disconnects aborts the request to the model', async () => {
   const model = await startChatServer()
   const worker = await startWorker({ vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: '120' } })
   try {
-    model.answersWith(doesNotAnswer)
+    model.answersWith(noAnswer)
     const disconnect = new AbortController()
     const response = await fetch(worker.url, {
       method: 'POST',

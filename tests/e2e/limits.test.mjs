@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { call, post } from './requests.mjs'
 import { assertServing } from './faults.mjs'
+import { call, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker

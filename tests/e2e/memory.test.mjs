@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { COSTLY } from '../stress/costly.mjs'
 import { HOSTILE } from '../stress/hostile.mjs'
-import { NEWEST, legacy, post } from './requests.mjs'
 import { ask, assertCrashed, tool } from './faults.mjs'
+import { NEWEST, legacy, post } from './requests.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 const MIB = 2 ** 20

@@ -1,11 +1,11 @@
-// Tests that `pattern` in a schema matches the same texts as a RegExp with the flag `u`. The module and JavaScript match random patterns with
-// random texts.
+// Tests that `pattern` in a schema matches the same texts as a RegExp with the flag `u`. The module and JavaScript match random patterns
+// with random texts.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { modern } from './requests.mjs'
 import { randomCases } from './random-patterns.mjs'
+import { modern } from './requests.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 /** The seed of the random cases. It is the same in each run, and a failure shows it with the case. */
@@ -34,7 +34,10 @@ const compile = (pattern) => {
   }
 }
 
-/** Rewrites escapes that only the module accepts. It accepts a backslash before all ASCII punctuation, RegExp only before syntax characters. */
+/**
+ * Rewrites escapes that only the module accepts. The module accepts a backslash before all ASCII punctuation, and RegExp only before syntax
+ * characters.
+ */
 const withoutLeniency = (pattern) => pattern.replace(/\\(.)/gsu, (escape, char) =>
   (/[!-/:-@[-`{-~]/.test(char) && !/[$^\\.*+?()[\]{}|/]/.test(char) ? `\\x${char.charCodeAt(0).toString(16)}` : escape))
 

@@ -32,7 +32,7 @@ const PIECES = [
  * Yields an endless sequence of cases, in turns of three kinds:
  *
  * 1. Simple patterns of the grammar. Their last text is long. RegExp must not need exponential time for it, so these patterns repeat only
- *    single characters and classes.
+ *    single characters and classes, which a text cannot match in several ways.
  * 2. Any patterns of the grammar, with short texts.
  * 3. Mostly invalid patterns: patterns of the grammar with a few changes, or a sequence of pieces.
  *
@@ -86,8 +86,8 @@ export function* randomCases(seed) {
   }
 
   /**
-   * Generates a part of a pattern. Returns its source, a function that generates a matching text, and whether the part is a single character or
-   * class (`undefined` for an assertion).
+   * Generates a part of a pattern. Returns its source, a function that generates a text for it, and whether the part is a single character
+   * or class (`undefined` for an assertion).
    */
   function atom(depth) {
     const kind = below(20)

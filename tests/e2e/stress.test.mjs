@@ -34,8 +34,10 @@ describe('the load test fails if the server', () => {
   const idOf = (body) => { try { return JSON.parse(body).id } catch { return undefined } }
 
   for (const [name, answer] of [
-    ['answers with the id of another request', echo((body, response) => json(response, { jsonrpc: '2.0', id: ids.push(idOf(body)) && ids.at(-2), result: {} }))],
-    ['answers with another result', echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), result: { isError: false, content: [] } }))],
+    ['answers with the id of another request',
+      echo((body, response) => json(response, { jsonrpc: '2.0', id: ids.push(idOf(body)) && ids.at(-2), result: {} }))],
+    ['answers with another result',
+      echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), result: { isError: false, content: [] } }))],
     ['fails', echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), error: { code: -32603, message: '' } }, 500))],
     ['closes the connection', (request) => request.socket.destroy()],
   ]) {
