@@ -38,7 +38,7 @@ describe('documents', () => {
     assert.equal((await search('dry')).length, 1)
   })
 
-  test('are ingested all or not at all if the database rejects one of them', async () => {
+  test('run_ingest stores none of its documents if the database rejects one', async () => {
     const document = (slug) => ({ slug, title: slug, text: 'A batch of otters.' })
     const ingest = (...slugs) => call(worker, 'run_ingest', { documents: slugs.map(document) })
     await worker.sql("CREATE TRIGGER refused BEFORE INSERT ON documents WHEN new.slug = 'refused' BEGIN SELECT RAISE(ABORT, 'no'); END")
@@ -51,7 +51,7 @@ describe('documents', () => {
     assert.equal((await search('otters')).length, 3)
   })
 
-  test('are ingested all or not at all, whichever statement fails', async () => {
+  test('run_ingest changes no document, whichever statement fails', async () => {
     // The title of a document names the statement that fails: of the document, or of the triggers that index it.
     const statements = ['BEFORE INSERT', 'AFTER INSERT', 'BEFORE UPDATE', 'AFTER UPDATE']
     const trigger = (when) => when.toLowerCase().replace(' ', '_')
@@ -90,7 +90,7 @@ describe('documents', () => {
     assert.equal((await legacy(worker, 'resources/read', { uri: 'kb://documents/none' })).body.error.code, -32002)
   })
 
-  test('are searched for the words of a query, also if these are operators of the index', async () => {
+  test('are found by the words of a query, even if a word is a search operator', async () => {
     await save('syntax', 'Query syntax', 'AND OR NOT NEAR are operators. say "hello" (or not) foo* title:bar')
     for (const query of [
       'operators AND', 'NOT operators', 'operators OR', '"operators', 'operators"', '""', '"', '(operators', 'operators)', 'NEAR(operators',
@@ -167,7 +167,7 @@ describe('HTTP', () => {
     assert.equal((await post(worker, ping)).status, 200, 'the next request is served')
   })
 
-  test('a Content-Length that differs from the body affects only its request', async () => {
+  test('a wrong Content-Length affects only its own request', async () => {
     const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
     const raw = (length, body) => new Promise((resolve, reject) => {
       const { hostname, port } = new URL(worker.url)

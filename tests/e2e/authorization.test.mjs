@@ -97,7 +97,7 @@ const changed = (part, members) => Buffer.from(JSON.stringify({ ...decode(part),
 
 describe('signed tokens', () => {
   for (const algorithm of ['RS256', 'ES256', 'EdDSA']) {
-    test(`with ${algorithm} are accepted only if they are for this server and not modified`, async () => {
+    test(`with ${algorithm} are accepted, and rejected if they are modified or for another server`, async () => {
       const elsewhere = `${jwtWorker.origin}/elsewhere`
       for (const url of [jwtWorker.url, elsewhere]) authorization.resources.set(url, { scopes, format: 'jwt', algorithm })
       const token = await get(jwtWorker.url, 'kb:read')
@@ -120,7 +120,7 @@ describe('signed tokens', () => {
     })
   }
 
-  test('do not include opaque or static tokens', async () => {
+  test('opaque and static tokens are rejected on the same endpoint', async () => {
     await assertRejected(jwtWorker, await get(RESOURCE))
     await assertRejected(jwtWorker, jwtWorker.token)
   })

@@ -141,7 +141,7 @@ for (const { name, connect, isModern } of CLIENTS) {
 const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
 
 for (const era of ['legacy', 'auto', 'modern']) {
-  test(`the Inspector with the era ${era} lists, calls, reads and gets`, async () => {
+  test(`the Inspector lists and uses tools, resources and prompts with the era ${era}`, async () => {
     const inspect = async (...args) => {
       const { stdout } = await run(process.execPath,
         [INSPECTOR, '--cli', '--transport', 'http', '--server-url', worker.url, '--protocol-era', era, ...args], { timeout: 60_000 })

@@ -94,7 +94,7 @@ const lowContrastTexts = (page) => page.evaluate(() => {
 
 for (const [width, height] of [[1280, 800], [360, 740]]) {
   for (const colorScheme of ['light', 'dark']) {
-    test(`the page of the knowledge base works with ${width} pixels and the ${colorScheme} color scheme`, async (t) => {
+    test(`the page of the knowledge base works at a width of ${width} pixels with the ${colorScheme} color scheme`, async (t) => {
       const page = await open(t, app, { viewport: { width, height }, colorScheme })
       const check = async () => {
         assert.deepEqual([await overflow(page), await lowContrastTexts(page)], [0, []])
@@ -202,7 +202,7 @@ test('the page can be used with only the keyboard', async (t) => {
 })
 
 describe('the page of a server without authentication', () => {
-  test('lists all items, and can call, read and get each kind', async (t) => {
+  test('lists tools, resources and prompts, and can use them', async (t) => {
     const page = await open(t, everything)
     await heading(page, /^Tools [2-9]\d$/).waitFor()
     assert.equal(await page.locator('#access').isVisible(), false)

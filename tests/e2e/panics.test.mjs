@@ -10,7 +10,7 @@ import {
 } from './faults.mjs'
 import { startWorker } from './worker.mjs'
 
-/** A wait in milliseconds that is longer than a test. A call that waits this long gets its response from the crash, not from its tool. */
+/** A wait in milliseconds that exceeds the time of a test. A call that waits this long can get a response only because of the crash. */
 const LONG = 25_000
 
 let worker
@@ -166,13 +166,13 @@ describe('a crash with other pending calls:', () => {
     const waits = Array.from({ length: 10 }, (_, n) => ask(worker, tool('wait', { ms: LONG }), `wait ${n}`))
     // The loop below awaits each promise and reports its error. Without these handlers, an earlier rejection would end the process.
     for (const wait of waits) wait.catch(() => {})
-    const streamed = await stream(worker, tool('tell', { ms: LONG }, PROGRESS_META), 'told')
+    const streamed = await stream(worker, tool('tell', { ms: LONG }, PROGRESS_META), 'pending stream')
     // The module starts to work on a call soon after the test sends it. No event shows when, so wait.
     await sleep(300)
     await work()
     for (const [n, wait] of waits.entries()) assertInterrupted(await wait, `wait ${n}`)
     const { id, error } = await streamed.last
-    assert.deepEqual([id, error.code], ['told', -32603])
+    assert.deepEqual([id, error.code], ['pending stream', -32603])
     assert.match(error.message, /^The server has started anew/)
     await assertServing(worker)
   }

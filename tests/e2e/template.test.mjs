@@ -76,7 +76,7 @@ test('the code of the new server is formatted, and its native tests pass', async
   assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
 })
 
-test('the commands of its README print the output that the README shows', async () => {
+test('the commands in the README of the new server print the output that it shows', async () => {
   await untilServed()
   const readme = await readFile(join(home, 'README.md'), 'utf8')
   const [, block] = /^```console\n(.*?)^```$/ms.exec(readme)
