@@ -52,7 +52,8 @@ describe('documents', () => {
   })
 
   test('run_ingest changes no document, whichever statement fails', async () => {
-    // The title of a document names the statement that fails: of the document, or of the triggers that index it.
+    // The test adds a failing trigger for each of these events. A document whose title is the event activates the trigger. The triggers
+    // that index a document run at the AFTER events.
     const statements = ['BEFORE INSERT', 'AFTER INSERT', 'BEFORE UPDATE', 'AFTER UPDATE']
     const trigger = (when) => when.toLowerCase().replace(' ', '_')
     await worker.sql(statements.map((when) =>

@@ -15,7 +15,7 @@ const MIB = 2 ** 20
 /** The default limit of a body in bytes. */
 const BODY = 4 * MIB
 
-/** The wait of a test in milliseconds: longer than the deadline of the tool `hold` (3 s), and shorter than that of `linger` (60 s). */
+/** The time in milliseconds for which a test waits: more than the deadline of `hold` (3 s), and less than that of `linger` (60 s). */
 const WAIT_MS = 10_000
 
 let worker
