@@ -55,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Streamable HTTP
     rule(27, "there is one endpoint, and it takes POST", Held(&["streamable_http::another_path_is_404"])),
     rule(28, "a foreign Origin is 403", Held(&["streamable_http::a_foreign_page_is_refused", "streamable_http::an_allowed_page_can_read_the_answer"])),
-    rule(29, "a local server listens on the local host alone", Held(&["tests/e2e/dev.test.mjs::the server listens on this machine alone"])),
+    rule(29, "a local server listens on the local host alone", Held(&["tests/e2e/dev.test.mjs::the server listens only on the loopback address"])),
     rule(30, "`MCP-Protocol-Version` is there and says what the body says", Held(&["streamable_http::headers_mirror_the_body"])),
     rule(31, "so does `Mcp-Method`, whose case counts", Held(&["streamable_http::headers_mirror_the_body"])),
     rule(32, "so does `Mcp-Name`, where the method has one", Held(&["streamable_http::headers_mirror_the_body"])),

@@ -2,7 +2,7 @@
 // that belongs to another is seen.
 
 import assert from 'node:assert/strict'
-import { ENVELOPE, NEWEST } from '../e2e/ask.mjs'
+import { ENVELOPE, NEWEST } from '../e2e/requests.mjs'
 
 const LEGACY = '2025-11-25'
 const BATCHES = '2025-03-26'

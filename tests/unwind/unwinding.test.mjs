@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { KINDS, PANICS, PROGRESS, ask, askBatch, isBroken, isRight, isServed, stream, tool } from '../e2e/breaking.mjs'
+import {
+  CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertServing, stream, tool,
+} from '../e2e/faults.mjs'
 import { startWorker } from '../e2e/worker.mjs'
 
 let worker
@@ -14,19 +16,19 @@ after(() => worker?.stop())
 describe('beside others, which are not disturbed', () => {
   const beside = async (work) => {
     const waits = Array.from({ length: 10 }, (_, n) => ask(worker, tool('wait', { ms: 1000 + n }), n))
-    const told = await stream(worker, tool('tell', { ms: 1000 }, PROGRESS), 'told')
+    const told = await stream(worker, tool('tell', { ms: 1000 }, PROGRESS_META), 'told')
     await work()
-    for (const [n, wait] of waits.entries()) isRight(await wait, n, `waited ${1000 + n}`)
+    for (const [n, wait] of waits.entries()) assertAnswered(await wait, n, `waited ${1000 + n}`)
     assert.equal((await told.last).result.content[0].text, 'told and waited 1000')
-    await isServed(worker)
+    await assertServing(worker)
   }
 
   for (const [name, request] of PANICS) {
-    test(name, () => beside(async () => isBroken(await ask(worker, request, 'breaks'), 'breaks')))
+    test(name, () => beside(async () => assertCrashed(await ask(worker, request, 'breaks'), 'breaks')))
   }
 
   test('in a stream', () => beside(async () => {
-    const { id, error } = await (await stream(worker, tool('break_telling', { how: 'panic' }, PROGRESS), 's')).last
+    const { id, error } = await (await stream(worker, tool('break_telling', { how: 'panic' }, PROGRESS_META), 's')).last
     assert.deepEqual([id, error.code], ['s', -32603])
   }))
 
@@ -38,9 +40,9 @@ describe('beside others, which are not disturbed', () => {
 
 test('one call in fifty panics: every other is answered rightly', async () => {
   const one = async (n) => {
-    if (n % 50 === 7) return isBroken(await ask(worker, PANICS[Math.floor(n / 50) % PANICS.length][1], n), n)
+    if (n % 50 === 7) return assertCrashed(await ask(worker, PANICS[Math.floor(n / 50) % PANICS.length][1], n), n)
     const [request, text] = n % 2 ? [tool('echo', { text: `said ${n}` }), `said ${n}`] : [tool('wait', { ms: n % 40 }), `waited ${n % 40}`]
-    isRight(await ask(worker, request, n), n, text)
+    assertAnswered(await ask(worker, request, n), n, text)
   }
   let next = 0
   await Promise.all(Array.from({ length: 20 }, async () => {
@@ -48,9 +50,9 @@ test('one call in fifty panics: every other is answered rightly', async () => {
   }))
 })
 
-for (const how of KINDS.filter((how) => how !== 'panic')) {
+for (const how of CRASH_KINDS.filter((how) => how !== 'panic')) {
   test(`${how}, which nothing survives: the next call is served`, async () => {
-    isBroken(await ask(worker, tool('break', { how }), 1), 1)
-    await isServed(worker)
+    assertCrashed(await ask(worker, tool('break', { how }), 1), 1)
+    await assertServing(worker)
   })
 }

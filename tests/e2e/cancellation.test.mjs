@@ -1,14 +1,14 @@
-// Calls that the platform cancels because their clients have gone away. workerd does so for a call from another Worker; over HTTP, it
-// does not notice that the client of a pending JSON answer has gone.
+// Tests calls that the platform cancels because their clients have disconnected. workerd cancels a call from another Worker. Over HTTP, it
+// does not detect that the client of a pending JSON response has disconnected.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { legacy } from './ask.mjs'
+import { legacy } from './requests.mjs'
 import { startWorkerd } from './workerd.mjs'
 
-/** A Worker that passes requests on, and cancels those that say when, in milliseconds. */
+/** A Worker that forwards requests. It cancels a request with the header `cancel-after` after this number of milliseconds. */
 const CALLER = `export default {
   async fetch(request, env) {
     const time = request.headers.get('cancel-after')
@@ -17,11 +17,11 @@ const CALLER = `export default {
   },
 }`
 
-test('calls that the platform cancels leave nothing behind', async (t) => {
+test('calls that the platform cancels release their memory', async (t) => {
   const worker = await startWorkerd(CALLER)
   t.after(worker.stop)
-  const live = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent.live
-  const cancelled = async () => {
+  const liveBytes = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent.live
+  const callAndCancel = async () => {
     const response = await fetch(worker.url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'MCP-Protocol-Version': '2025-11-25', 'cancel-after': '200' },
@@ -29,16 +29,16 @@ test('calls that the platform cancels leave nothing behind', async (t) => {
     })
     assert.deepEqual(await response.json(), { cancelled: true })
   }
-  await Promise.all(Array.from({ length: 10 }, cancelled))
-  // They are worked on until the deadline of the tool, 3 s.
+  await Promise.all(Array.from({ length: 10 }, callAndCancel))
+  // The module works on these calls until the deadline of the tool, 3 s.
   await sleep(3500)
-  const before = await live()
-  await Promise.all(Array.from({ length: 100 }, cancelled))
-  assert.ok(await live() > before * 1.5, 'calls that wait are seen')
+  const before = await liveBytes()
+  await Promise.all(Array.from({ length: 100 }, callAndCancel))
+  assert.ok(await liveBytes() > before * 1.5, 'the pending calls hold memory')
   let end
   for (const until = Date.now() + 5000; Date.now() < until; await sleep(50)) {
-    end = await live()
+    end = await liveBytes()
     if (end < before * 1.1) break
   }
-  assert.ok(end < before * 1.1, `${before} → ${end} bytes are live`)
+  assert.ok(end < before * 1.1, `live memory: ${before} → ${end} bytes`)
 })

@@ -1,9 +1,9 @@
-// A call that asks: each of its rounds may be answered by another process. And a client that goes away.
+// Tests a call with several rounds of elicitation, each in another process, and a client that disconnects.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { ENVELOPE, NEWEST, post } from './ask.mjs'
+import { ENVELOPE, NEWEST, post } from './requests.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const META = {
@@ -19,7 +19,7 @@ const request = (name, params) => ({
   jsonrpc: '2.0', id: 1, method: 'tools/call', params: { _meta: META, name, arguments: {}, ...params },
 })
 
-/** One request to a worker that is started for it and stopped after it. */
+/** Starts a worker, sends one request to it, and stops it. */
 async function ask(key, params) {
   const worker = await startWorker({ name: 'everything', secrets: { MCP_STATE_KEY: key } })
   try {
@@ -30,7 +30,7 @@ async function ask(key, params) {
   }
 }
 
-test('each round is answered by a new process', async () => {
+test('a new process can answer each round of a call', async () => {
   const key = randomToken()
   const { result: first } = await ask(key, {})
   assert.deepEqual([first.resultType, Object.keys(first.inputRequests)], ['input_required', ['step1']])
@@ -42,23 +42,23 @@ test('each round is answered by a new process', async () => {
   const { result: third } = await ask(key, last)
   assert.equal(third.content[0].text, 'Ada likes green')
   const { error } = await ask(randomToken(), last)
-  assert.deepEqual([error.code, error.data.reason], [-32602, 'invalid_request_state'], 'a process with another key')
+  assert.deepEqual([error.code, error.data.reason], [-32602, 'invalid_request_state'], 'a process with another key rejects the request state')
 })
 
 test('a client that closes the stream cancels the handler', async () => {
   const worker = await startWorker({ name: 'everything' })
   try {
-    const aborted = new AbortController()
+    const disconnect = new AbortController()
     const response = await fetch(worker.url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers('linger') },
       body: JSON.stringify(request('linger', { _meta: { ...META, progressToken: 1 } })),
-      signal: aborted.signal,
+      signal: disconnect.signal,
     })
     assert.equal(response.headers.get('content-type'), 'text/event-stream')
     const { value } = await response.body.getReader().read()
     assert.match(new TextDecoder().decode(value), /"message":"lingering"/)
-    aborted.abort()
+    disconnect.abort()
     await worker.logged(/the client of linger has gone away/)
   } finally {
     await worker.stop()

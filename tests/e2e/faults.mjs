@@ -1,30 +1,32 @@
-// Requests to tests/faults, a server that breaks as it is told to.
+// Requests to tests/faults, a server that crashes on demand, and assertions about its responses.
 
 import assert from 'node:assert/strict'
 
-import { ENVELOPE, NEWEST } from './ask.mjs'
+import { ENVELOPE, NEWEST } from './requests.mjs'
 
-/** Within this everything is answered that is not left hanging. */
-const LIMIT = 15_000
+/** The time in milliseconds within which the server must answer each request. */
+const TIMEOUT = 15_000
 
-/** The ways in which a module breaks that cannot be told from each other but by how they come about. */
-export const KINDS = ['panic', 'overflow', 'recursion', 'exhaustion']
+/** The kinds of crashes. They differ only in their cause: clients cannot distinguish them. */
+export const CRASH_KINDS = ['panic', 'overflow', 'recursion', 'exhaustion']
 
-export const PROGRESS = { progressToken: 'p' }
+/** The `_meta` member with which a client requests progress notifications. */
+export const PROGRESS_META = { progressToken: 'p' }
 
+/** Creates the request of a tool call. */
 export const tool = (name, args = {}, meta = {}) =>
   ({ method: 'tools/call', params: { name, arguments: args, _meta: { ...ENVELOPE, ...meta } } })
 
-/** Whatever can panic, by what it is. */
+/** A request for each place that can panic, with a name for the test. */
 export const PANICS = [
   ['a panic at once', tool('break', { how: 'panic' })],
-  ['a panic after a while', tool('break_later', { how: 'panic' })],
-  ['a panic of a resource', { method: 'resources/read', params: { uri: 'faults://break', _meta: ENVELOPE } }],
-  ['a panic of a prompt', { method: 'prompts/get', params: { name: 'break', _meta: ENVELOPE } }],
-  ['a panic of the server function', { ...tool('echo', { text: 'x' }), headers: { Break: 'panic' } }],
+  ['a panic after a wait', tool('break_later', { how: 'panic' })],
+  ['a panic in a resource', { method: 'resources/read', params: { uri: 'faults://break', _meta: ENVELOPE } }],
+  ['a panic in a prompt', { method: 'prompts/get', params: { name: 'break', _meta: ENVELOPE } }],
+  ['a panic in the server function', { ...tool('echo', { text: 'x' }), headers: { Break: 'panic' } }],
 ]
 
-/** Sends a request, in another body than the usual if one is given, and gives the Response. */
+/** Sends a request and returns the `Response`. `body` replaces the default body. */
 export function send(worker, { method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
   return fetch(worker.url, {
     method: 'POST',
@@ -34,11 +36,11 @@ export function send(worker, { method, params, headers = {} }, id, body = JSON.s
     },
     body,
     duplex: 'half',
-    signal: AbortSignal.timeout(LIMIT),
+    signal: AbortSignal.timeout(TIMEOUT),
   })
 }
 
-/** The answer to a request, which may come in another body than the usual. */
+/** Sends a request and returns the status, `Retry-After` and the parsed body. `body` replaces the default body of the request. */
 export async function ask(worker, request, id, body) {
   const response = await send(worker, request, id, body)
   const text = await response.text()
@@ -49,19 +51,19 @@ export async function ask(worker, request, id, body) {
   }
 }
 
-/** The answers to a batch of tool calls, each `[id, name, arguments]`, and a notification. */
+/** Sends a batch of tool calls, each `[id, name, arguments]`, and a notification. Returns the responses. */
 export async function askBatch(worker, calls) {
   const messages = calls.map(([id, name, args]) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }))
   const response = await fetch(worker.url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-03-26' },
     body: JSON.stringify([...messages, { jsonrpc: '2.0', method: 'notifications/initialized' }]),
-    signal: AbortSignal.timeout(LIMIT),
+    signal: AbortSignal.timeout(TIMEOUT),
   })
   return response.json()
 }
 
-/** Begins a stream that goes on for a while. `last` is its last message. */
+/** Starts a stream and waits for its first progress notification. Returns `last`, a promise of the last message. */
 export async function stream(worker, request, id) {
   const response = await send(worker, request, id)
   assert.match(response.headers.get('content-type'), /^text\/event-stream/)
@@ -77,23 +79,28 @@ export async function stream(worker, request, id) {
       text += value
     }
   })()
-  // Whoever wants to know waits for it later.
+  // The test awaits `last` later. Without this handler, an earlier rejection would end the process.
   last.catch(() => {})
   return { last }
 }
 
-export function isBroken({ status, body }, id) {
+/** Asserts that the answer is the error for a call that crashed. */
+export function assertCrashed({ status, body }, id) {
   assert.deepEqual([status, body.jsonrpc, body.error?.code, body.id], [200, '2.0', -32603, id], JSON.stringify(body))
   assert.equal(body.error.message, 'The server failed to answer this request. Its log says why.')
 }
 
-export function isInterrupted({ status, retryAfter, body }, id) {
+/** Asserts that the answer is the error for a call that a crash of another call interrupted. */
+export function assertInterrupted({ status, retryAfter, body }, id) {
   assert.deepEqual([status, retryAfter, body.error?.code, body.id], [503, '1', -32603, id], JSON.stringify(body))
   assert.match(body.error.message, /^The server has started anew/)
 }
 
-export function isRight({ status, body }, id, text) {
+/** Asserts that the answer is a tool result with this text. */
+export function assertAnswered({ status, body }, id, text) {
   assert.deepEqual([status, body.id, body.result?.content[0].text], [200, id, text], JSON.stringify(body))
 }
 
-export const isServed = async (worker) => isRight(await ask(worker, tool('echo', { text: 'whole again' }), 'next'), 'next', 'whole again')
+/** Asserts that the server answers a new call. */
+export const assertServing = async (worker) =>
+  assertAnswered(await ask(worker, tool('echo', { text: 'whole again' }), 'next'), 'next', 'whole again')
