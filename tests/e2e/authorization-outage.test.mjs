@@ -66,7 +66,7 @@ describe('an authorization server that is down', () => {
     await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the other server cannot be reached: ')
     await authorization.start()
     // The keys are fetched again after the time that the answer has named, and no token can bring that forward.
-    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the last attempt failed a moment ago')
+    await cannotBeChecked(signed, first, 'the keys of the issuer cannot be fetched: the last attempt failed less than 5 s ago')
     await sleep(6_000)
     await passes(signed, first)
     await authorization.stop()
@@ -104,10 +104,10 @@ describe('an authorization server that answers', () => {
     { what: 'by a reset', answer: (response) => response.socket.resetAndDestroy(), cause: 'the other server cannot be reached: ' },
     { what: 'less than it announced', answer: announces(1000, (response) => response.socket.end()), cause: 'the other server cannot be reached: ' },
     { what: 'more than it announced', answer: announces(10, (response) => response.end()), cause: 'the answer of the authorization server is not a JSON object' },
-    { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'the authorization server answered with status 302' },
-    { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'the authorization server answered with status 307' },
-    { what: 'that it does not know the server', answer: says(active(), 401), cause: 'the authorization server answered with status 401' },
-    { what: 'that it has failed', answer: says(active(), 500), cause: 'the authorization server answered with status 500' },
+    { what: 'that another knows', answer: says(active(), 302, { Location: '/another' }), cause: 'the authorization server answers with status 302' },
+    { what: 'that another has to be asked', answer: says(active(), 307, { Location: '/another' }), cause: 'the authorization server answers with status 307' },
+    { what: 'that it does not know the server', answer: says(active(), 401), cause: 'the authorization server answers with status 401' },
+    { what: 'that it has failed', answer: says(active(), 500), cause: 'the authorization server answers with status 500' },
     { what: 'with a page', answer: says('<h1>Welcome</h1>'), cause: 'the answer of the authorization server is not a JSON object' },
     { what: 'neither yes nor no', answer: says('{}'), cause: 'the answer of the authorization server has no `active`' },
   ]
