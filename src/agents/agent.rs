@@ -40,7 +40,7 @@ const USAGE: &str = "edge-mcp/usage";
 ///     }
 ///
 ///     fn description(&self) -> &str {
-///         "Says what it has heard."
+///         "Repeats the message."
 ///     }
 ///
 ///     async fn generate(&self, message: String, _: Context) -> Result<AgentReply, HandlerError> {
@@ -83,7 +83,7 @@ pub trait Agent: 'static {
         None
     }
 
-    /// Answers `message`. `cx` has the caller and its scopes, the headers, and the extensions that the host has added.
+    /// Answers `message`. `cx` contains the caller and its scopes, the headers, and the values that the server function stored.
     ///
     /// # Errors
     /// The error for the caller.
@@ -158,7 +158,7 @@ impl IntoToolResult for AgentReply {
     }
 }
 
-// A doc comment would be published in the schema.
+// This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Deserialize, JsonSchema)]
 struct Question {
     /// The question or input for the agent.

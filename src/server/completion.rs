@@ -17,9 +17,9 @@ use crate::protocol::description::Text;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletionRequest {
-    /// The text that has been typed so far.
+    /// The text that the user has typed so far.
     pub value: String,
-    /// The values of the other arguments that the client knows.
+    /// The values of other arguments that the client sent.
     pub arguments: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! The checks of a server that is built.
+//! The checks that run when a server is built.
 
 use std::rc::Rc;
 
@@ -69,7 +69,8 @@ impl Definitions {
             let name = &*tool.metadata.name;
             if let Origin::Agent { key, problem, tools } = &tool.origin {
                 let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
+                let missing =
+                    || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
                 refuse("agent", key, problem.clone().or_else(missing))?;
             }
             if let Origin::Workflow { key, is_blank: true } = &tool.origin {
@@ -84,10 +85,10 @@ impl Definitions {
         Ok(())
     }
 
-    /// The lists that are the same for all callers, and each time.
+    /// Returns the lists that are the same for all callers and in all requests.
     pub(super) fn general_lists(&self) -> Vec<Cacheable> {
         let mut lists = Vec::new();
-        // A page is made for its cursor.
+        // A page depends on its cursor.
         if self.page_size.is_some() {
             return lists;
         }
@@ -182,7 +183,7 @@ fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
     let is_new = versions.clone().all(|other| other.version != prompt.version);
     let agrees = versions.all(|other| other.access.scopes == prompt.access.scopes);
     unless(is_new, "is added twice; give each its own version")
-        .or_else(|| unless(agrees, "has versions that need other scopes"))
+        .or_else(|| unless(agrees, "must need the same scopes as its other versions"))
 }
 
 #[inline(never)]
@@ -213,7 +214,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
 /// to prompts, because `@` separates name and version in `name@version`.
 fn name_problem(name: &str) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 of A-Z a-z 0-9 _ . -")
+    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -")
 }
 
 fn metadata_problem(metadata: &Metadata) -> Option<String> {

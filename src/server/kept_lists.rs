@@ -1,7 +1,7 @@
 //! Lists that are kept as JSON.
 //!
-//! An endpoint of a server that is built once shares its definitions between all requests. A list that is the same for every caller is
-//! then serialized once for each revision.
+//! If the server of an endpoint is built only once, all requests share its definitions. A list that is the same for every caller is then
+//! serialized once for each revision.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -264,7 +264,7 @@ fn bad_scopes_are_refused_by_name() {
         McpServer::builder("s", "1").prompt(prompt("a", "v1")).prompt(prompt(second, "v2")).build()
     };
     assert!(versions("a").is_ok());
-    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("other scopes")));
+    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("the same scopes")));
 }
 
 /// A round of a call that asks for input is authorized like the first.
