@@ -18,7 +18,7 @@ use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 pub struct AnyOf(Vec<Box<dyn DynValidator>>);
 
 impl AnyOf {
-    /// Creates a validator that accepts no token.
+    /// Creates an empty list of validators. It rejects every token.
     pub fn new() -> Self {
         Self::default()
     }

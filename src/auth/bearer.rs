@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 6750 §2.1, RFC 9110 §11.4.
 
-/// An `Authorization` header with the scheme `Bearer` that does not have exactly one token.
+/// The error for an `Authorization` header with the scheme `Bearer` that does not have exactly one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -12,8 +12,8 @@ pub struct Malformed;
 /// case-insensitive.
 ///
 /// # Errors
-/// [`Malformed`] if `Bearer` is followed by no token, by several tokens, or by characters that a token cannot have. Two headers arrive
-/// joined by a comma, so they are malformed too.
+/// [`Malformed`] if there is no token after `Bearer`, if there are several tokens, or if a token has an invalid character. Two headers
+/// arrive joined by a comma, so they are malformed too.
 ///
 /// ```
 /// use edge_mcp::parsers::{Malformed, token};

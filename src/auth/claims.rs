@@ -23,10 +23,10 @@ const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 /// The expected values of claims.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
-    /// The value of `iss`, if it is known.
+    /// The expected `iss`, if it is configured.
     pub issuer: Option<String>,
     pub audience: Audience,
-    /// Whether `exp`, and `iss` if its value is known, must be present.
+    /// Whether `exp` must be present, and also `iss` if `issuer` is set.
     pub all: bool,
 }
 
@@ -36,9 +36,9 @@ pub(super) enum Audience {
     /// The URL of this server.
     #[default]
     Resource,
-    /// Another name of this server.
+    /// This configured name.
     Named(String),
-    /// Any audience, or none.
+    /// Any audience. A token without an audience is accepted too.
     Any,
 }
 
@@ -128,7 +128,7 @@ fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
 }
 
-/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that no user can have,
+/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that a user cannot have,
 /// because clients may be able to choose their ids (RFC 9068 §5).
 fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
     let client_id = client_id.filter(|id| !id.is_empty());

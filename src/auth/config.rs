@@ -14,7 +14,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Creates the error that `variable` has this `problem`. The text continues a sentence that begins with the variable.
+    /// Creates an error about `variable`. The text of `problem` continues a sentence that begins with the variable.
     pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
         Self { variable, problem: problem.into() }
     }

@@ -21,9 +21,14 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 
 /// Asks an authorization server about each token.
 ///
-/// A token is valid if the answer has `"active": true`, its `exp`, if present, has not passed, and the URL of this server is one of its
-/// audiences. The answer is cached for 60 s, but not beyond the expiry of the token. So a revoked token may be accepted for up to 60 s. A
-/// refusal is cached for 5 s.
+/// A token is valid if all of these conditions are true:
+///
+/// - The answer has `"active": true`.
+/// - If the answer has an `exp`, it has not passed.
+/// - The `aud` of the answer contains the URL of this server.
+///
+/// The answer is cached for 60 s, but not beyond the expiry of the token. So a revoked token may be accepted for up to 60 s. A refusal is
+/// cached for 5 s.
 ///
 /// If the authorization server is down, is slow or sends a malformed answer, the caller gets a 503. The caller does not get a 401, because
 /// its client would then discard a valid token.

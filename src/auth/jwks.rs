@@ -59,7 +59,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns the one algorithm of `key`.
+    /// Returns the only algorithm of `key`.
     pub(super) const fn of(key: &PublicKey) -> Self {
         match key {
             PublicKey::Rs256 { .. } => Self::Rs256,

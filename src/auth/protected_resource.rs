@@ -44,7 +44,7 @@ impl ProtectedResource {
         Self::default()
     }
 
-    /// Creates the resource at `url`. The URL must have the same spelling as in clients, because they compare it with theirs.
+    /// Creates the resource at `url`. Spell the URL exactly as users enter it in clients, because clients compare both.
     ///
     /// # Errors
     /// `url` is neither an HTTPS URL nor on localhost, or it has a query.

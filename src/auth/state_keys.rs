@@ -1,4 +1,4 @@
-//! The keys that encrypt request states. A client sends the request state of one round of a call back in the next round.
+//! The keys that encrypt request states. A client gets a request state in one round of a call, and sends it back in the next round.
 
 use std::time::Duration;
 

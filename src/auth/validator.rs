@@ -30,7 +30,7 @@ pub enum TokenRefusal {
     WrongAudience,
     /// The token cannot be checked at the moment: 503. The caller may send it again.
     Unavailable(Cow<'static, str>),
-    /// There were too many requests from the caller's address: 429.
+    /// The caller's address sent too many requests: 429.
     TooManyRequests,
 }
 

@@ -9,7 +9,7 @@ use crate::json::deserialize::read;
 use crate::json::{Document, JsonLimits};
 use crate::limits::{FETCH_BYTES, FETCH_SECONDS};
 
-/// The limits of a request to another server. By default: 10 seconds and 1 MiB.
+/// The limits of a request to another server. The defaults are 10 s and 1 MiB.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
     /// The longest time from the start of the request to the last byte of the response. After this time the request is aborted.
@@ -32,7 +32,7 @@ pub struct Fetched {
     pub status: u16,
     /// The whole body.
     pub body: Vec<u8>,
-    /// The time after which to send the request again, if the response gives it in seconds (`Retry-After`).
+    /// The delay before the next attempt, if the response states it in seconds (`Retry-After`).
     pub retry_after: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ impl Fetched {
         if (200..300).contains(&self.status) { Ok(self) } else { Err(FetchError::Status(self.status)) }
     }
 
-    /// Deserializes the body from JSON. A struct is read from an object, not from an array.
+    /// Deserializes the body from JSON. A struct cannot be deserialized from an array.
     ///
     /// # Errors
     /// [`FetchError::Malformed`] if the body is not JSON, or not a `T`.

@@ -29,7 +29,8 @@ pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of}
 
 /// The machine that the core runs on.
 ///
-/// A host without a network or without cryptography leaves out [`fetch`](Self::fetch) or [`verify`](Self::verify).
+/// A host without a network does not have to implement [`fetch`](Self::fetch). A host without cryptography does not have to implement
+/// [`verify`](Self::verify).
 pub trait Host {
     /// Returns the current time, in milliseconds since 1970-01-01T00:00:00Z.
     ///

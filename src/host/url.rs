@@ -36,7 +36,7 @@ pub(crate) fn is_on_localhost(url: &str) -> bool {
     origin_of(url).and_then(host_of).is_some_and(is_local)
 }
 
-/// Returns the scheme and the authority of a URL, or `None` if it has none.
+/// Returns the scheme and the authority of a URL, or `None` if the URL has no scheme.
 pub(crate) fn origin_of(url: &str) -> Option<&str> {
     let rest = after_scheme(url)?;
     let authority = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
