@@ -1,4 +1,4 @@
-//! Questions to the client: shared by elicitation, sampling and roots.
+//! Questions to the client: the common part of elicitation, sampling and roots.
 //!
 //! A handler asks a question, and continues with the answer. If the answer has not arrived, the round ends and the
 //! question is sent. The client's next request runs the handler again from its beginning, and now the answer is

@@ -88,7 +88,7 @@ pub(crate) struct Live {
     /// The name of the server, for log messages.
     pub logger: Text,
     pub connection: Rc<Connection>,
-    /// Whether the handler watches the connection itself.
+    /// Whether the handler has called [`Context::cancelled`].
     pub is_watched: Cell<bool>,
 }
 
@@ -156,7 +156,7 @@ impl Context {
         }
     }
 
-    /// Returns the position in the call of the work that is being polled.
+    /// Returns the position, within the call, of the work that is being polled.
     pub(crate) fn path(&self) -> Rc<CallPath> {
         self.place.path()
     }
@@ -272,7 +272,7 @@ impl Context {
         }
     }
 
-    /// Calls the tool `name` of the same server for the same caller, as a request of the client would. The tool's
+    /// Calls the tool `name` of the same server for the same caller, like a request of the client. The tool's
     /// scopes, schema, hooks and deadline apply. Its progress notifications are dropped. Its questions are sent to the
     /// client.
     ///

@@ -18,7 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
 /// The longest deadline that a handler can have.
 pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
-/// How a handler ended.
+/// The outcome of a handler.
 pub(crate) enum Ended<T> {
     /// The handler returned this value.
     Done(T),

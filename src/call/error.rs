@@ -166,7 +166,7 @@ pub trait ResultExt<T, E>: Sized {
     /// Replaces the error with `sentence` for the caller. The text of the error goes to the log.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
     where
         E: Cause;
@@ -175,7 +175,7 @@ pub trait ResultExt<T, E>: Sized {
     /// replace its sentence with a fixed one.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     fn explained(self) -> Result<T, HandlerError>
     where
         E: IntoHandlerError;
@@ -184,7 +184,7 @@ pub trait ResultExt<T, E>: Sized {
     /// malformed answer is still an error.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     ///
     /// ```
     /// use edge_mcp::{Context, HandlerError, ResultExt};

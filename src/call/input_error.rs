@@ -6,9 +6,9 @@ use std::fmt;
 use super::session_required::SessionRequired;
 use crate::json::write;
 
-/// The client could not be asked, or its answer does not fit the question.
+/// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///
-/// If a handler returns it with `?`, the caller gets an error that names the requirement. A handler that can work without the answer may
+/// If a handler returns it with `?`, the caller gets an error that describes the problem. A handler that can work without the answer may
 /// also continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputError(pub(crate) Box<InputProblem>);

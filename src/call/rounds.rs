@@ -191,7 +191,7 @@ impl Rounds {
         self.steps.borrow_mut().wait_at(place);
         match questions.iter().find(|(asked, _)| *asked == key) {
             Some((_, asked)) if asked.digest != question.digest => {
-                let conflict = format!("two different questions have the key {key:?}: give each question another key");
+                let conflict = format!("two different questions have the key {key:?}: give each question a different key");
                 self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
             }
             Some(_) => {}
@@ -234,7 +234,7 @@ impl Rounds {
         warnings
     }
 
-    /// Returns whether there is a question to send and no step is running that could still finish.
+    /// Returns whether there is a question to send and no running step can still finish.
     pub(super) fn is_round_over(&self) -> bool {
         self.has_questions() && self.steps.borrow().at_work().next().is_none()
     }

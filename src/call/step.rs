@@ -120,7 +120,7 @@ impl Context {
         Step { run: run(self, name.to_string(), input, Box::new(load), work.boxed_local()), result }
     }
 
-    /// Returns a key for the current step (outside of steps: for the call) that is the same each time the step runs. A service that
+    /// Returns a key that is the same each time the current step runs. Outside of steps, it is the key of the call. A service that
     /// supports idempotency keys performs requests with the same key only once.
     ///
     /// The key is derived from a random id of the call. A client that repeats its first request begins a new call, which has new keys.
