@@ -138,7 +138,7 @@ impl Context {
         Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
     }
 
-    /// Creates a context for calls that the program itself makes by [`execute_tool`](crate::McpServer::execute_tool), with the
+    /// Creates a context for calls that the program itself makes with [`execute_tool`](crate::McpServer::execute_tool), with the
     /// caller and the headers of `request`, on `host`. Such a context cannot ask a client for input, and it drops
     /// notifications.
     pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {

@@ -97,7 +97,7 @@ impl HandlerError {
 /// An error that `?` converts into a [`HandlerError`]: every [`std::error::Error`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `std::error::Error`",
-    label = "convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by \
+    label = "convert it: a text with `.map_err(HandlerError::new)`, an `IntoHandlerError` type with `.explained()`, any other with \
              `.map_err(|error| HandlerError::new(\"…\").because(error))`"
 )]
 pub trait Cause: Error + 'static {}
@@ -142,7 +142,7 @@ impl<E: Cause> From<E> for HandlerError {
     message = "a handler cannot fail with `{Self}`",
     label = "the error must be `HandlerError`, or a type that implements `IntoHandlerError`",
     note = "return `Result<_, HandlerError>`: `?` converts every `std::error::Error` into it, and logs the text",
-    note = "make an error of a text by `HandlerError::new(\"…\")`: the caller gets the text"
+    note = "make an error from a text with `HandlerError::new(\"…\")`: the caller gets the text"
 )]
 pub trait IntoHandlerError {
     /// Converts the error.

@@ -125,7 +125,7 @@ pub struct Json<T>(pub T);
     message = "a tool cannot return `{Self}`",
     label = "the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them",
     note = "wrap a struct, a number or a list in `Json`: `Json(value)`; its type must implement `Serialize` and `JsonSchema`",
-    note = "return a `Result` in place of an `Option`: `value.ok_or_else(|| HandlerError::not_found(\"…\"))`"
+    note = "return a `Result` instead of an `Option`: `value.ok_or_else(|| HandlerError::not_found(\"…\"))`"
 )]
 pub trait IntoToolResult {
     /// Converts the value into a result.

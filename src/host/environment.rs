@@ -15,7 +15,7 @@ use super::rate_limit::RateLimit;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an environment",
     label = "expected the environment of a Worker, or a function of `&str` that returns `Option<String>`",
-    note = "give a map as a function: `&|name: &str| variables.get(name).cloned()`"
+    note = "pass a map as a function: `&|name: &str| variables.get(name).cloned()`"
 )]
 pub trait Environment {
     /// Returns the variable or secret `name`, if it is set.

@@ -17,7 +17,7 @@ pub(super) const APPROVAL: &str = "edge-mcp/approval";
 /// The key of the question.
 const KEY: &str = "edge-mcp/approval";
 
-/// Returns the question for a call with these arguments, or `None` if the call needs no approval.
+/// Returns the question for a call with these arguments, or `None` if the call does not need approval.
 pub(crate) type Approval = Rc<dyn Fn(&serde_json::Value) -> Option<Text>>;
 
 /// Whether a call may run.

@@ -1,4 +1,4 @@
-//! The tools of the last check that found no problem.
+//! The tools that passed the last check.
 //!
 //! Most server functions add the same tools for each request. Another check of the same tools would have the same result.
 

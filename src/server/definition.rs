@@ -77,7 +77,7 @@ impl Definitions {
                 return Err(BuildError::new(
                     "workflow",
                     key,
-                    "has an empty description; a model chooses workflows by it",
+                    "has an empty description; a model needs it to choose a workflow",
                 ));
             }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
@@ -103,7 +103,7 @@ impl Definitions {
         lists
     }
 
-    /// Checks that results that differ between callers are not cached for all of them (2026-07-28,
+    /// Checks that the results that differ between callers do not have a public cache hint (2026-07-28,
     /// server/utilities/caching, "Cache Scope").
     #[inline(never)]
     fn check_caching(&self) -> Result<(), BuildError> {
@@ -144,7 +144,7 @@ fn tool_problem(tool: &Tool) -> Option<String> {
         return Some(problem);
     }
     if tool.metadata.description.as_deref().is_none_or(is_blank) {
-        return Some("has an empty description; a model chooses tools by it".into());
+        return Some("has an empty description; a model needs it to choose a tool".into());
     }
     if let Some(problem) = icon_problem(&tool.metadata.icons).or_else(|| scope_problem(&tool.access)) {
         return Some(problem);

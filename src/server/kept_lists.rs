@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::cache::Cacheable;
 use crate::protocol::revision::Revision;
 
-/// The lists that are kept of one server: at most one for each kind and revision.
+/// The kept lists of one server: at most one for each kind and revision.
 pub(crate) struct KeptLists {
     /// The kinds of lists that do not depend on the caller.
     kinds: Vec<Cacheable>,

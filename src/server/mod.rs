@@ -9,7 +9,7 @@
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
-//! | `checked_tools` | the tools of the last check that found no problem |
+//! | `checked_tools` | the tools that passed the last check |
 //! | `kept_lists` | lists that are kept as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |

@@ -45,12 +45,12 @@ impl PromptResult {
 /// |---|---|
 /// | `String`, `&'static str` | one user message |
 /// | [`PromptMessage`], `Vec<PromptMessage>` | these messages |
-/// | [`PromptResult`] | messages with their own description |
+/// | [`PromptResult`] | these messages, with their own description |
 /// | `Result<one of them, E>` | these messages, or an error; its cause is logged |
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
     label = "the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them",
-    note = "make a message of a text by `PromptMessage::user(text)` or `PromptMessage::assistant(text)`"
+    note = "make a message from a text with `PromptMessage::user(text)` or `PromptMessage::assistant(text)`"
 )]
 pub trait IntoPromptResult {
     /// Converts the value into a result.
@@ -133,7 +133,7 @@ where
 /// struct Review {
 ///     /// The code to review
 ///     code: String,
-///     /// The language it is in
+///     /// The programming language of the code
 ///     language: Option<String>,
 /// }
 ///

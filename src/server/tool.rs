@@ -181,7 +181,7 @@ impl Tool {
     }
 
     /// Requires the approval of a person before a call runs. `question` returns the question, or `None` if the
-    /// arguments need no approval. The arguments fit the schema. Arguments with a number beyond the range of `f64` are rejected. An
+    /// arguments do not need approval. The arguments fit the schema. Arguments with a number beyond the range of `f64` are rejected. An
     /// integer of more than 64 bits becomes an `f64`.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the

@@ -75,7 +75,7 @@ impl Conversation<'_> {
         wire::json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
-    /// Makes the calls in the last message of the model, one after the other.
+    /// Runs the tool calls in the last message of the model, one after the other.
     async fn answer_calls(&mut self, is_last: bool) -> Result<(), HandlerError> {
         let calls = self.messages.last().map(wire::calls).unwrap_or_default();
         let count = calls.len();
