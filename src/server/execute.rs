@@ -75,7 +75,7 @@ pub(crate) fn execute(
 /// Converts the arguments for the approval and the hooks. Both must see the arguments that the handler gets, so arguments that cannot be
 /// converted are rejected.
 fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
-    arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is beyond the range of `f64`"))
+    arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))
 }
 
 /// Checks that the arguments fit the schema of the tool.
