@@ -113,7 +113,7 @@ struct Signature<'t> {
 
 impl Signature<'_> {
     /// Returns whether one of `keys` verifies the signature. Keys for other algorithms are ignored.
-    async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
+    async fn is_verified_by_any(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
             let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
             let checked = presented.host().verify(key, message, signature).await;
@@ -155,13 +155,13 @@ impl TokenValidator for Jwt {
         let key_id = header.key_id.as_deref();
         let signed = Signature { algorithm, message, bytes: &signature };
         let keys = jwks::keys(&self.jwks, key_id, presented).await?;
-        let mut is_signed = signed.is_by_one_of(keys, presented).await?;
+        let mut is_signed = signed.is_verified_by_any(keys, presented).await?;
         // The key of a token without a key id may be newer than the cached keys.
         if !is_signed
             && key_id.is_none()
             && let Some(newer) = jwks::refetch(&self.jwks, key_id, presented).await?
         {
-            is_signed = signed.is_by_one_of(newer, presented).await?;
+            is_signed = signed.is_verified_by_any(newer, presented).await?;
         }
         if !is_signed {
             return Err(invalid("no key of its issuer has signed it"));

@@ -29,11 +29,11 @@ pub(crate) enum RateLimiting {
 impl RateLimiting {
     /// Counts a request of `principal` and returns whether it is within the limit.
     pub(crate) async fn allows(&self, principal: &Principal, host: &Rc<dyn Host>) -> bool {
-        self.counts(|| key_of_principal(principal), host).await
+        self.count(|| key_of_principal(principal), host).await
     }
 
     /// Counts a request and returns whether it is within the limit. A request that cannot be counted passes.
-    async fn counts(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
+    async fn count(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
         let problem = match self {
             Self::Off => return true,
             Self::Unset => "no rate limit is bound as MCP_RATE_LIMIT: requests are not limited".to_owned(),
@@ -74,7 +74,7 @@ impl<'a> AddressLimit<'a> {
         if let Some(is_within) = self.result.get() {
             return is_within;
         }
-        let is_within = self.limiting.counts(|| key_of_address(self.head.client_address()), self.host).await;
+        let is_within = self.limiting.count(|| key_of_address(self.head.client_address()), self.host).await;
         self.result.set(Some(is_within));
         is_within
     }

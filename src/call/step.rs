@@ -160,7 +160,7 @@ fn run<'a>(
         }
         // The round waits for this step until its result is stored.
         let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
-        let result = Within { place: cx.place().clone(), path: path.clone(), work }.await?;
+        let result = StepWork { place: cx.place().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);
         }
@@ -171,13 +171,13 @@ fn run<'a>(
 }
 
 /// The work of a step. Nested calls, steps and questions that begin while it is polled belong to the step.
-struct Within<'a> {
+struct StepWork<'a> {
     place: Rc<Place>,
     path: Rc<CallPath>,
     work: Work<'a>,
 }
 
-impl Future for Within<'_> {
+impl Future for StepWork<'_> {
     type Output = Result<Option<Box<RawValue>>, HandlerError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {

@@ -195,8 +195,8 @@ impl Remote {
         if let Err(problem) = SecureUrl::parse(&self.url) {
             return Some(format!("has a remote whose URL {problem}"));
         }
-        let odd = self.headers.iter().find(|header| !is_header_name(&header.name))?;
-        Some(format!("has a remote with the header {:?}, which is not a valid header name", odd.name))
+        let invalid = self.headers.iter().find(|header| !is_header_name(&header.name))?;
+        Some(format!("has a remote with the header {:?}, which is not a valid header name", invalid.name))
     }
 }
 

@@ -89,7 +89,7 @@ impl Completions {
     }
 
     /// Returns the first completed argument that does not exist, or that has two completions.
-    pub(crate) fn misplaced(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
+    pub(crate) fn first_invalid(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
         let names = self.0.iter().map(|(name, _)| &**name);
         names
             .clone()

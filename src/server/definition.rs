@@ -238,7 +238,7 @@ fn caching_problem(access: &Access, cache: Option<CacheHint>) -> Option<String> 
 }
 
 fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {
-    let name = completions.misplaced(&exists)?;
+    let name = completions.first_invalid(&exists)?;
     let why = if exists(name) { "twice" } else { "but has no argument or variable of that name" };
     Some(format!("completes `{name}` {why}"))
 }

@@ -69,7 +69,7 @@ pub(crate) fn execute(
         input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
         input.extend(work.iter().filter_map(|(shown, _)| shown.clone()).map(ToolEvent::InputAvailable));
     }
-    called.watched(input, work.map(|(_, work)| work)).boxed_local()
+    called.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
 }
 
 /// Converts the arguments for the approval and the hooks. Both must see the arguments that the handler gets, so arguments that cannot be
@@ -87,9 +87,9 @@ fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResu
 }
 
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
-    let (length, most) = (arguments.text().len(), tool.most_arguments);
-    if length > most {
-        return Ok(vec![format!("the arguments have {length} bytes (limit: {most})")]);
+    let (length, limit) = (arguments.text().len(), tool.argument_limit);
+    if length > limit {
+        return Ok(vec![format!("the arguments have {length} bytes (limit: {limit})")]);
     }
     Ok(tool.input_schema()?.validate(arguments))
 }
@@ -105,7 +105,7 @@ struct Called {
 
 impl Called {
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn watched(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
+    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
         for event in input {
             self.notify(event).await;
         }

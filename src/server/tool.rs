@@ -51,7 +51,7 @@ use crate::schema::{HasJsonSchema, Schema, SchemaError};
 /// ```
 pub struct Tool {
     pub(crate) deadline: Duration,
-    pub(crate) most_arguments: usize,
+    pub(crate) argument_limit: usize,
     pub(crate) metadata: Metadata,
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
@@ -131,7 +131,7 @@ impl Tool {
         let metadata = Metadata { description: Some(description), ..Metadata::new(name) };
         Self {
             deadline: DEADLINE,
-            most_arguments: usize::MAX,
+            argument_limit: usize::MAX,
             metadata,
             annotations: ToolAnnotations::default(),
             access: Access::default(),
@@ -151,7 +151,7 @@ impl Tool {
     /// applies too.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
-        self.most_arguments = bytes;
+        self.argument_limit = bytes;
         self
     }
 
