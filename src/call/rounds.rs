@@ -191,7 +191,8 @@ impl Rounds {
         self.steps.borrow_mut().wait_at(place);
         match questions.iter().find(|(asked, _)| *asked == key) {
             Some((_, asked)) if asked.digest != question.digest => {
-                let conflict = format!("two different questions have the key {key:?}: give each question a different key");
+                let conflict =
+                    format!("two different questions have the key {key:?}: give each question a different key");
                 self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
             }
             Some(_) => {}

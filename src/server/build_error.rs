@@ -17,7 +17,7 @@ struct Parts {
 
 impl BuildError {
     /// Creates an error for your own check in the server function. `kind` and `name` identify the item, and `problem` is
-    /// the reason. The text is "the {kind} {name} {problem}".
+    /// the reason. The text of the error is `the <kind> "<name>" <problem>`.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self(Box::new(Parts { kind, name: name.into(), problem: problem.into() }))
     }

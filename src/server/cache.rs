@@ -1,6 +1,6 @@
 //! Cache hints: how long a client may cache a result, and for which callers.
 //!
-//! Source: 2026-07-28, server/utilities/caching. Older revisions do not have cache hints, so their clients get none.
+//! Source: 2026-07-28, server/utilities/caching. Older revisions do not have cache hints, so their clients do not get any.
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::Text;
 
-/// The tool's deadline is later than the agent's time limit by this time, so that the agent can report its own timeout.
+/// The time by which the tool's deadline exceeds the agent's time limit. So the agent can report its own timeout first.
 const GRACE: Duration = Duration::from_secs(5);
 /// The longest time for an answer.
 const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.as_secs());
