@@ -264,7 +264,7 @@ fn invalid_scopes_are_rejected_when_the_server_is_built() {
         McpServer::builder("s", "1").prompt(prompt("a", "v1")).prompt(prompt(second, "v2")).build()
     };
     assert!(versions("a").is_ok());
-    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("other scopes")));
+    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("the same scopes")));
 }
 
 /// The scopes are checked in every round of a call that asks for input.

@@ -178,7 +178,7 @@ fn what_a_registry_would_refuse_is_refused() {
     let nested = Command::new("a").subcommand(Command::new("b c"));
     let long = "1".repeat(256);
     let cases = vec![
-        (minimal().id("!!!"), "an id without any of a-z"),
+        (minimal().id("!!!"), "an id without a letter a-z"),
         (named("weather"), "registry name"),
         (named("io.github.ada/weather/2"), "registry name"),
         (named("io.github.ada/"), "registry name"),
@@ -198,8 +198,8 @@ fn what_a_registry_would_refuse_is_refused() {
         (minimal().repository(Repository::new("https://github.com/ada/lab", "")), "without a source"),
         (minimal().repository(Repository::new("https://a.example", "git").subfolder("/a")), "subfolder"),
         (minimal().repository(Repository::new("https://a.example", "git").subfolder("a/../b")), "subfolder"),
-        (package("", "1"), "an empty registry or name"),
-        (package("a b", "1"), "an empty registry or name, or a space"),
+        (package("", "1"), "a registry or name that is empty"),
+        (package("a b", "1"), "a registry or name that is empty, or has a space"),
         (package("a", ""), "one version"),
         (package("a", "latest"), "one version"),
         (package("a", "^1.2.3"), "one version"),

@@ -199,12 +199,12 @@ fn only_the_callers_own_tools_are_offered() {
 /// Whatever the model calls, it is told what came of it, and the conversation goes on.
 #[test]
 fn the_model_is_told_what_came_of_a_call() {
-    let long = format!("{}\n(Cut off here, 14464 bytes before its end.)", "é".repeat(32 * 1024));
+    let long = format!("{}\n(The result is cut off here: 14464 bytes are missing.)", "é".repeat(32 * 1024));
     for (token, name, arguments, says) in [
         ("ada", "double", json!({ "n": 2 }), "{\"double\":4}"),
-        ("ada", "double", json!("{\"n\": 2"), "The arguments of `double` are no JSON object."),
-        ("ada", "double", json!("[2]"), "The arguments of `double` are no JSON object."),
-        ("ada", "double", json!("2"), "The arguments of `double` are no JSON object."),
+        ("ada", "double", json!("{\"n\": 2"), "The arguments of `double` are not a JSON object."),
+        ("ada", "double", json!("[2]"), "The arguments of `double` are not a JSON object."),
+        ("ada", "double", json!("2"), "The arguments of `double` are not a JSON object."),
         (
             "ada",
             "double",
@@ -227,7 +227,7 @@ fn the_model_is_told_what_came_of_a_call() {
         ("bob", "ask_clerk", json!({ "message": "x" }), "There is no tool `ask_clerk`."),
         ("ada", "refuse", json!({}), "The tool failed: Not on Sundays."),
         ("ada", "break", json!({}), "The tool failed: The server failed to answer this request."),
-        ("ada", "picture", json!({}), "(nothing that is text)"),
+        ("ada", "picture", json!({}), "(The result contains no text.)"),
         ("ada", "long", json!({}), &long),
     ] {
         let network = model([calls(&[(name, arguments.clone())]), text("Well.")]);
@@ -251,7 +251,8 @@ fn calls_have_a_limit() {
     ask_as("ada", &with_tools(), &network);
     let told = told(&network);
     let made = told.iter().filter(|message| message["content"] == "{\"double\":2}").count();
-    let refused = told.iter().filter(|message| message["content"] == "It was not called: too many calls at once.");
+    let says = "This call did not run: at most 16 tool calls of one answer run.";
+    let refused = told.iter().filter(|message| message["content"] == says);
     let refused: Vec<_> = refused.map(|message| message["tool_call_id"].clone()).collect();
     assert_eq!((made, refused), (16, vec![json!("call16"), json!("call17")]));
 }
@@ -282,7 +283,7 @@ fn eight_rounds_are_the_most() {
         assert_eq!(choices, [[None; 7].as_slice(), &[Some("none")]].concat());
         let last_told = |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("one");
         assert_eq!(last_told(&rounds[6])["content"], "said");
-        assert_eq!(last_told(&rounds[7])["content"], "said\n\n(No tool can be called any more. Answer now.)");
+        assert_eq!(last_told(&rounds[7])["content"], "said\n\n(You cannot call more tools. Answer now.)");
     }
 }
 

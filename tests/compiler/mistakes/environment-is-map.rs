@@ -2,7 +2,7 @@
 //!
 //! error: `…` is not an environment
 //! label: expected the environment of a Worker, or a function of `&str` that returns `Option<String>`
-//! note: give a map as a function: `&|name: &str| variables.get(name).cloned()`
+//! note: pass a map as a function: `&|name: &str| variables.get(name).cloned()`
 
 use std::collections::HashMap;
 

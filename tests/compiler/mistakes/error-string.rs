@@ -2,7 +2,7 @@
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`
-//! note: make an error of a text by `HandlerError::new("…")`: the caller gets the text
+//! note: make an error from a text with `HandlerError::new("…")`: the caller gets the text
 
 use edge_mcp::Tool;
 

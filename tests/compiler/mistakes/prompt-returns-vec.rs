@@ -2,7 +2,7 @@
 //!
 //! error: a prompt cannot return `…`
 //! label: the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them
-//! note: make a message of a text by `PromptMessage::user(text)` or `PromptMessage::assistant(text)`
+//! note: make a message from a text with `PromptMessage::user(text)` or `PromptMessage::assistant(text)`
 
 use edge_mcp::Prompt;
 

@@ -1,7 +1,7 @@
 //! `?` on a `Result` whose error type is `String`.
 //!
 //! error: `?` couldn't convert the error: `…: Cause` is not satisfied
-//! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`
+//! label: convert it: a text with `.map_err(HandlerError::new)`, an `IntoHandlerError` type with `.explained()`, any other with `.map_err(|error| HandlerError::new("…").because(error))`
 
 use edge_mcp::HandlerError;
 
