@@ -12,7 +12,7 @@ use super::meta;
 use super::method::Method;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 
-/// The id of a request. It is kept and returned as the text that was sent.
+/// The id of a request. It is stored and returned as the client has written it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Box<str>);
 
@@ -78,7 +78,7 @@ pub(crate) enum Message<'d> {
         /// Whether `params._meta` names a revision. If so, the client is a modern one.
         claims_revision: bool,
     },
-    /// A response. This server sends no requests, so it expects none.
+    /// A response. This server does not send requests, so it does not expect responses.
     Response,
 }
 

@@ -20,7 +20,7 @@ pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersi
 pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The key of the client's name and version. Use them for display and logs only: they are not verified.
 pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// The key of the lowest level of log messages that the client wants.
+/// The key of the lowest level of log messages that the client requests.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request, of any type.
@@ -82,12 +82,12 @@ impl Envelope {
     }
 }
 
-/// The notifications that a client asks for while its request is answered.
+/// The notifications that a client requests for the duration of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedNotifications {
     /// The progress token, as it was sent.
     pub(crate) progress_token: Option<Box<RawValue>>,
-    /// The lowest level of the log messages that the client wants.
+    /// The lowest level of the log messages that the client requests.
     pub(crate) log_level: Option<LogLevel>,
 }
 

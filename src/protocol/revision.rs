@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_name_belongs_to_its_revision() {
+    fn revisions_are_found_by_name() {
         for revision in Revision::ALL {
             assert_eq!(Revision::named(revision.name()), Some(revision));
         }
