@@ -61,22 +61,22 @@ impl Envelope {
     pub(crate) fn read(meta: Option<Value<'_>>) -> Result<Self, RpcError> {
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {
-            RpcError::invalid_params(format!("`_meta[\"{key}\"]` must be {expected} in every 2026-07-28 request"))
+            RpcError::invalid_params(format!("`_meta[\"{key}\"]` of a 2026-07-28 request must be {expected}"))
         };
         let version = member(PROTOCOL_VERSION).and_then(Value::as_str);
         let version = version.ok_or_else(|| malformed(PROTOCOL_VERSION, "a string"))?.into_owned();
         let capabilities = member(CLIENT_CAPABILITIES).filter(|declared| declared.kind() == Kind::Object);
-        let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object, `{}` for none"))?;
+        let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object; it may be empty"))?;
         let capabilities = ClientCapabilities::read(capabilities);
         let client = match member(CLIENT_INFO) {
             Some(info) => Some(read_client(info).ok_or_else(|| {
-                malformed(CLIENT_INFO, "an object with the strings `name` and `version`, if it is sent,")
+                malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`")
             })?),
             None => None,
         };
         let level_of = |level: Value<'_>| level.as_str().and_then(|level| LogLevel::named(&level));
         if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
-            return Err(malformed(LOG_LEVEL, &format!("one of {}, if it is sent,", LogLevel::names())));
+            return Err(malformed(LOG_LEVEL, &format!("absent, or one of {}", LogLevel::names())));
         }
         Ok(Self { version, client, capabilities })
     }

@@ -111,7 +111,7 @@ impl<'d> Check<'_, 'd> {
         let closest = self.with_more_steps(|check| check.closest(alternatives, value));
         self.mistakes = before;
         if closest.is_empty() {
-            return self.fail(|_| format!("matches none of the {} alternatives", alternatives.rules.len()));
+            return self.fail(|_| format!("does not match any of the {} alternatives", alternatives.rules.len()));
         }
         let room = MISTAKES.saturating_sub(self.mistakes.len());
         self.mistakes.extend(closest.into_iter().take(room));

@@ -1,4 +1,4 @@
-//! Random schemas. They are small and valid, and their references never form a cycle that consumes no input.
+//! Random schemas. They are small and valid, and their references never form a cycle that does not consume input.
 
 use serde_json::{Map, Value, json};
 
