@@ -52,7 +52,7 @@ impl Base64 {
             let [_, decoded @ ..] = bits(sextets.into_iter(), 6, 4).to_be_bytes();
             bytes.extend(decoded.into_iter().take(group.len().saturating_sub(1)));
         }
-        // Texts with other padding, or with bits after the last byte, would decode to the same bytes.
+        // A text with other padding, or with bits after the last byte, would decode to the same bytes as the canonical text.
         (self.encode_bytes(&bytes) == text).then_some(bytes)
     }
 }

@@ -4,7 +4,8 @@ use std::borrow::Borrow;
 
 /// A map of at most `capacity` entries, each with the time at which it expires.
 ///
-/// An insertion into a full cache evicts the expired entries. If none has expired, it evicts the entry that expires soonest.
+/// An insertion into a full cache evicts the expired entries. If no entry has expired, it evicts the entry that
+/// expires soonest.
 ///
 /// Times are numbers of one unit, such as seconds since 1970. The cache does not have a clock: each call passes the current time.
 pub(crate) struct BoundedCache<K, V> {

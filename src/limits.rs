@@ -100,8 +100,8 @@ limits! {
             "all bodies that an isolate reads or holds at the same time"
             => "503 with `Retry-After: 1`; the body is not read";
         RESERVATION_SECONDS: u64 = 300, Seconds, "":
-            "the time for which a body counts, if the platform stops its request without notice"
-            => "the body is no longer counted; this can take twice as long";
+            "the time for which memory stays reserved for a body, if the platform stops its request without notice"
+            => "the memory counts as free; this can take twice as long";
         JSON_DEPTH: usize = 100, Count, "`Limits::json.depth`, at most 120":
             "nesting depth of arrays and objects" => "400 with `-32600`, and the id if it can be read";
         JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
@@ -133,7 +133,7 @@ limits! {
             "characters of the description in `/server.json`" => "the description is shortened";
         SERVER_JSON_NAME: usize = 200, Count, "":
             "characters of the name in `/server.json` that is derived from the URL"
-            => "404, with `registry_name` as the remedy";
+            => "404; set `registry_name` instead";
     }
     "Calls" {
         DEADLINE_SECONDS: u64 = 30, Seconds, "`deadline` of a tool, prompt or resource":
@@ -165,7 +165,7 @@ limits! {
         CHECK_STEPS: u32 = 4_600_000, Count, "":
             "steps of a check, of about 10 ns each" => "the value is rejected: \"this takes too long to check\"";
         EXPLANATION_STEPS: u32 = 400_000, Count, "":
-            "steps to find the closest alternative, in addition to as many as the check has taken"
+            "steps of the search for the closest alternative, beyond the number that the check has taken"
             => "the mistake does not name the closest alternative";
         RULES_WITHIN_RULES: u32 = 400, Count, "":
             "nesting depth of the schemas that a check applies"

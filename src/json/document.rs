@@ -193,12 +193,12 @@ impl<'d> Value<'d> {
         Pairs(self.children(Kind::Object))
     }
 
-    /// Iterates over the members of an object, in order. Other kinds have none.
+    /// Iterates over the members of an object, in order. Other kinds do not have members.
     pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
         self.pairs().filter_map(|(name, member)| Some((name.as_str()?, member)))
     }
 
-    /// Iterates over the items of an array, in order. Other kinds have none.
+    /// Iterates over the items of an array, in order. Other kinds do not have items.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.children(Kind::Array)
     }

@@ -44,7 +44,8 @@ impl Number {
     }
 }
 
-/// The number of significant digits that are read. An `f64` has 17, so further digits matter only halfway between two neighbors.
+/// The number of significant digits that are read. An `f64` has 17, so further digits matter only for a number halfway between two
+/// neighbors.
 const DIGITS: usize = 36;
 
 /// Converts the absolute value of a number, or returns `None` if it is too large.

@@ -1,7 +1,7 @@
 //! Descriptions of the server and its tools, resources and prompts.
 //!
 //! Source: 2025-11-25 and 2026-07-28, schema: `Implementation`, `Icon`, `Annotations`, `Tool`, `ToolAnnotations`,
-//! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Older revisions ignore the members they do not know.
+//! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Clients of older revisions ignore the newer members.
 
 use std::borrow::Cow;
 

@@ -32,8 +32,8 @@ fn not_null(property: &Value) -> Option<&Value> {
     others.next().filter(|_| others.next().is_none())
 }
 
-/// Converts a property to a field, or returns `None` if a form does not support it. `null` is removed, because an optional field of a
-/// form is only absent from `required`.
+/// Converts a property to a field, or returns `None` if a form does not support it. `null` is removed, because a form marks an optional
+/// field only by its absence from `required`.
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
         return field(other);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `generate` | the schema of a Rust type |
 //! | `compile`, `keyword_value` | the compiler, which rejects schemas that cannot be enforced |
-//! | `sorted` | a sort with small code |
+//! | `sorted` | a sort with a small code size |
 //! | `references`, `cycles` | the targets of `$ref`, and cycles among them |
 //! | `program`, `types`, `alternatives` | the compiled schema, and data to exclude alternatives without a check |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |

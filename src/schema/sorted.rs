@@ -1,4 +1,4 @@
-//! A sort with small code.
+//! A sort with a small code size.
 
 use std::collections::BinaryHeap;
 

@@ -1,5 +1,5 @@
-//! The examples of RFC 6570 with string values and of levels 1 to 3 (§1.2 and §3.2.2 to §3.2.9), expanded and matched. Each has the
-//! prefix `x:`, because templates in this library begin with a scheme.
+//! The examples of RFC 6570 with string values and of levels 1 to 3 (§1.2 and §3.2.2 to §3.2.9), expanded and matched. Each template
+//! has the prefix `x:`, because templates in this library begin with a scheme.
 
 use Outcome::{Ambiguous, Both, Rejected, Repeated};
 use edge_mcp::uri_template::{InvalidVariable, UriTemplate, UriTemplateError};
