@@ -354,7 +354,7 @@ mod tests {
 
     /// The result is the same as that of serde_json, for all types of the serde data model.
     #[test]
-    fn the_result_equals_that_of_serde_json() {
+    fn serialized_values_equal_those_of_serde_json() {
         check(&Everything {
             unit: (),
             unit_struct: Unit,

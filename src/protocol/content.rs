@@ -120,13 +120,13 @@ impl Content {
     /// Converts the block into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
         let block = match self.block {
-            Block::Audio(Media { data, mime_type }) if !revision.knows(Feature::AudioContent) => {
+            Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
                     ResourceContents { body: Body::Blob(data), ..ResourceContents::text("content:audio", "") };
                 Block::Resource { resource: resource.mime_type(mime_type) }
             }
-            Block::ResourceLink(link) if !revision.knows(Feature::ResourceLinks) => {
+            Block::ResourceLink(link) if !revision.has(Feature::ResourceLinks) => {
                 let name = link.metadata.title.as_ref().unwrap_or(&link.metadata.name);
                 let what = link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){what}", link.uri).into() }
