@@ -73,7 +73,7 @@ fn with_placeholders(bytes: &[u8]) -> String {
 pub(crate) enum Message<'d> {
     /// A request, which expects a response.
     Request(Request<'d>),
-    /// A notification, which gets no response.
+    /// A notification, which does not get a response.
     Notification {
         /// Whether `params._meta` names a revision. If so, the client is a modern one.
         claims_revision: bool,

@@ -1,4 +1,4 @@
-//! `_meta`: its keys, and the envelope that every 2026-07-28 request carries in it.
+//! The keys of `_meta`, and the envelope: the `_meta` of a 2026-07-28 request.
 //!
 //! Source: 2026-07-28, basic, "`_meta`"; schema, `RequestMetaObject`.
 

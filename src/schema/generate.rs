@@ -72,7 +72,7 @@ fn replace_number_format(schema: &mut Schema) {
     }
 }
 
-/// Sets `additionalProperties` to `false` for objects that do not set it themselves.
+/// Sets `additionalProperties` to `false` for objects without this keyword.
 ///
 /// If several schemas apply to the same object, each of them would reject the properties of the others, so these schemas stay open.
 fn close_objects(schema: &mut Value) {

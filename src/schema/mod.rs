@@ -33,7 +33,7 @@
 //! | issue tool | 38 | 67 | 2.9 | 0.2 |
 //! | package manifest | 131 | 216 | 13.4 | 2.1 |
 //!
-//! A check is slower than that of `jsonschema`; each schema is compiled only once.
+//! A check takes longer than with `jsonschema`. Each schema is compiled only once.
 
 mod alternatives;
 mod budget;

@@ -39,7 +39,8 @@ pub(crate) fn normalized(uri: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// Whether a URI has only allowed characters, and escapes with upper-case digits of characters that are not unreserved.
+/// Whether a URI has only allowed characters and normal escapes. A normal escape has upper-case digits, and its character is not
+/// unreserved.
 fn is_normal(mut uri: &[u8]) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     loop {

@@ -84,7 +84,7 @@ fn median(times: &mut [u128]) -> u128 {
     times[times.len() / 2]
 }
 
-/// Returns how many calls of `work` take at least [`RUN`]. Its code and data are warm afterwards.
+/// Returns how many calls of `work` take at least [`RUN`]. Afterwards the code and the data of `work` are warm.
 fn times(work: &mut impl FnMut()) -> u32 {
     let mut times = 1;
     while Duration::from_nanos(u64::try_from(run(work, times)).expect("a short time")) * times < RUN {
