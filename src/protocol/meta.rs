@@ -68,12 +68,13 @@ impl Envelope {
         let capabilities = member(CLIENT_CAPABILITIES).filter(|declared| declared.kind() == Kind::Object);
         let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object; it may be empty"))?;
         let capabilities = ClientCapabilities::read(capabilities);
-        let client = match member(CLIENT_INFO) {
-            Some(info) => Some(read_client(info).ok_or_else(|| {
-                malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`")
-            })?),
-            None => None,
-        };
+        let client =
+            match member(CLIENT_INFO) {
+                Some(info) => Some(read_client(info).ok_or_else(|| {
+                    malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`")
+                })?),
+                None => None,
+            };
         let level_of = |level: Value<'_>| level.as_str().and_then(|level| LogLevel::named(&level));
         if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
             return Err(malformed(LOG_LEVEL, &format!("absent, or one of {}", LogLevel::names())));

@@ -74,16 +74,19 @@ fn documents_are_valid() {
         ("no settings", document(minimal(), Some("http://localhost:8787/mcp"), false)),
         ("guarded", document(minimal(), Some("https://kb.example.com/mcp"), true)),
         ("a name without a URL", document(minimal().registry_name("com.example/kb"), None, false)),
-        (
-            "a name without ASCII letters",
-            document(McpServer::builder("知識", "1"), Some("https://a.example"), false),
-        ),
+        ("a name without ASCII letters", document(McpServer::builder("知識", "1"), Some("https://a.example"), false)),
         ("an IP address", document(minimal(), Some("http://192.0.2.7:8787/mcp"), false)),
-        ("long texts", document(minimal().title(long.clone()).description(long.clone()), Some("https://a.example"), false)),
+        (
+            "long texts",
+            document(minimal().title(long.clone()).description(long.clone()), Some("https://a.example"), false),
+        ),
         ("one long word", document(minimal().description("w".repeat(101)), Some("https://a.example"), false)),
         ("multibyte characters", document(minimal().description("é".repeat(100)), Some("https://a.example"), false)),
         ("blank texts", document(minimal().title(" ").description("\n"), Some("https://a.example"), false)),
-        ("a website with http", document(minimal().website_url("http://example.com"), Some("https://a.example"), false)),
+        (
+            "a website with http",
+            document(minimal().website_url("http://example.com"), Some("https://a.example"), false),
+        ),
         ("an invalid website", document(minimal().website_url("https:// x"), Some("https://a.example"), false)),
         (
             "an unsupported icon type",
