@@ -46,7 +46,7 @@ pub(super) async fn read(
 #[cold]
 #[inline(never)]
 pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
-    let id = RequestId::of_refused(body);
+    let id = RequestId::of_rejected(body);
     let code = match error {
         JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
         _ => ErrorCode::InvalidRequest,

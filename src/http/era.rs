@@ -154,7 +154,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
             Message::Notification { .. } | Message::Response => {}
         }
     }
-    let revision = legacy_revision(version).ok().filter(|revision| revision.knows(Feature::Batches));
+    let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
         Some(_) if requests.is_empty() => Ok(Classified::Nothing(Era::Legacy)),

@@ -102,14 +102,14 @@ fn respond(
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
 ) -> Outcome {
-    let knows = call.cx.revision().knows(Feature::ResultEnvelope);
+    let has_envelope = call.cx.revision().has(Feature::ResultEnvelope);
     let response = response.and_then(|response| match own {
-        None if !knows => Ok(response),
+        None if !has_envelope => Ok(response),
         _ => {
-            let server_info = knows.then_some(&call.server.definitions.info);
-            let result_type = knows.then_some(result_type);
+            let server_info = has_envelope.then_some(&call.server.definitions.info);
+            let result_type = has_envelope.then_some(result_type);
             let envelope =
-                Envelope { result_type, cache: cache.filter(|_| knows), meta: ResultMeta { server_info, own } };
+                Envelope { result_type, cache: cache.filter(|_| has_envelope), meta: ResultMeta { server_info, own } };
             with_members(response, &envelope)
         }
     });

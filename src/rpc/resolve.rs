@@ -144,7 +144,7 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
 
 /// Returns the error for an unknown resource: −32002 until 2025-11-25, −32602 since. Both have the URI in their `data`.
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
-    let own_code = revision.knows(Feature::ResourceNotFoundCode);
+    let own_code = revision.has(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
     RpcError::new(code, NOT_FOUND).with_data(object(vec![("uri", uri.into())]))
 }

@@ -52,7 +52,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         metadata: &tool.metadata,
         input_schema: input.json(),
         output_schema: output.as_deref().map(|schema| {
-            if revision.knows(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
+            if revision.has(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
         }),
         annotations: annotations(tool, revision),
     });
@@ -65,7 +65,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
 /// title.
 fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
     let mut annotations = Cow::Borrowed(&tool.annotations);
-    if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.knows(Feature::ToolTitle) {
+    if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.has(Feature::ToolTitle) {
         annotations.to_mut().title.clone_from(&tool.metadata.title);
     }
     (*annotations != ToolAnnotations::default()).then_some(annotations)
@@ -78,7 +78,7 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     input_required::resume(call, request)?;
     let nothing = Document::empty_object();
     let work = execute(&call.server, &tool, arguments.unwrap_or(nothing.root()), &call.cx);
-    let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
+    let is_wrapped = !call.cx.revision().has(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())
 }
