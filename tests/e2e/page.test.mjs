@@ -99,14 +99,14 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       const check = async () => {
         assert.deepEqual([await overflow(page), await faint(page)], [0, []])
       }
-      await page.getByText('This server wants to know who calls.').waitFor()
+      await page.getByText('This server requires an access token.').waitFor()
       assert.equal(await page.locator('#offer').textContent(), '', 'nothing is shown to nobody')
       await check()
 
       await signIn(page)
       await heading(page, /^Tools 4$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
-      await page.getByText('What it tells models').click()
+      await page.getByText('Instructions for models').click()
       await page.getByText('Search it before you answer').waitFor()
       await check()
 
@@ -147,7 +147,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
 
 test('by the keyboard alone', async (t) => {
   const page = await open(t, app, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await page.getByText('This server wants to know who calls.').waitFor()
+  await page.getByText('This server requires an access token.').waitFor()
   /** Goes on until what is focused, which can be seen, has this name. */
   const tabTo = async (name) => {
     for (let steps = 0; steps < 40; steps++) {
@@ -162,7 +162,7 @@ test('by the keyboard alone', async (t) => {
     assert.fail(`there is no way to ${name}`)
   }
   const focused = (selector) => page.waitForSelector(`${selector}:focus`)
-  await tabTo('Skip to what it offers')
+  await tabTo('Skip to the tools, resources and prompts')
   await tabTo('Claude Code')
   await page.keyboard.press('Enter')
   await page.getByText(/^claude mcp add/).waitFor()
@@ -183,7 +183,7 @@ test('by the keyboard alone', async (t) => {
   await focused('.result')
   assert.match(await page.locator('.result:focus').textContent(), /"documents": \[\]/)
   assert.match(await page.locator('#news').textContent(), /^Result, after/, 'it is announced')
-  await tabTo('The whole result')
+  await tabTo('Complete result as JSON')
   await page.keyboard.press('Enter')
   await page.getByText('"resultType": "complete"').waitFor()
   await tabTo('Save a document')
@@ -240,7 +240,7 @@ describe('a server that asks for no token', () => {
     assert.match(await (await press(region, 'Call the tool')).textContent(), /^Result/)
 
     const schema = await unfold(page, 'json_schema_2020_12_tool')
-    assert.deepEqual(await schema.locator('select option').allTextContents(), ['left out', 'phone', 'email'])
+    assert.deepEqual(await schema.locator('select option').allTextContents(), ['not set', 'phone', 'email'])
     await schema.getByLabel('contactMethod').selectOption('phone')
     await schema.getByLabel('phone', { exact: false }).last().fill('112')
     await schema.getByLabel('address').fill('{"street": ')
@@ -275,7 +275,7 @@ test('what a server says is text, and what is no script of the page does not run
     await route.fulfill({ response, json: body })
   }))
   const opened = await unfold(page, hostile)
-  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['left out: true', 'true', 'false'])
+  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['default: true', 'true', 'false'])
   const result = await press(opened, 'Call the tool')
   await result.getByText(hostile, { exact: true }).first().waitFor()
   assert.equal(await page.locator('#offer :is(img, script, a)').count(), 0)
@@ -289,7 +289,7 @@ describe('errors are told in words', () => {
     ['no network', (route) => route.abort(), /The server cannot be reached/],
     ['too many calls', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { error: { code: -32600, message: 'Too many requests.' } } }),
       /^Too many requests\. Try again in 60 seconds\.$/],
-    ['a proxy', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, and did not say why/],
+    ['a proxy', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, without an error message/],
     ['a broken setting', (route) => route.fulfill({ status: 503, json: { error: { code: -32603, message: 'MCP_AUTH is odd.' } } }), /^MCP_AUTH is odd\.$/],
   ]) {
     test(what, async (t) => {
@@ -330,7 +330,7 @@ describe('errors are told in words', () => {
     })
     t.after(() => reader.stop())
     const page = await open(t, reader)
-    await page.getByText('This server says where people sign in').waitFor()
+    await page.getByText('This server names its authorization server').waitFor()
     await signIn(page, 'reader')
     await heading(page, /^Tools 2$/).waitFor()
     assert.equal(await card(page, 'save-document').count(), 0, 'what may not be used is not there')
@@ -339,7 +339,7 @@ describe('errors are told in words', () => {
   test('a token that cannot be one', async (t) => {
     const page = await open(t, app)
     await signIn(page, 'pass wörd')
-    await page.getByText('Was this one copied whole?').waitFor()
+    await page.getByText('Copy the complete token.').waitFor()
   })
 
   test('an address that is not the server’s own', async (t) => {
