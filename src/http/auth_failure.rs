@@ -120,6 +120,6 @@ impl AuthFailure {
 pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
     warning::log(host, Level::Error, "misconfigured", problem);
     let problem = if is_public { problem } else { "see its log" };
-    let message = format!("This server is misconfigured and serves no requests: {problem}.");
+    let message = format!("This server is misconfigured and rejects every request: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
 }

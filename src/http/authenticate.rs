@@ -100,18 +100,18 @@ impl AccessControl {
                     warning::once(
                         host,
                         "authentication",
-                        "MCP_AUTH is ignored: the program opens the endpoint without tokens",
+                        "MCP_AUTH is ignored: the program calls `without_auth` or `open_to_the_public`",
                     );
                 }
                 if *is_public || is_from_this_machine(head, url) {
                     return Ok(None);
                 }
                 "the endpoint has no authentication (MCP_AUTH is \"none\", or `without_auth`), so it serves only callers on the same \
-                 machine, at a localhost URL; to serve everybody, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
+                 machine, at a localhost URL; to serve all callers, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
             }
             Authentication::Undecided => {
-                "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of them with commas \
-                 between, or \"none\", and call `configured`; or call `auth` or `without_auth`"
+                "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of these separated by \
+                 commas, or \"none\", and call `configured`; or call `auth` or `without_auth`"
             }
             Authentication::Misconfigured(Misconfiguration { problem, is_public }) => {
                 return Err(misconfigured(host, problem, *is_public));

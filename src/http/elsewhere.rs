@@ -44,7 +44,7 @@ impl Endpoint {
         if path == server_json::PATH {
             return self.server_json(head, url, host).await;
         }
-        let message = format!("Nothing is here; the server is at {}.", self.path);
+        let message = format!("There is nothing at this path. The endpoint is at {}.", self.path);
         Err(HttpError::http(StatusCode::NOT_FOUND, message))
     }
 }

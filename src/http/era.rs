@@ -57,7 +57,7 @@ pub(super) fn classify<'d>(
     let request = match Message::read(root).map_err(not_a_message)? {
         Message::Request(request) => request,
         Message::Response if header_era == Some(Era::Modern) => {
-            return Err(invalid("A client sends no responses in this revision; nothing was asked."));
+            return Err(invalid("A client must not send responses in this revision, because the server does not send requests."));
         }
         Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
         Message::Notification { claims_revision } => {
@@ -83,7 +83,7 @@ fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcErro
             (true, _) => Ok(Era::Modern),
             (false, Some(Era::Modern)) => Err(RpcError::new(
                 ErrorCode::HeaderMismatch,
-                "The header MCP-Protocol-Version names a revision without `initialize`. Leave the header out, or call \
+                "The header MCP-Protocol-Version names a revision without `initialize`. Remove the header, or call \
                  server/discover with the revision in `_meta`.",
             )),
             (false, _) => Ok(Era::Legacy),
@@ -126,8 +126,9 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     Revision::named(version).filter(|revision| revision.era() == Era::Legacy).ok_or_else(|| {
         let known = Revision::names_of(Era::Legacy).join(", ");
         let version = shortened(version);
-        let message =
-            format!("The header MCP-Protocol-Version is {version:?}, which is not served. Served are {known}.");
+        let message = format!(
+            "The header MCP-Protocol-Version is {version:?}, but this server does not support that revision. Supported: {known}."
+        );
         RpcError::new(ErrorCode::InvalidRequest, message)
     })
 }
@@ -140,7 +141,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
         return Err(invalid("The batch is empty."));
     }
     if length > limit {
-        return Err(invalid(format!("The batch has {length} messages; at most {limit} are taken at once.")));
+        return Err(invalid(format!("The batch must have at most {limit} messages (got {length}).")));
     }
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
@@ -163,11 +164,11 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
 }
 
 fn no_batches() -> Box<HttpError> {
-    invalid("Only the revision 2025-03-26 has batches. Send each message as a POST of its own.")
+    invalid("Only revision 2025-03-26 has batches. Send each message in a separate POST.")
 }
 
 fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<HttpError> {
-    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
+    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is not a JSON-RPC 2.0 message: {why}.")))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<HttpError> {

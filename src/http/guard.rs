@@ -20,7 +20,7 @@ pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> R
         let error = match method {
             "GET" => SessionRequired::ServerStream.error(CODE),
             "DELETE" => SessionRequired::EndSession.error(CODE),
-            _ => RpcError::new(CODE, "Only POST is served. Send each message as a POST of its own."),
+            _ => RpcError::new(CODE, "Only POST is allowed. Send each message in a separate POST."),
         };
         let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
         allow_header(&mut refusal.headers);

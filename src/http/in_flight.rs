@@ -97,7 +97,7 @@ impl Drop for Reservation {
 
 /// 503 with `Retry-After`.
 fn full() -> Box<HttpError> {
-    let message = "This server holds as many request bodies as it has memory for. Try again in 1 s.";
+    let message = "The memory of this server for request bodies is full. Try again in 1 s.";
     let error = RpcError::new(ErrorCode::Internal, message);
     let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
     refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));

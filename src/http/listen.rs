@@ -56,7 +56,7 @@ struct ListenResult<'a> {
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
     if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(
-            "`params.notifications` is missing or no object; it says what to listen for",
+            "`params.notifications` is missing or is not an object; it names the notifications to listen for",
         ));
     }
     let document =

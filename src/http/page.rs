@@ -81,7 +81,7 @@ impl Page {
                     Ok(response.map(|body| Body::Bytes(if has_body { body } else { Vec::new() })))
                 }
                 status => {
-                    let cause = format!("the page has the status {status}, which cannot be sent");
+                    let cause = format!("the page returned status {status}, which is not between 200 and 599");
                     failure::log(cx.host(), &self.path, &cause);
                     Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
                 }

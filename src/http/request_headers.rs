@@ -69,7 +69,7 @@ pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request
         let argument = path.iter().try_fold(request.param("arguments"), |value, step| Some(value?.get(step)));
         let Some(argument) = argument.flatten().filter(|argument| argument.kind() != Kind::Null) else { continue };
         let header = head.standard_header(name)?.ok_or_else(|| {
-            let message = format!("The header {name} is missing; it repeats the argument `{}`.", path.join("."));
+            let message = format!("The header {name} is missing. It must repeat the argument `{}`.", path.join("."));
             RpcError::new(ErrorCode::HeaderMismatch, message)
         })?;
         let header = decode(&header).map_err(|_| badly_encoded(name))?;
@@ -79,7 +79,7 @@ pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request
             _ => argument.as_str().is_some_and(|text| text == header),
         };
         if !agrees {
-            let message = format!("The header {name} does not say what the argument `{}` says.", path.join("."));
+            let message = format!("The header {name} and the argument `{}` must have the same value.", path.join("."));
             return Err(RpcError::new(ErrorCode::HeaderMismatch, message).into());
         }
     }
@@ -101,11 +101,11 @@ fn same(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
         return Ok(());
     }
     let (header, body) = (shortened(header), shortened(body));
-    let message = format!("The header {name} is {header:?}, but the body says {body:?}. Send the same in both.");
+    let message = format!("The header {name} is {header:?}, but the body has {body:?}. Send the same value in both.");
     Err(RpcError::new(ErrorCode::HeaderMismatch, message))
 }
 
 fn missing(name: &str) -> RpcError {
-    let message = format!("The header {name} is missing; every 2026-07-28 request of this method carries it.");
+    let message = format!("The header {name} is missing. Every 2026-07-28 request of this method must have it.");
     RpcError::new(ErrorCode::HeaderMismatch, message)
 }

@@ -42,7 +42,7 @@ pub(super) enum Callers {
 pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
     if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
-        let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
+        let problem = format!("must be \"true\": {}", SessionRequired::Stateful);
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
     Ok(Settings {
@@ -79,7 +79,7 @@ impl<E: Environment> Variables<'_, E> {
     }
 
     fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
-        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: it is {what}")))
+        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: set it to {what}")))
     }
 
     /// The values of a variable that holds several.
@@ -118,7 +118,7 @@ impl<E: Environment> Variables<'_, E> {
                 "introspection" => validators.or(self.introspection()?),
                 "jwt" => validators.or(self.jwt()?),
                 _ => {
-                    let problem = "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
+                    let problem = "must be \"static\", \"introspection\", \"jwt\", several of these separated by commas, or \"none\"";
                     return Err(ConfigError::new("MCP_AUTH", problem));
                 }
             };
@@ -129,14 +129,14 @@ impl<E: Environment> Variables<'_, E> {
     fn introspection(&self) -> Result<Introspection, ConfigError> {
         const ENDPOINT: &str = "MCP_INTROSPECTION_ENDPOINT";
         const METHOD: &str = "MCP_INTROSPECTION_AUTH_METHOD";
-        let endpoint = self.required(ENDPOINT, "the URL at which the authorization server answers about tokens")?;
+        let endpoint = self.required(ENDPOINT, "the URL of the introspection endpoint of the authorization server")?;
         let mut validator = Introspection::at(ENDPOINT, &endpoint)?;
         if let Some(issuer) = self.get("MCP_ISSUER")? {
             validator = validator.issuer(issuer);
         }
         let secret = || {
             const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
-            let secret = self.required(SECRET, "the secret by which this server shows who asks");
+            let secret = self.required(SECRET, "the client secret or bearer token of this server");
             let secret = secret.map_err(|error| error.about_secrets(self.0))?;
             if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
                 Ok(secret)
@@ -144,7 +144,7 @@ impl<E: Environment> Variables<'_, E> {
                 Err(ConfigError::new(SECRET, "has characters that are not printable ASCII"))
             }
         };
-        let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the name of this server at the authorization server");
+        let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the client id of this server at the introspection endpoint");
         match self.get(METHOD)?.as_deref() {
             None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
             Some("post") => Ok(validator.post(id()?, secret()?)),
@@ -155,8 +155,8 @@ impl<E: Environment> Variables<'_, E> {
     }
 
     fn jwt(&self) -> Result<Jwt, ConfigError> {
-        let jwks = self.required("MCP_JWKS_URL", "the URL of the keys that sign the tokens")?;
-        let issuer = self.required("MCP_ISSUER", "the `iss` of the tokens that are taken")?;
+        let jwks = self.required("MCP_JWKS_URL", "the URL of the issuer's keys")?;
+        let issuer = self.required("MCP_ISSUER", "the exact `iss` of the tokens")?;
         let mut validator = Jwt::new(&jwks, &issuer)?;
         let names = self.list("MCP_JWT_ALGORITHMS")?;
         if !names.is_empty() {

@@ -45,7 +45,7 @@ impl Endpoint {
         // A mistake in the server is reported to its callers.
         drop(self.server_for(&info));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
-            warning::once(host, "warm-up", "has failed: the first answer is slow");
+            warning::once(host, "warm-up", "the warm-up call failed, so the first answer is slow");
         }
     }
 }

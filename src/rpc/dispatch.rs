@@ -68,7 +68,7 @@ fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),
         None => {
-            RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
+            RpcError::new(ErrorCode::MethodNotFound, format!("This server does not serve the method {:?}.", shortened(method)))
         }
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
         Some(Unsendable::Excess(cause)) => return Err(too_much(call, &cause)),
     }
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
-    let digest = digest.ok_or_else(|| internal(&"the request has no digest to ask with"))?;
+    let digest = digest.ok_or_else(|| internal(&"the request has no digest for its request state"))?;
     let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
     let (length, limit) = (request_state.len(), rounds.state_limit());
     if length > limit {

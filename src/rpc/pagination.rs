@@ -46,7 +46,7 @@ pub(super) fn page<T>(
 
 fn invalid_cursor() -> RpcError {
     RpcError::invalid_params(
-        "`params.cursor` is not a cursor of this list; leave it out to read the list from its beginning",
+        "`params.cursor` is not a cursor of this list; omit it to read the list from its beginning",
     )
 }
 

@@ -33,7 +33,7 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let (Some(version), Some(suffix)) = (version, suffix)
         && version != suffix
     {
-        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
+        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; send only one of them"));
     }
     let version = version.or(suffix);
     if let Some(prompt) = select(server, name, version) {
@@ -45,7 +45,7 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
             let others = if known.is_empty() {
                 "it has no versions".to_owned()
             } else {
-                format!("there are {}", known.join(", "))
+                format!("it has the versions {}", known.join(", "))
             };
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
             Err(RpcError::invalid_params(message).with_data(object(vec![("versions", known.into())])))

@@ -44,7 +44,7 @@ pub struct Stalled;
 
 impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("The call waits for something that cannot happen any more: nothing is left that could wake it.")
+        f.write_str("The call cannot finish: all its work waits, and no timer is due within the next 10 minutes of the clock.")
     }
 }
 

@@ -183,7 +183,7 @@ export function keepAnswer(number, lines, isBatch) {
 const INTERNAL_ERROR = -32603
 const INTERRUPTED = {
   status: 503,
-  message: 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.',
+  message: 'The server restarted because another call crashed it. Send this call again.',
   headers: [['retry-after', '1']],
 }
 const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }

@@ -18,7 +18,7 @@ impl Environment for Env {
     }
 
     fn about_secrets(&self) -> &'static str {
-        "`wrangler dev` passes on a secret of .dev.vars only if `required`, below [secrets] in wrangler.toml, names it"
+        "`wrangler dev` passes a secret of .dev.vars to the Worker only if `required` in [secrets] of wrangler.toml names it"
     }
 
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {

@@ -15,7 +15,7 @@ use crate::host::{CannotCheck, PublicKey};
 /// # Errors
 /// [`CannotCheck`] if the runtime has no WebCrypto.
 pub(super) async fn verify(key: PublicKey, message: Vec<u8>, signature: Vec<u8>) -> Result<bool, CannotCheck> {
-    check(&key, &message, &signature).await.map_err(|_| CannotCheck("there is no WebCrypto".into()))
+    check(&key, &message, &signature).await.map_err(|_| CannotCheck("the runtime has no WebCrypto".into()))
 }
 
 async fn check(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<bool, JsValue> {

@@ -89,7 +89,7 @@ export function isBroken({ status, body }, id) {
 
 export function isInterrupted({ status, retryAfter, body }, id) {
   assert.deepEqual([status, retryAfter, body.error?.code, body.id], [503, '1', -32603, id], JSON.stringify(body))
-  assert.match(body.error.message, /^The server has started anew/)
+  assert.match(body.error.message, /^The server restarted/)
 }
 
 export function isRight({ status, body }, id, text) {

@@ -83,7 +83,7 @@ describe('the answers of a broken module are like those of a whole one', () => {
   const of = ({ method, params }, id) => JSON.stringify({ jsonrpc: '2.0', method, params }).replace('{', `{"id":${id},`)
   const error = (id, message) => `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: -32603, message })}}`
   const BROKEN = 'The server failed to answer this request. Its log says why.'
-  const INTERRUPTED = 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.'
+  const INTERRUPTED = 'The server restarted because another call crashed it. Send this call again.'
   const now = tool('break', { how: 'panic' })
   const later = tool('break_later', { how: 'panic' })
 
@@ -167,7 +167,7 @@ describe('beside others', () => {
     for (const [n, wait] of waits.entries()) isInterrupted(await wait, `wait ${n}`)
     const { id, error } = await told.last
     assert.deepEqual([id, error.code], ['told', -32603])
-    assert.match(error.message, /^The server has started anew/)
+    assert.match(error.message, /^The server restarted/)
     await isServed(worker)
   }
 
