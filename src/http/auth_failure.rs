@@ -19,7 +19,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 /// The time after which a client may retry if its token could not be checked.
 const OUTAGE: Duration = Duration::from_secs(5);
 
-/// Why a caller is not served.
+/// The reason why the endpoint rejects a caller.
 #[derive(Clone, Debug)]
 pub(super) enum AuthFailure {
     /// The request has no bearer token.
@@ -28,14 +28,14 @@ pub(super) enum AuthFailure {
     Malformed,
     /// The query of the URL has a token.
     TokenInQuery,
-    /// The token is refused.
+    /// The validator rejects the token.
     Refused(TokenRefusal),
     /// The token lacks some of these scopes.
     InsufficientScope(String),
 }
 
 impl AuthFailure {
-    /// Returns the cause for the log, if the status does not say it.
+    /// Returns the cause for the log, if the status does not contain it.
     pub(super) fn for_log(&self) -> Option<String> {
         match self {
             Self::Refused(refusal) => Some(refusal.to_string()),
@@ -43,7 +43,8 @@ impl AuthFailure {
         }
     }
 
-    /// Returns the status, the error code of the challenge, and the message. Without a token there is no error code (RFC 6750 §3.1).
+    /// Returns the status, the error code of the challenge, and the message. If the request has no token, the challenge has no error code
+    /// (RFC 6750 §3.1).
     fn describe(&self) -> (StatusCode, Option<&'static str>, Cow<'static, str>) {
         use StatusCode as Status;
         const INVALID_REQUEST: Option<&str> = Some("invalid_request");
@@ -80,7 +81,7 @@ impl AuthFailure {
         (status, error, message.into())
     }
 
-    /// Returns the response of the server with this metadata and this URL. `period` is the period of its rate limit.
+    /// Returns the response. `resource` and `url` describe the server, and `period` is the period of its rate limit.
     pub(super) fn into_http_error(
         self,
         resource: &ProtectedResource,
@@ -116,7 +117,7 @@ impl AuthFailure {
     }
 }
 
-/// Returns a 503, and logs what is wrong with the configuration. The caller gets the problem too if it `is_public`.
+/// Returns a 503, and logs the problem with the configuration. The caller gets the problem only if it `is_public`.
 pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
     warning::log(host, Level::Error, "misconfigured", problem);
     let problem = if is_public { problem } else { "see its log" };

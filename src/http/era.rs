@@ -1,8 +1,8 @@
 //! The kind and the revision of a message.
 //!
-//! The body decides first: a request that names a revision in its `_meta` is modern. Without one, the version header decides; without
-//! that, the request is legacy. The specification gives the order of the checks: a header that contradicts the body is reported before an
-//! unsupported revision, and that before a missing header.
+//! The body takes precedence: a request that names a revision in its `_meta` is modern. Without it, the version header decides. Without
+//! the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the body, then an
+//! unsupported revision, then a missing header.
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
@@ -19,7 +19,7 @@ use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
 
-/// The content of a body.
+/// A classified body.
 #[derive(Debug)]
 pub(super) enum Classified<'d> {
     /// Messages that need no response.
@@ -42,7 +42,7 @@ pub(super) struct Opened<'d> {
 /// Classifies the body `root` of the request `head`.
 ///
 /// # Errors
-/// 400 if the body is not a valid message of its revision; 431 for a header that is too long.
+/// 400 if the body is not a valid message of its revision, and 431 if a header is too long.
 #[inline(never)]
 pub(super) fn classify<'d>(
     root: Value<'d>,
@@ -77,7 +77,7 @@ pub(super) fn classify<'d>(
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
     let claim = meta::claim(request.meta);
     if request.known_method == Some(Method::Initialize) {
-        // `initialize` belongs to older revisions. If it names a modern revision, it is an unknown method there.
+        // `initialize` belongs to older revisions. In a modern revision, it is an unknown method.
         let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
         return match (claims_modern, header_era) {
             (true, _) => Ok(Era::Modern),
@@ -111,7 +111,7 @@ fn open_modern<'d>(
 }
 
 fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
-    // `initialize` negotiates the revision in its body, so the header does not count yet.
+    // `initialize` negotiates the revision in its body, so the endpoint ignores the header.
     let revision = if request.known_method == Some(Method::Initialize) {
         Revision::NEWEST_LEGACY
     } else {
@@ -120,7 +120,7 @@ fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened
     Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
-/// The revision that the version header names. Without the header, it is the revision that the specification assumes.
+/// Returns the revision that the version header names. Without the header, returns the revision that the specification requires.
 fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     let Some(version) = version else { return Ok(Revision::UNNAMED) };
     Revision::named(version).filter(|revision| revision.era() == Era::Legacy).ok_or_else(|| {
@@ -133,6 +133,8 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     })
 }
 
+/// Classifies a batch.
+///
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 #[inline(never)]
 fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {

@@ -1,7 +1,6 @@
 //! The settings of an endpoint, read from environment variables.
 //!
-//! Each variable is checked. A wrong value is an error, so that the endpoint answers 503 and names the variable. The table of all
-//! variables is in `docs/authorization.md`.
+//! A wrong value is an error, so the endpoint answers 503 and names the variable. `docs/authorization.md` has a table of all variables.
 
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
@@ -16,29 +15,29 @@ pub(super) struct Settings {
     pub origins: AllowedOrigins,
     pub state_keys: Result<StateKeys, ConfigError>,
     pub resource: ProtectedResource,
-    /// Whether the landing page is served, if the environment says so.
+    /// Whether the landing page is enabled. `None` if the environment does not set it.
     pub has_page: Option<bool>,
     pub log: Option<LogPolicy>,
     pub rate_limit: Option<RateLimit>,
     pub callers: Result<Callers, ConfigError>,
 }
 
-/// Who may call.
+/// The callers that the endpoint serves.
 pub(super) enum Callers {
-    /// The environment does not say.
+    /// The environment does not set them.
     Unset,
     /// Callers whose token one of the validators accepts.
     WithToken(AnyOf),
     /// Callers on the same machine (`MCP_AUTH=none`).
     SameMachine,
-    /// Everybody (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
+    /// All callers (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
     Everybody,
 }
 
 /// Reads the settings.
 ///
 /// # Errors
-/// A variable has a wrong value.
+/// Fails if a variable has a wrong value.
 pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
     if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
@@ -64,9 +63,10 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
 struct Variables<'e, E>(&'e E);
 
 impl<E: Environment> Variables<'_, E> {
-    /// A variable that is set to something.
+    /// Returns the value of a variable, unless it is empty.
     ///
-    /// An environment may hold an array or a table of its configuration file. It arrives as JSON, and no setting is written like that.
+    /// # Errors
+    /// Fails if the value is an array or a table. A configuration file can contain them, and the environment passes them as JSON.
     fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
         let value = self.0.variable(name).unwrap_or_default();
         let value = value.trim();
@@ -82,12 +82,12 @@ impl<E: Environment> Variables<'_, E> {
         self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: set it to {what}")))
     }
 
-    /// The values of a variable that holds several.
+    /// Returns the values of a variable that is a list.
     fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
         Ok(config::list(&self.get(name)?.unwrap_or_default()))
     }
 
-    /// Whether a variable says the second of two words, if it is set.
+    /// Returns whether a variable has the second of two values. Returns `None` if it is not set.
     fn choice(&self, name: &'static str, [no, yes]: [&str; 2]) -> Result<Option<bool>, ConfigError> {
         match self.get(name)? {
             None => Ok(None),
@@ -96,8 +96,7 @@ impl<E: Environment> Variables<'_, E> {
         }
     }
 
-    /// Returns who may call: callers with a token that one of the validators in `MCP_AUTH` accepts or, if it is `none`, those of
-    /// `MCP_ALLOW_PUBLIC`.
+    /// Returns the callers that the endpoint serves. `MCP_AUTH` names the validators. If it is `none`, `MCP_ALLOW_PUBLIC` decides.
     fn callers(&self) -> Result<Callers, ConfigError> {
         let is_public = self.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
         let names = self.list("MCP_AUTH")?;
@@ -173,7 +172,7 @@ impl<E: Environment> Variables<'_, E> {
         Ok(if types.is_empty() { validator } else { validator.types(types) })
     }
 
-    /// Returns what the environment says about the server as a protected resource.
+    /// Returns the protected resource as the environment configures it.
     fn resource(&self) -> Result<ProtectedResource, ConfigError> {
         let mut resource = ProtectedResource::local();
         if let Some(url) = self.get("MCP_RESOURCE")? {

@@ -11,8 +11,7 @@ use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 
-/// Reads the parameters of `request`. Methods without a handler are answered here. A handler is created but does not
-/// run yet.
+/// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler.
 pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
     // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
@@ -36,15 +35,15 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::GetPrompt => by_handler(call, request, target, prompt_methods::get),
         Method::Complete => by_handler(call, request, target, completion::complete),
         Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
-        // Its response is a stream. Without streams it is not available.
+        // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),
     }
 }
 
 /// Answers a method that runs no handler.
 ///
-/// The engine compiles a function on its first call, and the first request of a new isolate needs only one method.
-/// `#[inline(never)]` and calls by address, here and in `by_handler`, keep the methods separate functions.
+/// The engine compiles a function at its first call, and the first request of a new isolate needs only one method. So the methods must
+/// stay separate functions. `#[inline(never)]` and calls by address, here and in `by_handler`, prevent the compiler from merging them.
 #[inline(never)]
 fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
     method(call, request)
@@ -63,7 +62,7 @@ fn by_handler(
     method(call, request, target).map(Stage::Working)
 }
 
-/// Returns the error for a method that is not available. If the method needs a session, the error says so.
+/// Returns the error for a method that is not available. If the method needs a session, the error has the reason and an alternative.
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),

@@ -1,7 +1,8 @@
 //! `prompts/list` and `prompts/get`.
 //!
-//! Source: 2025-11-25 and 2026-07-28, server/prompts. Versions are an extension of this server. The list shows each
-//! name once, and `prompts/get` takes `version` or `name@version`.
+//! Versions of prompts are an extension of this library: see [`prompt_versions`](super::prompt_versions).
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/prompts.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -44,7 +45,7 @@ struct GetPromptResult<'a> {
     messages: Vec<PromptMessage>,
 }
 
-/// `prompts/list`. Each name is listed once, at the position of its first version and with the description of its last.
+/// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let cursor = cursor(request)?;
     if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor.as_deref()) {
@@ -78,7 +79,7 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
     PromptDescription { metadata, arguments }
 }
 
-/// `prompts/get`.
+/// Answers `prompts/get`.
 pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let Target::Prompt(prompt) = target else { return Err(mistargeted(call)) };
     let given = params::strings(request, "arguments")?;

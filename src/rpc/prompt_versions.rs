@@ -1,7 +1,7 @@
 //! The lookup of a prompt by its name and version.
 //!
-//! Versions are an extension of this server. A list shows each name once, and `prompts/get` takes `version` or
-//! `name@version`.
+//! Versions are an extension of this library. A list has each name once. `prompts/get` accepts the parameter `version`, or
+//! `name@version` as the name.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub(super) fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
     versions
 }
 
-/// Returns the prompt `name` in this version. Without a version it is the one that was added last.
+/// Returns the prompt `name` in this version. Without a version, returns the prompt that was added last.
 pub(super) fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
     let fits = |prompt: &&Rc<Prompt>| {
         prompt.metadata.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))

@@ -44,7 +44,7 @@ struct ReadResourceResult {
     contents: Vec<ResourceContents>,
 }
 
-/// `resources/list`: the resources, then the listed resources of each template.
+/// Answers `resources/list` with the resources, and then with the listed resources of each template.
 pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
     let cursor = cursor(request)?.map(Cow::into_owned);
     Ok(list_from(call.clone(), cursor).boxed_local())
@@ -62,7 +62,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
-        // The template's scopes protect the listed resources, even if the server lists all items.
+        // The scopes of the template protect its resources, even if the server lists all items.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed =
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
@@ -77,7 +77,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     envelope::complete_list(&call, Cacheable::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
 }
 
-/// `resources/templates/list`.
+/// Answers `resources/templates/list`.
 pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     let cursor = cursor(request)?;
     if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor.as_deref()) {
@@ -93,7 +93,7 @@ pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     envelope::complete_list(call, Cacheable::ResourceTemplates, cursor.as_deref(), result, hint)
 }
 
-/// `resources/read`.
+/// Answers `resources/read`.
 pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let uri = params::string(request, "uri")?;
     input_required::resume(call, request)?;

@@ -68,7 +68,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Returns whether a browser requests the page. An MCP client that opens a stream accepts `text/event-stream`. It gets the answer of the
 /// endpoint, if the endpoint is at `/`.
-pub(super) fn is_asked_for(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
+pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
     if path != "/" || !matches!(&*head.method(), "GET" | "HEAD") {
         return Ok(false);
     }
