@@ -36,8 +36,8 @@ pub(crate) enum Target {
     Resource(Rc<Resource>),
     /// A template, and the variables of the URI.
     Template(Rc<ResourceTemplate>, BTreeMap<String, String>),
-    /// A template that matches the URI of a resource that the caller must not see. The answer is the same as for a resource that does not
-    /// exist.
+    /// A template that matches the URI of a resource that the caller must not see. The answer is the same as for a resource of this
+    /// template that does not exist.
     Hidden(Rc<ResourceTemplate>),
 }
 
