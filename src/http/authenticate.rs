@@ -26,9 +26,9 @@ use crate::server::access::permits;
 
 /// How an endpoint authenticates callers.
 pub(super) enum Authentication {
-    /// The program has not decided. Every request gets a 503.
+    /// The program has not set the authentication. Every request gets a 503.
     Undecided,
-    /// Callers are not authenticated. Unless the endpoint is public, only callers on the same machine are served.
+    /// Callers are not authenticated. Unless the endpoint is public, it serves only callers on the same machine.
     Open { is_public: bool },
     /// Callers need a bearer token that this validator accepts.
     Token(Box<dyn DynValidator>),
@@ -43,7 +43,7 @@ pub(super) struct Misconfiguration {
     pub is_public: bool,
 }
 
-/// Who may call an endpoint, and how often.
+/// The access control of an endpoint: authentication, scopes and rate limit.
 pub(super) struct AccessControl {
     pub authentication: Choice<Authentication>,
     pub resource: ProtectedResource,

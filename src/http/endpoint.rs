@@ -238,7 +238,7 @@ impl Endpoint {
             Ok(Callers::Unset) => None,
             Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
             Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
-            Ok(Callers::Everybody) => Some(Authentication::Open { is_public: true }),
+            Ok(Callers::All) => Some(Authentication::Open { is_public: true }),
             Err(error) => {
                 let problem = error.to_string();
                 Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))

@@ -292,8 +292,8 @@ impl Endpoint {
         Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
-    /// Returns the notifications that the client asked for. There are none if the method does not send any, or if the client does not
-    /// accept a stream.
+    /// Returns the notifications that the client asked for. Returns an empty set if the method does not send notifications, or if the client
+    /// does not accept a stream.
     #[inline(never)]
     fn requested_notifications(
         &self,

@@ -31,7 +31,7 @@ pub(super) enum Callers {
     /// Callers on the same machine (`MCP_AUTH=none`).
     SameMachine,
     /// All callers (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
-    Everybody,
+    All,
 }
 
 /// Reads the settings.
@@ -102,7 +102,7 @@ impl<E: Environment> Variables<'_, E> {
         let names = self.list("MCP_AUTH")?;
         match &*names {
             [] => return Ok(Callers::Unset),
-            [none] if none == "none" && is_public => return Ok(Callers::Everybody),
+            [none] if none == "none" && is_public => return Ok(Callers::All),
             [none] if none == "none" => return Ok(Callers::SameMachine),
             _ => {}
         }

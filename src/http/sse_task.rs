@@ -86,7 +86,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
-        // Sending fails only if the client has disconnected. Then nothing has to be sent.
+        // Sending fails only if the client has disconnected, so the error is ignored.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
             (status, body) = work => return send(Part::Response(status, body)),

@@ -32,7 +32,7 @@ pub(super) enum Part {
     Notification(Vec<u8>),
     /// The response. It is the last part.
     Response(StatusCode, Vec<u8>),
-    /// The handler has sent nothing for a while.
+    /// The handler has not sent anything for [`SILENCE_SECONDS`](crate::limits).
     Silence,
 }
 

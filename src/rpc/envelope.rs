@@ -1,4 +1,4 @@
-//! The members that every result has. Older revisions have none, and 2026-07-28 has several.
+//! The common members of results in 2026-07-28: `resultType`, cache hints, and `serverInfo` in `_meta`.
 //!
 //! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
 

@@ -39,7 +39,7 @@ pub(super) fn member<'d>(object: Value<'d>, name: &str, member: &str) -> Result<
 /// The members of an object with string values.
 pub(super) type Strings<'d> = Vec<(Cow<'d, str>, Cow<'d, str>)>;
 
-/// Returns the members of an object with string values. There are none if the parameter is missing.
+/// Returns the members of an object with string values, or an empty list if the parameter is missing.
 pub(super) fn strings<'d>(request: &Request<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
     optional_object(request, name)?.map_or(Ok(Vec::new()), |object| strings_of(object, name))
 }

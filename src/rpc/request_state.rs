@@ -1,4 +1,4 @@
-//! `requestState`: the encrypted state that a client carries from one round of a call to the next.
+//! `requestState`: the encrypted state that a client sends from one round of a call to the next.
 //!
 //! It contains the digests of the questions that are sent with it, the answers and step results of earlier rounds, and its expiry time.
 //! It is bound to one server, caller, method and set of parameters. A client cannot read or change it.

@@ -58,7 +58,7 @@ impl Answer {
         self
     }
 
-    /// Returns the status of the HTTP response, or 0 if there is none.
+    /// Returns the status of the HTTP response, or 0 if there is no response.
     pub fn status(&self) -> u16 {
         self.status
     }

@@ -140,7 +140,7 @@ impl<'e> Client<'e> {
         self.reply(key, json!({ "action": "cancel" }))
     }
 
-    /// Sends `answer` unchanged, to test invalid answers.
+    /// Answers the question `key` with `answer`, which is sent unchanged. Use it to test invalid answers.
     pub fn reply(self, key: impl Into<String>, answer: Value) -> Self {
         self.reply_by(key.into(), Reply::Raw(answer))
     }
@@ -166,7 +166,8 @@ impl<'e> Client<'e> {
         self.request("prompts/get", json!({ "name": prompt, "arguments": arguments })).await
     }
 
-    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the names.
+    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the names
+    /// of the items.
     pub async fn list(&self, kind: &str) -> Answer {
         let method = format!("{kind}/list");
         let mut params = json!({});

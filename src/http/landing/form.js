@@ -58,14 +58,14 @@ function field(name, schema, isRequired) {
   control.id = id
   control.required = isRequired
   const { description, minLength, maxLength, minimum, maximum, format, pattern } = schema
-  const says = hint(description, range(minLength, maxLength, ' characters'), range(minimum, maximum, ''), pattern ?? format)
-  says.id = `${id}-hint`
-  control.setAttribute('aria-describedby', says.id)
+  const helpText = hint(description, range(minLength, maxLength, ' characters'), range(minimum, maximum, ''), pattern ?? format)
+  helpText.id = `${id}-hint`
+  control.setAttribute('aria-describedby', helpText.id)
   const element = el('div', { className: 'field' },
     el('label', { htmlFor: id }, code(name), ' ',
       el('small', {}, [kind === 'json' ? 'JSON' : schema.type ?? kind, ...(isRequired ? ['required'] : [])].join(', '))),
     control,
-    says)
+    helpText)
 
   const json = () => {
     const text = control.value
