@@ -1,8 +1,9 @@
-//! A framework for MCP servers at the edge: Cloudflare Workers (WebAssembly), or any other host that implements three traits.
+//! A framework for MCP servers at the edge.
 //!
-//! A fetch handler builds a fresh MCP server for each request and keeps no state between requests. It answers with one JSON response, or
-//! with a stream if a handler reports progress. One endpoint serves all five revisions of the protocol: 2026-07-28 and, for clients that
-//! still send `initialize`, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05.
+//! A server runs as WebAssembly on Cloudflare Workers. Its fetch handler builds a fresh MCP server for each request and keeps no state
+//! between requests. It answers with one JSON response, or with a stream if a handler reports progress. One endpoint serves all five
+//! revisions of the protocol: 2026-07-28 and, for clients that still send `initialize`, 2025-11-25, 2025-06-18, 2025-03-26 and
+//! 2024-11-05.
 //!
 //! This program defines a server with one tool, and calls the tool as a client does:
 //!
@@ -48,8 +49,8 @@
 //! });
 //! ```
 //!
-//! The sections below follow the order in which a new server needs them. Each one names the page in `docs/` of the repository that has
-//! the details. `docs/concepts.md` explains the terms.
+//! The next sections follow the order in which a new server needs them. Each section names the pages of the repository with the details.
+//! `docs/concepts.md` explains the terms.
 //!
 //! # Installation
 //!
@@ -70,7 +71,7 @@
 //! that the library cannot enforce. The [`BuildError`] names the definition.
 //!
 //! The endpoint function gets the environment of the Worker, and returns an [`Endpoint`]: the server function with an HTTP path,
-//! authentication and limits. The macro `worker::entry!` exports the fetch handler.
+//! authentication and limits. The macro `worker::entry!` exports the fetch handler. The [`prelude`] has the names that most servers use.
 //!
 //! ```no_run
 //! # #[cfg(feature = "worker")]
@@ -108,12 +109,12 @@
 //!
 //! # Tools
 //!
-//! A [`Tool`] is an async function. It takes its arguments, the [`Context`] of the call, both, or nothing. The JSON Schema of the arguments
-//! comes from their Rust type. The server publishes and enforces the schema, and calls the function only with valid arguments.
+//! A [`Tool`] is an async function. Its parameters are the arguments, the [`Context`] of the call, both, or none. The JSON Schema of the
+//! arguments comes from their Rust type. The server publishes and enforces the schema, and calls the function only with valid arguments.
 //!
-//! The function returns text, [`Json`], [`Content`], a [`ToolResult`], nothing, or a `Result` of one of these. [`IntoToolResult`] lists the
-//! return types. A [`HandlerError`] has the sentence that the model gets. `?` converts every other error into a `HandlerError` with a fixed
-//! sentence, and the text of the error goes to the log. [`ResultExt::message`] sets another sentence.
+//! The function returns text, [`Json`], [`Content`], a [`ToolResult`], `()`, or a `Result` of one of these. [`IntoToolResult`] lists the
+//! return types. A [`HandlerError`] contains the sentence that the model gets. The operator `?` converts every `std::error::Error` into a
+//! `HandlerError` with a fixed sentence, and the text of the error goes to the log. [`ResultExt::message`] sets another sentence.
 //!
 //! Pages: `docs/tools.md`, `docs/tool-arguments.md`, `docs/tool-results.md`, `docs/compiler-errors.md`.
 //!
@@ -173,10 +174,10 @@
 //!
 //! # Authorization
 //!
-//! An endpoint answers every request with 503 until its authentication is set. [`Endpoint::auth`] requires a bearer token: of a list
-//! ([`StaticTokens`]), of token introspection ([`Introspection`]), a signed token ([`Jwt`]), several of these ([`AnyOf`]), or your own
-//! [`TokenValidator`]. [`Endpoint::configured`] reads the same settings from environment variables. [`Tool::scopes`] names the scopes that
-//! a caller of a tool needs; resources and prompts have the same method.
+//! An endpoint answers every request with 503 until its authentication is set. [`Endpoint::auth`] sets the validator of bearer tokens: a
+//! list of tokens ([`StaticTokens`]), token introspection ([`Introspection`]), signed tokens ([`Jwt`]), several of these ([`AnyOf`]), or
+//! your own [`TokenValidator`]. [`Endpoint::configured`] reads these settings from environment variables. [`Tool::scopes`] sets the scopes
+//! that a caller of the tool needs. Resources and prompts have the same method.
 //!
 //! Pages: `docs/authorization.md`, `docs/identity-providers.md`, `docs/rate-limits.md`.
 //!
@@ -194,7 +195,7 @@
 //!
 //! A server that `scripts/new` created deploys with `npm run deploy`. Page: `docs/your-own-server.md`.
 //!
-//! On another host, pass each request and a [`Host`](host::Host) to [`Endpoint::handle`]. It returns an `http::Response`.
+//! To serve on another host, implement the traits of [`host`], and call [`Endpoint::handle`]. It returns an `http::Response`.
 //!
 //! # More features
 //!

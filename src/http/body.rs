@@ -42,7 +42,8 @@ pub(super) async fn read(
     Ok((body, reservation))
 }
 
-/// Returns the 400 for a body that is not JSON or exceeds the limits on JSON. In the second case, the error can have the id of the request.
+/// Returns the 400 for a body that is not JSON or exceeds the limits on JSON. In the second case, the id of the request may still
+/// be readable.
 #[cold]
 #[inline(never)]
 pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {

@@ -42,8 +42,8 @@ pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<Htt
     Ok(response)
 }
 
-/// Returns the headers that clients of all revisions send, and the `Mcp-Param-*` headers that this client asks for. The schemas of tools
-/// define these.
+/// Returns the headers that clients of all revisions send, and the `Mcp-Param-*` headers in `Access-Control-Request-Headers`. The schemas
+/// of tools define the names of the latter.
 fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>> {
     let asked = head.standard_header(ACCESS_CONTROL_REQUEST_HEADERS.as_str())?.unwrap_or_default();
     let params = asked.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));

@@ -7,8 +7,8 @@ use crate::host::{CrashAnswer, Host};
 use crate::limits::CRASH_ID_BYTES;
 use crate::protocol::message::RequestId;
 
-/// Passes the ids of the requests and the beginning of their log line to the host. If the ids are longer than [`CRASH_ID_BYTES`] in total,
-/// it passes none.
+/// Passes the ids of the requests and the beginning of their log line to the host. If the ids together exceed [`CRASH_ID_BYTES`], it
+/// passes no ids.
 pub(super) fn keep<'r>(
     host: &Rc<dyn Host>,
     ids: impl IntoIterator<Item = &'r RequestId>,

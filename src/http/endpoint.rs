@@ -273,7 +273,8 @@ impl Endpoint {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// Sets the authentication. If an error has closed the endpoint, it stays closed, so that a later setting does not hide the error.
+    /// Sets the authentication, unless an error has closed the endpoint. Then it stays closed, so that a later setting does not hide the
+    /// error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
         let known = &self.access.authentication;
         let is_closed = known.is_set_by_program() && matches!(**known, Authentication::Misconfigured(_));

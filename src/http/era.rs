@@ -57,7 +57,9 @@ pub(super) fn classify<'d>(
     let request = match Message::read(root).map_err(not_a_message)? {
         Message::Request(request) => request,
         Message::Response if header_era == Some(Era::Modern) => {
-            return Err(invalid("A client must not send responses in this revision, because the server does not send requests."));
+            return Err(invalid(
+                "A client must not send responses in this revision, because the server does not send requests.",
+            ));
         }
         Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
         Message::Notification { claims_revision } => {
@@ -127,7 +129,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
         let known = Revision::names_of(Era::Legacy).join(", ");
         let version = shortened(version);
         let message = format!(
-            "The header MCP-Protocol-Version is {version:?}, but this server does not support that revision. Supported: {known}."
+            "The header MCP-Protocol-Version is {version:?}, which this server does not support. Supported: {known}."
         );
         RpcError::new(ErrorCode::InvalidRequest, message)
     })
@@ -170,7 +172,8 @@ fn no_batches() -> Box<HttpError> {
 }
 
 fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<HttpError> {
-    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is not a JSON-RPC 2.0 message: {why}.")))
+    let message = format!("This is not a JSON-RPC 2.0 message: {why}.");
+    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, message))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<HttpError> {

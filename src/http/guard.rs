@@ -93,8 +93,8 @@ pub(super) fn names(accept: &str, media_type: &str) -> bool {
     covers(accept, ["", "", media_type])
 }
 
-/// Returns whether one of the `ranges` is accepted. They are in the order of their specificity, and the most specific range in `accept`
-/// decides.
+/// Returns whether `accept` accepts one of the `ranges`, which are ordered from the least to the most specific. The most specific range
+/// that `accept` contains decides.
 #[inline(never)]
 fn covers(accept: &str, ranges: [&str; 3]) -> bool {
     let named = accept.split(',').filter_map(|range| {

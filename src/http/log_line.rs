@@ -22,7 +22,7 @@ const SLOW_MS: u64 = 1000;
 #[derive(Default)]
 pub(super) struct LogLine {
     head: Option<Rc<BoundedRequest>>,
-    /// When the request arrived, in milliseconds.
+    /// The time at which the request arrived, in milliseconds.
     started: u64,
     /// A JSON object without its closing brace.
     begun: Vec<u8>,

@@ -44,7 +44,7 @@ pub(super) struct Received<'h> {
     pub head: Rc<BoundedRequest>,
     pub url: String,
     pub host: &'h Rc<dyn Host>,
-    /// When the request arrived, in milliseconds.
+    /// The time at which the request arrived, in milliseconds.
     pub started: u64,
 }
 
@@ -292,8 +292,8 @@ impl Endpoint {
         Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
-    /// Returns the notifications that the client asked for. Returns an empty set if the method does not send notifications, or if the client
-    /// does not accept a stream.
+    /// Returns the notifications that the client asked for. Returns an empty set if the method does not send notifications, or if the
+    /// client does not accept a stream.
     #[inline(never)]
     fn requested_notifications(
         &self,

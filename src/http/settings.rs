@@ -143,7 +143,9 @@ impl<E: Environment> Variables<'_, E> {
                 Err(ConfigError::new(SECRET, "has characters that are not printable ASCII"))
             }
         };
-        let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the client id of this server at the introspection endpoint");
+        let id = || {
+            self.required("MCP_INTROSPECTION_CLIENT_ID", "the client id of this server at the introspection endpoint")
+        };
         match self.get(METHOD)?.as_deref() {
             None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
             Some("post") => Ok(validator.post(id()?, secret()?)),

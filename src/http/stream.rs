@@ -1,6 +1,6 @@
 //! Event streams (SSE): the notifications of a handler, and then the response.
 //!
-//! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; the older transports, the same.
+//! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; older revisions, the same section.
 //! Events have no ids, because the server keeps no events, so it cannot send them again.
 
 use std::pin::Pin;
@@ -32,7 +32,7 @@ pub(super) enum Part {
     Notification(Vec<u8>),
     /// The response. It is the last part.
     Response(StatusCode, Vec<u8>),
-    /// The handler has not sent anything for [`SILENCE_SECONDS`](crate::limits).
+    /// The handler has not sent anything for `SILENCE_SECONDS`.
     Silence,
 }
 

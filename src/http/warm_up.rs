@@ -34,7 +34,8 @@ pub(crate) const HEADERS: [(&str, &str); 4] = [
 impl Endpoint {
     /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call. `request` is its request.
     ///
-    /// The call goes to a separate server, because the tools of the program may have effects. It writes a log line only if it fails.
+    /// The call goes to a separate server, because the tools of the program may have effects. The log has a line only if the
+    /// call fails.
     pub(crate) async fn warm_up(
         &self,
         request: Rc<dyn Request>,
@@ -42,7 +43,7 @@ impl Endpoint {
         answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Reply>,
     ) {
         let info = self.request_info(request, None);
-        // An error is reported at the first request.
+        // If the server function fails, the first request reports the error.
         drop(self.server_for(&info));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
             warning::once(host, "warm-up", "the warm-up call failed, so the first answer is slow");

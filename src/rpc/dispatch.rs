@@ -11,7 +11,8 @@ use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 
-/// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler.
+/// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
+/// but does not poll it.
 pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
     // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
@@ -66,8 +67,9 @@ fn by_handler(
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),
-        None => {
-            RpcError::new(ErrorCode::MethodNotFound, format!("This server does not serve the method {:?}.", shortened(method)))
-        }
+        None => RpcError::new(
+            ErrorCode::MethodNotFound,
+            format!("This server does not serve the method {:?}.", shortened(method)),
+        ),
     }
 }

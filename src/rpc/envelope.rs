@@ -14,7 +14,7 @@ use crate::protocol::revision::Feature;
 use crate::server::cache::{CacheHint, Cacheable};
 use crate::server::kept_lists::KeptLists;
 
-/// The members of a result besides its own.
+/// The common members of a result.
 #[derive(Serialize)]
 struct Envelope<'a> {
     #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]

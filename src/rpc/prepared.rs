@@ -1,7 +1,7 @@
 //! Requests with parsed parameters, and the creation of their responses.
 //!
-//! Only the code before a [`Prepared`] exists, and [`Prepared::detach`], use the request. A [`Prepared`] owns its data, so a call that
-//! waits does not keep the request body or the parsed document in memory.
+//! After a [`Prepared`] is created, only [`Prepared::detach`] uses the request. A [`Prepared`] owns its data, so a call that waits does not
+//! keep the request body or the parsed document in memory.
 
 use std::panic::AssertUnwindSafe;
 use std::task::Poll;

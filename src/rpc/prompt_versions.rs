@@ -33,7 +33,9 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let (Some(version), Some(suffix)) = (version, suffix)
         && version != suffix
     {
-        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; send only one of them"));
+        return Err(RpcError::invalid_params(
+            "`params.version` and the version in `params.name` differ; send only one of them",
+        ));
     }
     let version = version.or(suffix);
     if let Some(prompt) = select(server, name, version) {

@@ -55,7 +55,7 @@ impl Resolved {
         Self { method, target }
     }
 
-    /// Returns the scopes that the request needs. If the target does not exist, returns an empty slice, because the answer is an error anyway.
+    /// Returns the scopes that the request needs. If the target does not exist, returns an empty slice: the answer is an error anyway.
     ///
     /// Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
     pub(crate) fn scopes(&self) -> &[Text] {

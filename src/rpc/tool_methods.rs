@@ -1,7 +1,7 @@
 //! `tools/list` and `tools/call`.
 //!
-//! An unknown tool is a protocol error. Invalid arguments and a failed tool are results with `isError`, because a model reads only
-//! results.
+//! An unknown tool is a protocol error. Invalid arguments and a failed tool are results with `isError`, because a model sees only
+//! results, and must see the error to correct its call.
 //!
 //! Source: 2025-11-25 and 2026-07-28, server/tools.
 

@@ -11,7 +11,7 @@ const TEST_FAILED: i64 = -32000;
 
 /// The answer to a request: a JSON-RPC message, with the status and the headers of the HTTP response.
 ///
-/// If the endpoint does not answer, this is an error. Its [`text`](Self::text) has the change that the test needs, and its
+/// If the endpoint does not answer, this is an error. Its [`text`](Self::text) names the change that the test needs, and its
 /// [`status`](Self::status) is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
@@ -40,7 +40,7 @@ impl Answer {
         Self { status, headers, body, message, notifications, text, ..Self::default() }
     }
 
-    /// Creates the answer to a request that the endpoint did not answer. `problem` describes the change that the test needs.
+    /// Creates the answer to a request that the endpoint did not answer. `problem` names the change that the test needs.
     pub(super) fn failed(problem: String) -> Self {
         let message = json!({ "jsonrpc": "2.0", "error": { "code": TEST_FAILED, "message": problem } });
         Self { message, text: problem, ..Self::default() }

@@ -166,8 +166,8 @@ impl<'e> Client<'e> {
         self.request("prompts/get", json!({ "name": prompt, "arguments": arguments })).await
     }
 
-    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the names
-    /// of the items.
+    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the
+    /// names of the items.
     pub async fn list(&self, kind: &str) -> Answer {
         let method = format!("{kind}/list");
         let mut params = json!({});

@@ -230,7 +230,7 @@ impl Host for TestHost {
         let verify = self.0.verify.borrow().clone();
         match verify {
             Some(verify) => verify(key, message, signature),
-            None => ready(Err(CannotCheck("TestHost cannot check signatures: set a function with TestHost::verify".into()))).boxed_local(),
+            None => ready(Err(CannotCheck("set a check of signatures with TestHost::verify".into()))).boxed_local(),
         }
     }
 }

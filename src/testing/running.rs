@@ -44,7 +44,7 @@ pub struct Stalled;
 
 impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("The call cannot finish: all its work waits, and no timer is due. One run advances the clock by at most 10 minutes.")
+        f.write_str("The call cannot finish: all its work waits, and no timer is due within 10 minutes of the clock.")
     }
 }
 

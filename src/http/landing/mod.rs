@@ -93,13 +93,13 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
     let address = if url.is_empty() { format!("https://HOST{path}") } else { url.to_owned() };
     let mut revisions = Revision::ALL.map(Revision::name);
     revisions.reverse();
-    let is_on_the_web = |url: &&str| ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
+    let is_web_url = |url: &&str| ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
     let values = [
         ("title", server.title.as_deref().unwrap_or(&server.name)),
         ("name", &server.name),
         ("version", &server.version),
         ("description", server.description.as_deref().unwrap_or_default()),
-        ("website", server.website_url.as_deref().filter(is_on_the_web).unwrap_or_default()),
+        ("website", server.website_url.as_deref().filter(is_web_url).unwrap_or_default()),
         ("path", path),
         ("url", url),
         ("address", &address),
