@@ -17,7 +17,7 @@ use crate::host::{Host, Level, warning};
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The time after which a client may retry if its token could not be checked.
-const OUTAGE: Duration = Duration::from_secs(5);
+const OUTAGE_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The reason why the endpoint rejects a caller.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl AuthFailure {
         let (status, error, message) = self.describe();
         let mut response = HttpError::http(status, message.clone());
         let retry_after = match status {
-            StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE),
+            StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE_RETRY_AFTER),
             StatusCode::TOO_MANY_REQUESTS => Some(period),
             _ => None,
         };

@@ -101,14 +101,14 @@ fn open_modern<'d>(
     version: Option<&str>,
 ) -> Result<Opened<'d>, Box<HttpError>> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.meta)?;
-    request_headers::agrees(head, version, &claim, &request)?;
+    request_headers::check_version_and_method(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
         let supported = Revision::names_of(Era::Modern);
         RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
-    request_headers::is_complete(head, version, &request)?;
+    request_headers::check_presence_and_name(head, version, &request)?;
     Ok(Opened { request, revision, client, capabilities })
 }
 

@@ -71,7 +71,7 @@ impl Reservation {
         let mut reserved = RESERVED.get().at(now_ms / PERIOD_MS);
         let period = reserved.period;
         if reserved.total().saturating_add(bytes) > limit {
-            return Err(full());
+            return Err(memory_full());
         }
         reserved.in_period = reserved.in_period.saturating_add(bytes);
         RESERVED.set(reserved);
@@ -96,7 +96,7 @@ impl Drop for Reservation {
 }
 
 /// Returns the 503 with `Retry-After`.
-fn full() -> Box<HttpError> {
+fn memory_full() -> Box<HttpError> {
     let message = "The memory of this server for request bodies is full. Try again in 1 s.";
     let error = RpcError::new(ErrorCode::Internal, message);
     let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);

@@ -216,7 +216,7 @@ impl Endpoint {
             return listen::answer(&request, &server).map(|response| Begun::Answered(response.into())).map_err(refused);
         }
         if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
-            request_headers::params_agree(head, tool, &request)
+            request_headers::check_params(head, tool, &request)
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;

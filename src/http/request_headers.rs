@@ -28,24 +28,24 @@ pub(super) fn version(head: &BoundedRequest) -> Result<Option<String>, Box<HttpE
 
 /// Checks that the version and method headers, if present, agree with the body. This check runs before the check that the version is
 /// supported.
-pub(super) fn agrees(
+pub(super) fn check_version_and_method(
     head: &BoundedRequest,
     version_header: Option<&str>,
     claim: &str,
     request: &Request<'_>,
 ) -> Result<(), Box<HttpError>> {
     if let Some(version) = version_header {
-        same(VERSION, version, claim)?;
+        check_equal(VERSION, version, claim)?;
     }
     if let Some(method) = head.standard_header(METHOD)? {
-        same(METHOD, method.trim_matches([' ', '\t']), &request.method)?;
+        check_equal(METHOD, method.trim_matches([' ', '\t']), &request.method)?;
     }
     Ok(())
 }
 
 /// Checks that all headers of the method are present, and that `Mcp-Name` agrees with the body. This check runs after the check that the
 /// version is supported.
-pub(super) fn is_complete(
+pub(super) fn check_presence_and_name(
     head: &BoundedRequest,
     version_header: Option<&str>,
     request: &Request<'_>,
@@ -57,12 +57,12 @@ pub(super) fn is_complete(
     // The method rejects a parameter that is not a string.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };
     let header = decode(&header).map_err(|_| badly_encoded(NAME))?;
-    Ok(same(NAME, &header, &named)?)
+    Ok(check_equal(NAME, &header, &named)?)
 }
 
 /// Checks that the `Mcp-Param-*` headers of a tool agree with its arguments. An argument that is null or absent needs no header.
 #[inline(never)]
-pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
+pub(super) fn check_params(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
     // The builder of the server rejects schemas that do not compile.
     let Ok(schema) = tool.input_schema() else { return Ok(()) };
     for HeaderParam { header: name, path, kind } in schema.header_params() {
@@ -96,7 +96,7 @@ fn badly_encoded(name: &str) -> RpcError {
     RpcError::new(ErrorCode::HeaderMismatch, format!("The header {name} is marked as base64, but cannot be decoded."))
 }
 
-fn same(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
+fn check_equal(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
     if header == body {
         return Ok(());
     }

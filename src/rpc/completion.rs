@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::call::Call;
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted, unknown_template};
+use super::resolve::{Target, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
@@ -50,7 +50,7 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
         Target::Template(template, _) | Target::Hidden(template) => (of_template(template, &name)?, template.deadline),
         // The URI names a resource, not a template.
         Target::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
-        Target::None | Target::Tool(_) => return Err(mistargeted(call)),
+        Target::None | Target::Tool(_) => return Err(wrong_target(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };

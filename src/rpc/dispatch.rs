@@ -24,18 +24,18 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
     let Some(method) = call.method else { return Err(not_found(&request.method)) };
     let target = target?;
     match method {
-        Method::Initialize => at_once(call, request, lifecycle::initialize),
-        Method::Ping => at_once(call, request, lifecycle::ping),
-        Method::Discover => at_once(call, request, discover::discover),
-        Method::ListTools => at_once(call, request, tool_methods::list),
-        Method::CallTool => by_handler(call, request, target, tool_methods::call),
-        Method::ListResources => by_handler(call, request, target, resource_methods::list),
-        Method::ListResourceTemplates => at_once(call, request, resource_methods::list_templates),
-        Method::ReadResource => by_handler(call, request, target, resource_methods::read),
-        Method::ListPrompts => at_once(call, request, prompt_methods::list),
-        Method::GetPrompt => by_handler(call, request, target, prompt_methods::get),
-        Method::Complete => by_handler(call, request, target, completion::complete),
-        Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
+        Method::Initialize => answer_directly(call, request, lifecycle::initialize),
+        Method::Ping => answer_directly(call, request, lifecycle::ping),
+        Method::Discover => answer_directly(call, request, discover::discover),
+        Method::ListTools => answer_directly(call, request, tool_methods::list),
+        Method::CallTool => start_handler(call, request, target, tool_methods::call),
+        Method::ListResources => start_handler(call, request, target, resource_methods::list),
+        Method::ListResourceTemplates => answer_directly(call, request, resource_methods::list_templates),
+        Method::ReadResource => start_handler(call, request, target, resource_methods::read),
+        Method::ListPrompts => answer_directly(call, request, prompt_methods::list),
+        Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
+        Method::Complete => start_handler(call, request, target, completion::complete),
+        Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
         // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),
     }
@@ -44,9 +44,13 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
 /// Answers a method that runs no handler.
 ///
 /// The engine compiles a function at its first call, and the first request of a new isolate needs only one method. So the methods must
-/// stay separate functions. `#[inline(never)]` and calls by address, here and in `by_handler`, prevent the compiler from merging them.
+/// stay separate functions. `#[inline(never)]` and calls by address, here and in `start_handler`, prevent the compiler from merging them.
 #[inline(never)]
-fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
+fn answer_directly(
+    call: &Call,
+    request: &Request<'_>,
+    method: fn(&Call, &Request<'_>) -> Outcome,
+) -> Result<Stage, RpcError> {
     method(call, request)
         .and_then(|response| within_limit(call, response))
         .map(|response| Stage::Ended(Ok(Reply::Response(response))))
@@ -54,7 +58,7 @@ fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -
 
 /// Starts a method that runs a handler.
 #[inline(never)]
-fn by_handler(
+fn start_handler(
     call: &Call,
     request: &Request<'_>,
     target: Target,

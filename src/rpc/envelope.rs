@@ -35,17 +35,17 @@ struct ResultMeta<'a> {
 
 /// Returns the response with `result`.
 pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "complete", written(call, result), None, None)
+    respond(call, "complete", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result` and its own `_meta`.
 pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
-    respond(call, "complete", written(call, result), None, meta)
+    respond(call, "complete", serialize(call, result), None, meta)
 }
 
 /// Returns the response with questions.
 pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "input_required", written(call, result), None, None)
+    respond(call, "input_required", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
@@ -56,7 +56,7 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () if call.cx.depends_on_caller() => hint.for_this_caller(),
         () => hint,
     };
-    respond(call, "complete", written(call, result), Some(hint), None)
+    respond(call, "complete", serialize(call, result), Some(hint), None)
 }
 
 /// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
@@ -91,7 +91,7 @@ fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Opti
 }
 
 /// Serializes the response. Only this function depends on the type of the result, so it is small.
-fn written(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
+fn serialize(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
     result_response(call.cx.request_id(), &result)
 }
 

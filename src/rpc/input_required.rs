@@ -83,14 +83,14 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     match rounds.unsendable() {
         None => {}
         Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
-        Some(Unsendable::Excess(cause)) => return Err(too_much(call, &cause)),
+        Some(Unsendable::Excess(cause)) => return Err(state_too_large(call, &cause)),
     }
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
     let digest = digest.ok_or_else(|| internal(&"the request has no digest for its request state"))?;
     let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
     let (length, limit) = (request_state.len(), rounds.state_limit());
     if length > limit {
-        return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
+        return Err(state_too_large(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }
     let mut requests = serde_json::Map::new();
     for (key, question) in rounds.questions().iter() {
@@ -100,7 +100,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
 }
 
 /// Returns the error for a call whose request state would be too large.
-fn too_much(call: &Call, cause: &str) -> RpcError {
+fn state_too_large(call: &Call, cause: &str) -> RpcError {
     failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less at once.";

@@ -14,7 +14,7 @@ use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::prompt_versions::{select, versions};
-use super::resolve::{Target, mistargeted};
+use super::resolve::{Target, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
@@ -81,7 +81,7 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
 
 /// Answers `prompts/get`.
 pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Prompt(prompt) = target else { return Err(mistargeted(call)) };
+    let Target::Prompt(prompt) = target else { return Err(wrong_target(call)) };
     let given = params::strings(request, "arguments")?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
 

@@ -103,13 +103,13 @@ pub(super) fn request_digest(cx: &Context, request: &Request<'_>) -> String {
     let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     if let Some(params) = request.params {
-        canonical::write_members(params, is_lasting, &mut text);
+        canonical::write_members(params, is_same_in_all_rounds, &mut text);
     }
     URL_SAFE.encode(Sha256::digest(text))
 }
 
 /// Returns whether all rounds of a call have the same value of this parameter.
-fn is_lasting(name: &str, value: Value<'_>) -> bool {
+fn is_same_in_all_rounds(name: &str, value: Value<'_>) -> bool {
     match name {
         "_meta" | "inputResponses" | "requestState" => false,
         // Empty arguments and missing arguments are equivalent.

@@ -84,7 +84,7 @@ impl Target {
 }
 
 /// Returns the error for a target that does not fit the method. The lookup never returns such a target.
-pub(super) fn mistargeted(call: &Call) -> RpcError {
+pub(super) fn wrong_target(call: &Call) -> RpcError {
     failure::internal(call.cx.host(), call.method_name(), &"its target was resolved to another kind")
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted, resource_not_found};
+use super::resolve::{Target, resource_not_found, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
@@ -114,7 +114,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
             contents: (template.read)(&uri, variables, cx),
         },
         Target::Hidden(_) => return Err(resource_not_found(call.cx.revision(), &uri)),
-        Target::None | Target::Tool(_) | Target::Prompt(_) => return Err(mistargeted(call)),
+        Target::None | Target::Tool(_) | Target::Prompt(_) => return Err(wrong_target(call)),
     };
     Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted};
+use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
@@ -74,7 +74,7 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 
 /// Answers `tools/call`.
 pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Tool(tool) = target else { return Err(mistargeted(call)) };
+    let Target::Tool(tool) = target else { return Err(wrong_target(call)) };
     let arguments = params::optional_object(request, "arguments")?;
     input_required::resume(call, request)?;
     let nothing = Document::empty_object();

@@ -37,7 +37,7 @@ const pendingCalls = new Map()
 
 /** The number of times that the module has broken, and the number of the call that broke it last. */
 let breaks = 0
-let broken
+let brokenBy
 
 /**
  * Answers a request.
@@ -53,16 +53,16 @@ export async function receive(request, env, context, answer) {
     // The body is not stored in a variable, so it can be collected. The module copies it, and drops the copy when a handler waits.
     const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
-    const settled = settling(call, answered)
+    const settled = answerOrOutcome(call, answered)
     // If the client disconnects, the platform stops a call and does not run its code again, unless `waitUntil` keeps the call alive.
     context.waitUntil(settled)
     const outcome = await settled
     if (!(outcome instanceof Response)) return crashAnswer(outcome, call)
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
-    return isStream ? relayed(number, call, outcome) : outcome
+    return isStream ? relayStream(number, call, outcome) : outcome
   } catch (error) {
     // If another call has broken the module in the meantime, the new module does not have this call.
-    const isOwn = number === broken || breaks === before
+    const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
@@ -122,7 +122,7 @@ function announced(request) {
  * Returns a promise of the answer to the call. If the module breaks, its promise `answered` stays pending, and the returned promise
  * resolves with an outcome.
  */
-function settling(call, answered) {
+function answerOrOutcome(call, answered) {
   return new Promise((resolve) => {
     call.end = resolve
     answered.then(resolve, (error) => {
@@ -133,7 +133,7 @@ function settling(call, answered) {
 }
 
 /** Returns a response with the same stream. If the module breaks, the stream ends with an error. */
-function relayed(number, call, response) {
+function relayStream(number, call, response) {
   const source = response.body.getReader()
   // Another call may end this stream. The runtime does not permit that call to read this request.
   const requestId = requestIdOf(call)
@@ -198,7 +198,7 @@ const BROKEN = { status: 200, message: 'The server failed to answer this request
 /** Records that the call `number` has broken the module, and answers all waiting calls. */
 export function broke(number) {
   breaks++
-  broken = number
+  brokenBy = number
   // The next request creates a new instance. Timers of this instance must not run in the new one.
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)

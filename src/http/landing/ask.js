@@ -73,7 +73,7 @@ function requestError(response, error) {
 }
 
 /** Returns the items of all pages of a list. Stops after the first page that reaches 1000 items. */
-async function all(method, member) {
+async function listAll(method, member) {
   const items = []
   let cursor
   do {

@@ -3,7 +3,7 @@
 let ids = 0
 
 /** Resolves references, and removes `null` from the types: an empty field omits the argument instead. */
-function plain(schema, root) {
+function resolvedSchema(schema, root) {
   for (let steps = 0; steps < 8 && schema !== null && typeof schema === 'object'; steps++) {
     const { $ref, anyOf, allOf, type, ...rest } = schema
     const others = anyOf?.filter((one) => one?.type !== 'null')
@@ -92,7 +92,7 @@ function argumentsOf(root) {
     return { fields: [whole], json: () => whole.json() ?? '{}' }
   }
   const fields = Object.entries(properties ?? {})
-    .map(([name, schema]) => field(name, plain(schema, root), required.includes(name)))
+    .map(([name, schema]) => field(name, resolvedSchema(schema, root), required.includes(name)))
   const json = () => {
     const members = fields.map((each) => [each.name, each.json()]).filter(([, value]) => value !== undefined)
     return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
@@ -101,12 +101,12 @@ function argumentsOf(root) {
 }
 
 /** Returns the headers that repeat the arguments marked with `x-mcp-header`. Proxies route by these headers. */
-function mirrored(schema, values, headers = {}) {
+function mirroredHeaders(schema, values, headers = {}) {
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     const value = values?.[name]
     if (value === undefined || value === null) continue
     if (property?.['x-mcp-header']) headers[`Mcp-Param-${property['x-mcp-header']}`] = headerValue(String(value))
-    mirrored(property, value, headers)
+    mirroredHeaders(property, value, headers)
   }
   return headers
 }

@@ -6,7 +6,7 @@ const announce = (text) => { byId('news').textContent = text }
 const URL_FOR_CLIENTS = KNOWN_URL || ENDPOINT
 
 /** Returns a form that sends a request, and the element for its result. `act` returns the arguments of `ask` as an array. */
-function trial(label, fields, act) {
+function formWithResult(label, fields, act) {
   const result = el('div', { className: 'result', tabIndex: -1, role: 'group', 'aria-label': 'Result', hidden: true })
   const button = el('button', {}, label)
   const isBusy = (is) => {
@@ -22,9 +22,9 @@ function trial(label, fields, act) {
     try {
       const [method, params, more] = act()
       const begun = performance.now()
-      outcome = shown(method, await ask(method, params, more), Math.round(performance.now() - begun))
+      outcome = showResult(method, await ask(method, params, more), Math.round(performance.now() - begun))
     } catch (error) {
-      outcome = shownError(error)
+      outcome = showError(error)
     }
     isBusy(false)
     result.classList.toggle('error', outcome.isError)
@@ -56,9 +56,9 @@ function tool({ name, title, description, inputSchema, outputSchema, annotations
   const { fields, json } = argumentsOf(inputSchema)
   return card({ name, title: title ?? annotations.title, description },
     hint(...Object.entries(HINTS).map(([key, words]) => annotations[key] && words)),
-    ...trial('Call the tool', fields, () => {
+    ...formWithResult('Call the tool', fields, () => {
       const args = json()
-      return ['tools/call', { name }, { args, headers: mirrored(inputSchema, JSON.parse(args)) }]
+      return ['tools/call', { name }, { args, headers: mirroredHeaders(inputSchema, JSON.parse(args)) }]
     }),
     folded('Input schema', pre(pretty(inputSchema))),
     outputSchema && folded('Output schema', pre(pretty(outputSchema))))
@@ -69,7 +69,7 @@ function resourceOrTemplate({ name, title = name, description, mimeType, uriTemp
   address.control.value = uri
   return card({ name: uri, title, description },
     hint(mimeType),
-    ...trial('Read', uriTemplate ? [address] : [], () => ['resources/read', { uri: address.control.value }]))
+    ...formWithResult('Read', uriTemplate ? [address] : [], () => ['resources/read', { uri: address.control.value }]))
 }
 
 function prompt({ name, title, description, arguments: given = [] }) {
@@ -78,7 +78,7 @@ function prompt({ name, title, description, arguments: given = [] }) {
     required: given.filter((each) => each.required).map((each) => each.name),
     additionalProperties: false,
   })
-  return card({ name, title, description }, ...trial('Get the prompt', fields, () => ['prompts/get', { name }, { args: json() }]))
+  return card({ name, title, description }, ...formWithResult('Get the prompt', fields, () => ['prompts/get', { name }, { args: json() }]))
 }
 
 /** The lists of a server: capability, method, member of the result, heading, and the function that shows an item. */
@@ -92,7 +92,7 @@ const LISTS = [
 async function section([, method, member, heading, show]) {
   let items = [], error
   try {
-    items = await all(method, member)
+    items = await listAll(method, member)
   } catch (cause) {
     error = cause
   }

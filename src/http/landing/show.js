@@ -69,7 +69,7 @@ const RESULTS = {
 }
 
 /** Returns the title and the elements of a result, and whether it is an error. */
-function shown(method, result, milliseconds) {
+function showResult(method, result, milliseconds) {
   const parts = RESULTS[method](result).filter(Boolean)
   return {
     title: result.isError ? 'The tool reports an error' : `Result, after ${milliseconds} ms`,
@@ -82,7 +82,7 @@ function shown(method, result, milliseconds) {
 }
 
 /** Returns the same for an error. */
-function shownError(error) {
+function showError(error) {
   return {
     title: 'No result',
     isError: true,
