@@ -61,8 +61,10 @@
 //! scripts/new ~/parcels && cd ~/parcels && npm run dev
 //! ```
 //!
-//! The feature `worker` (default) serves on Cloudflare Workers. With `default-features = false`, the crate has no dependency on the
-//! `worker` crate. Pages: `README.md`, `docs/tutorial.md`.
+//! The default feature `worker` adds the module `worker`, which serves on Cloudflare Workers. With `default-features = false`, the crate does
+//! not depend on the `worker` crate.
+//!
+//! Pages: `README.md`, `docs/tutorial.md`.
 //!
 //! # First server
 //!
