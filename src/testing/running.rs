@@ -87,7 +87,7 @@ impl TestHost {
                 {
                     return Poll::Ready(Ok(done));
                 }
-                if !standstill.can_end(self) {
+                if !standstill.can_continue(self) {
                     return Poll::Ready(output.take().ok_or(Stalled));
                 }
                 executor.waker().wake_by_ref();
@@ -107,7 +107,7 @@ struct Standstill {
 
 impl Standstill {
     /// Yields to the executor, or advances the clock after enough turns. Returns `false` if the clock cannot advance.
-    fn can_end(&mut self, host: &TestHost) -> bool {
+    fn can_continue(&mut self, host: &TestHost) -> bool {
         if self.turns < TURNS {
             self.turns = self.turns.saturating_add(1);
             return true;

@@ -31,9 +31,9 @@ function connect(needsToken, letsSignIn) {
     ['Claude Code', 'In a terminal:',
       `claude mcp add --transport http ${key} ${url}${header.replace(' -H ', ' --header ')}`],
     ['Claude Desktop, claude.ai',
-      'If the server is on the internet and needs no token that you type: open Settings, Connectors, Add custom connector, and enter ' +
-      'the URL above. With a token, or for a server on your machine, Claude Desktop needs mcp-remote (Node.js 18 or newer). Open ' +
-      'claude_desktop_config.json with Settings, Developer, Edit Config, and add:',
+      'For a server on the internet with sign-in or without authentication: open Settings, Connectors, Add custom connector, and ' +
+      'enter the URL above. For a server that requires a fixed token, or a server on your machine, Claude Desktop needs mcp-remote ' +
+      '(Node.js 18 or newer). Open claude_desktop_config.json with Settings, Developer, Edit Config, and add:',
       pretty({ mcpServers: { [key]: { command: 'npx', ...remote } } })],
     ['Cursor', 'In ~/.cursor/mcp.json, or .cursor/mcp.json of a project:',
       pretty({ mcpServers: { [key]: withHeaders({ url }, '${env:TOKEN}') } })],

@@ -31,7 +31,8 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const range = (from, to, unit) => (from === undefined && to === undefined ? '' : `${from ?? '…'} to ${to ?? '…'}${unit}`)
 
 /**
- * Returns a label, a control and a description. `json()` returns the value as JSON text, or undefined if the argument is omitted.
+ * Returns the field of an argument: a label, a control and a description. `json()` returns the value as JSON text, or undefined if the
+ * argument is omitted.
  */
 function field(name, schema, isRequired) {
   const id = `field-${++ids}`
