@@ -1,7 +1,7 @@
-//! Compiles the pages of `docs/`: what they show of Rust is tested with the documentation of the crate.
+//! Compiles the Rust examples of the pages in `docs/`, as documentation tests.
 //!
 //! Pages without Rust (`connect.md`, `from-mastra-client.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
-//! `performance-bounds.md`, `rate-limits.md`) are not here.
+//! `performance-bounds.md`, `rate-limits.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
 
 #[doc = include_str!("../docs/concepts.md")]
 struct Concepts;
@@ -80,5 +80,6 @@ struct Compared;
 
 #[doc = include_str!("../docs/upgrading.md")]
 struct Upgrading;
+
 #[doc = include_str!("../docs/compiler-errors.md")]
 struct CompilerErrors;

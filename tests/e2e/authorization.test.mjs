@@ -51,7 +51,7 @@ describe('introspected tokens', () => {
     const { status, body, headers } = await callWith(introspectionWorker, reader, 'save-document', DOCUMENT)
     assert.deepEqual([status, body.id], [403, 1])
     assert.equal(headers.get('www-authenticate'), 'Bearer error="insufficient_scope", ' +
-      'error_description="The access token lacks scope for this. It needs: kb:write.", scope="kb:write", ' +
+      'error_description="The access token does not have the scopes for this request. It needs: kb:write.", scope="kb:write", ' +
       'resource_metadata="https://kb.example.com/.well-known/oauth-protected-resource/mcp"')
     const saved = await callWith(introspectionWorker, await get(RESOURCE, 'kb:write'), 'save-document', DOCUMENT)
     assert.equal(saved.body.result.structuredContent.slug, 'greeting')

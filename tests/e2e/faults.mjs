@@ -93,7 +93,7 @@ export function assertCrashed({ status, body }, id) {
 /** Asserts that the answer is the error for a call that a crash of another call interrupted. */
 export function assertInterrupted({ status, retryAfter, body }, id) {
   assert.deepEqual([status, retryAfter, body.error?.code, body.id], [503, '1', -32603, id], JSON.stringify(body))
-  assert.match(body.error.message, /^The server has started anew/)
+  assert.match(body.error.message, /^The server restarted/)
 }
 
 /** Asserts that the answer is a tool result with this text. */

@@ -99,14 +99,14 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       const check = async () => {
         assert.deepEqual([await overflow(page), await lowContrastTexts(page)], [0, []])
       }
-      await page.getByText('This server wants to know who calls.').waitFor()
+      await page.getByText('This server requires an access token.').waitFor()
       assert.equal(await page.locator('#offer').textContent(), '', 'without a token, the page lists nothing')
       await check()
 
       await signIn(page)
       await heading(page, /^Tools 4$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
-      await page.getByText('What it tells models').click()
+      await page.getByText('Instructions for models').click()
       await page.getByText('Search it before you answer').waitFor()
       await check()
 
@@ -147,7 +147,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
 
 test('the page can be used with only the keyboard', async (t) => {
   const page = await open(t, app, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await page.getByText('This server wants to know who calls.').waitFor()
+  await page.getByText('This server requires an access token.').waitFor()
   /** Presses Tab until the focused element has this name. Each focused element must have a visible outline. */
   const tabTo = async (name) => {
     for (let steps = 0; steps < 40; steps++) {
@@ -162,7 +162,7 @@ test('the page can be used with only the keyboard', async (t) => {
     assert.fail(`Tab does not reach "${name}"`)
   }
   const focused = (selector) => page.waitForSelector(`${selector}:focus`)
-  await tabTo('Skip to what it offers')
+  await tabTo('Skip to the tools, resources and prompts')
   await tabTo('Claude Code')
   await page.keyboard.press('Enter')
   await page.getByText(/^claude mcp add/).waitFor()
@@ -183,7 +183,7 @@ test('the page can be used with only the keyboard', async (t) => {
   await focused('.result')
   assert.match(await page.locator('.result:focus').textContent(), /"documents": \[\]/)
   assert.match(await page.locator('#news').textContent(), /^Result, after/, 'the result is announced to screen readers')
-  await tabTo('The whole result')
+  await tabTo('Complete result as JSON')
   await page.keyboard.press('Enter')
   await page.getByText('"resultType": "complete"').waitFor()
   await tabTo('Save a document')
@@ -240,7 +240,7 @@ describe('the page of a server without authentication', () => {
     assert.match(await (await press(region, 'Call the tool')).textContent(), /^Result/)
 
     const schema = await openCard(page, 'json_schema_2020_12_tool')
-    assert.deepEqual(await schema.locator('select option').allTextContents(), ['left out', 'phone', 'email'])
+    assert.deepEqual(await schema.locator('select option').allTextContents(), ['not set', 'phone', 'email'])
     await schema.getByLabel('contactMethod').selectOption('phone')
     await schema.getByLabel('phone', { exact: false }).last().fill('112')
     await schema.getByLabel('address').fill('{"street": ')
@@ -275,7 +275,7 @@ test('the page shows texts of the server as text, and runs only its own script',
     await route.fulfill({ response, json: body })
   }))
   const opened = await openCard(page, hostile)
-  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['left out: true', 'true', 'false'])
+  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['default: true', 'true', 'false'])
   const result = await press(opened, 'Call the tool')
   await result.getByText(hostile, { exact: true }).first().waitFor()
   assert.equal(await page.locator('#offer :is(img, script, a)').count(), 0)
@@ -293,7 +293,7 @@ describe('errors on the page', () => {
       }),
       /^Too many requests\. Try again in 60 seconds\.$/],
     ['the page reports the status of a response that is not JSON',
-      (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, and did not say why/],
+      (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, without an error message/],
     ['the page shows the error of a wrong configuration',
       (route) => route.fulfill({ status: 503, json: { error: { code: -32603, message: 'MCP_AUTH is odd.' } } }), /^MCP_AUTH is odd\.$/],
   ]) {
@@ -335,7 +335,7 @@ describe('errors on the page', () => {
     })
     t.after(() => reader.stop())
     const page = await open(t, reader)
-    await page.getByText('This server says where people sign in').waitFor()
+    await page.getByText('This server names its authorization server').waitFor()
     await signIn(page, 'reader')
     await heading(page, /^Tools 2$/).waitFor()
     assert.equal(await card(page, 'save-document').count(), 0, 'a tool for which the token lacks a scope is not listed')
@@ -344,7 +344,7 @@ describe('errors on the page', () => {
   test('the page rejects a token with invalid characters', async (t) => {
     const page = await open(t, app)
     await signIn(page, 'pass wörd')
-    await page.getByText('Was this one copied whole?').waitFor()
+    await page.getByText('Copy the complete token.').waitFor()
   })
 
   test('at an address that is not allowed, the page names the MCP_RESOURCE to set', async (t) => {

@@ -89,7 +89,7 @@ describe('the response after a crash', () => {
   const withId = ({ method, params }, id) => JSON.stringify({ jsonrpc: '2.0', method, params }).replace('{', `{"id":${id},`)
   const error = (id, message) => `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: -32603, message })}}`
   const CRASHED = 'The server failed to answer this request. Its log says why.'
-  const INTERRUPTED = 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.'
+  const INTERRUPTED = 'The server restarted because another call crashed it. Send this call again.'
   const now = tool('break', { how: 'panic' })
   const later = tool('break_later', { how: 'panic' })
 
@@ -173,7 +173,7 @@ describe('a crash with other pending calls:', () => {
     for (const [n, wait] of waits.entries()) assertInterrupted(await wait, `wait ${n}`)
     const { id, error } = await streamed.last
     assert.deepEqual([id, error.code], ['pending stream', -32603])
-    assert.match(error.message, /^The server has started anew/)
+    assert.match(error.message, /^The server restarted/)
     await assertServing(worker)
   }
 

@@ -57,7 +57,7 @@ fn answers_are_no_longer_than_the_limit() {
         let answer = legacy("tools/call", much(bytes)).ask_at(&endpoint(|limits| limits.output = around + 1000));
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, !passes, "{bytes}");
-        let says = format!("The answer has {} bytes; at most {} are sent.", around + bytes, around + 1000);
+        let says = format!("The answer must have at most {} bytes (got {}).", around + 1000, around + bytes);
         assert!(passes || text.starts_with(&says), "{text}");
     }
     for (method, params) in
@@ -65,7 +65,7 @@ fn answers_are_no_longer_than_the_limit() {
     {
         let refused = modern(method, params.clone()).ask_at(&endpoint(|limits| limits.output = 2000));
         assert_eq!(refused.refusal(), (200, -32603), "{method}");
-        assert!(refused.message().contains("at most 2000 are sent. Ask for less"), "{refused:?}");
+        assert!(refused.message().contains("The answer must have at most 2000 bytes"), "{refused:?}");
         modern(method, params).ask_at(&endpoint(|limits| limits.output = 3000)).result();
     }
 }

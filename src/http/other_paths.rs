@@ -1,4 +1,4 @@
-//! Requests that are not for the MCP endpoint: pages of the program, the landing page, and documents.
+//! Requests to other paths than the endpoint's: pages of the program, the landing page, and documents.
 
 use http::{Response, StatusCode};
 
@@ -12,8 +12,8 @@ use crate::call::context::Context;
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
-    /// Answers a request to another path than the endpoint's, or for the landing page.
-    pub(super) async fn answer_elsewhere(
+    /// Answers a request to another path than the endpoint's, or a request for the landing page.
+    pub(super) async fn answer_other_path(
         &self,
         Received { head, url, host, .. }: &Received<'_>,
         body: &impl host::Request,
@@ -29,7 +29,7 @@ impl Endpoint {
             return page.answer(head, body, &self.limits, &cx).await;
         }
         let own_url = self.access.server_url(url, &self.path);
-        if *self.has_page && landing::is_asked_for(head, path)? {
+        if *self.has_page && landing::is_requested(head, path)? {
             if !origin_passes {
                 return Err(foreign_origin());
             }
@@ -44,13 +44,13 @@ impl Endpoint {
         if path == server_json::PATH {
             return self.server_json(head, url, host).await;
         }
-        let message = format!("Nothing is here; the server is at {}.", self.path);
+        let message = format!("There is nothing at this path. The endpoint is at {}.", self.path);
         Err(HttpError::http(StatusCode::NOT_FOUND, message))
     }
 }
 
-/// Returns whether a page of the request's own origin sent it, such as the form of a page of the program. Its host comes from the client,
-/// so this must not open the endpoint itself.
+/// Returns whether the origin of a request equals the origin of its URL, as for a form on a page of the program. A client can send any
+/// host, so this check must not protect the endpoint itself.
 fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
     let origin = head.standard_header("origin")?;
     Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
