@@ -1,4 +1,4 @@
-//! A server with every feature. Each module has one kind of feature.
+//! A server with every feature. Each module demonstrates one kind of feature.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -32,16 +32,16 @@ fn endpoint(env: &Env) -> Endpoint {
     Endpoint::new(server).state(Paging { page_size }).without_rate_limit().configured(env)
 }
 
-/// How lists are divided into pages.
+/// The pagination of lists.
 struct Paging {
-    /// The number of items on a page. `None` for one page.
+    /// The number of items on a page. `None` means that a list has one page.
     page_size: Option<NonZeroUsize>,
 }
 
 fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let mut server = McpServer::builder("everything", env!("CARGO_PKG_VERSION"))
         .title("Everything")
-        .description("Every feature in one server")
+        .description("A server with every feature")
         .icon(
             Icon::new("data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E")
                 .size("any")
@@ -49,7 +49,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         )
         .website_url("https://modelcontextprotocol.io")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("examples/everything"))
-        .instructions("Each tool, resource and prompt shows one thing.")
+        .instructions("Each tool, resource and prompt demonstrates one feature.")
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
     // Some clients read only the first page, so pagination is off unless PAGE_SIZE is set.
