@@ -14,8 +14,8 @@ struct UserData {
     email: Option<String>,
 }
 
-/// Returns the tool `get-user-data`. An endpoint with a validator rejects requests without a token. This endpoint has a validator only if `MCP_AUTH`
-/// is set, so the tool handles the case without a caller.
+/// Returns the tool `get-user-data`. An endpoint with a validator rejects requests without a token. With `MCP_AUTH="none"` there is no
+/// validator, so the tool handles the case without a caller.
 pub(crate) fn tool() -> Tool {
     Tool::new("get-user-data", "Fetches data for the authenticated user", user_data)
         .title("Your data")

@@ -119,7 +119,8 @@ pub(crate) fn tools() -> Vec<Tool> {
 }
 
 async fn context(cx: Context) -> Result<String, HandlerError> {
-    let background = cx.elicit::<Background>("user_context", "Which background information should the prompt contain?").await?;
+    let question = "Which background information should the prompt contain?";
+    let background = cx.elicit::<Background>("user_context", question).await?;
     Ok(format!("Background: {}", background.accepted().map_or_else(String::new, |background| background.context)))
 }
 

@@ -55,8 +55,10 @@ pub(crate) fn all() -> Vec<Tool> {
         )
         .title("Count")
         .read_only(),
-        Tool::new("blocks", "Returns a content block of every kind.", || async { blocks() }).title("Blocks").read_only(),
-        Tool::new("whoami", "Returns the name of the client and the protocol revision.", whoami).title("Who am I").read_only(),
+        Tool::new("blocks", "Returns a content block of each kind.", || async { blocks() }).title("Blocks").read_only(),
+        Tool::new("whoami", "Returns the name of the client and the protocol revision.", whoami)
+            .title("Who am I")
+            .read_only(),
         Tool::new("work", "Reports progress while it runs.", work).title("Work").read_only(),
         Tool::new("linger", "Runs until the client disconnects, for at most 60 seconds.", linger)
             .title("Linger")
@@ -81,7 +83,7 @@ async fn work(cx: Context) -> &'static str {
     "worked"
 }
 
-/// Runs until its client disconnects, and then logs it, because no client receives the result.
+/// Runs until its client disconnects, for at most 60 s. It logs the disconnection, because no client receives its result.
 async fn linger(cx: Context) -> &'static str {
     let mut cancelled = pin!(cx.cancelled());
     for second in 0..60_u32 {

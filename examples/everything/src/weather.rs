@@ -57,8 +57,9 @@ pub(crate) fn current() -> Resource {
 /// Returns the resource template `weather://{city}{?days}`.
 pub(crate) fn of_a_city() -> ResourceTemplate {
     let list = || async {
-        let describe =
-            |city: &str| ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Fixed sample data.");
+        let describe = |city: &str| {
+            ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Fixed sample data.")
+        };
         CITIES.map(describe).to_vec()
     };
     ResourceTemplate::new("weather://{city}{?days}", forecast)
