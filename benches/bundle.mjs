@@ -1,4 +1,4 @@
-// Bundles the Worker of a peer into one file, next to the WebAssembly modules that it imports, as wrangler does.
+// Bundles the Worker of a peer into one JavaScript file and the WebAssembly modules that it imports, as wrangler does.
 
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'

@@ -12,5 +12,5 @@ let text
 /** Returns a megabyte of prose, which is generated once. */
 export const megabyte = () => text ??= prose(1_000_000)
 
-/** Returns the name of the tool at `index`. After the first eleven tools, the same tools are registered again with a suffix. */
+/** Returns the name of tool number `index`. The tools after the first eleven repeat them, and their names end with the index. */
 export const named = (name, index) => index < 11 ? name : `${name}-${index}`

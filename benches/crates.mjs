@@ -19,8 +19,8 @@ export function crates(wasm) {
 }
 
 /**
- * Returns the crate in a mangled name. A name with `_ZN` contains paths and their lengths. A name with `_R` contains a crate as `C`, a
- * number and the name of the crate.
+ * Returns the crate in a mangled name. In a name with `_ZN`, the first path follows its length. In a name with `_R`, a crate is `C`, a
+ * disambiguator, the length of the crate's name, and the name.
  */
 export function crateOf(name) {
   const [, length, path] = /^_ZN(\d+)(.*)$/s.exec(name) ?? []

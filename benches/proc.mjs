@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 /** Returns the user and system CPU time of all threads of a process so far, in microseconds. */
 export async function cpuMicros(pid) {
   const threads = await readdir(`/proc/${pid}/task`)
-  // schedstat counts nanoseconds; /proc/PID/stat counts ticks of 10 ms. A thread may end before its file is read.
+  // schedstat counts nanoseconds, but /proc/PID/stat counts ticks of 10 ms. A thread may end before this code reads its file.
   const spent = await Promise.all(threads.map(async (thread) =>
     Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')).split(' ')[0])))
   return spent.reduce((sum, nanos) => sum + nanos, 0) / 1000

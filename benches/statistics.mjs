@@ -28,5 +28,5 @@ export const ratio = (one, other) => one && other ? quartiles(one.map((value, ro
 export const columns = (objects) =>
   Object.fromEntries(Object.keys(objects[0]).map((name) => [name, objects.map((one) => one[name])]))
 
-/** Returns the list, rotated by one place in each round, so that no round always begins with the same subject. */
+/** Returns the list, rotated by one place in each round, so that each subject is first in turn. */
 export const rotated = (list, round) => list.map((_, index) => list[(index + round) % list.length])

@@ -31,7 +31,7 @@ export async function start({ workerd, folder, modules, bindings, core, flags = 
   const config = join(folder, 'config.capnp')
   await writeFile(config, configuration(modules, bindings, flags))
 
-  // The output goes to a file. A process that reads it from a pipe would use one of the two cores.
+  // The output goes to a file. A process that reads it from a pipe would compete for the two cores.
   const log = join(folder, 'log')
   const printed = await open(log, 'w')
   const spawned = performance.now()

@@ -18,7 +18,7 @@ const ELEVEN = JSON.parse(readFileSync(new URL('tools.json', import.meta.url), '
 const LEGACY = '2025-06-18'
 const MODERN = '2026-07-28'
 
-function work(name, method, params, wrong, { tools = 11, revision = LEGACY } = {}) {
+function work(name, method, params, isRight, { tools = 11, revision = LEGACY } = {}) {
   return {
     name,
     tools,
@@ -31,12 +31,12 @@ function work(name, method, params, wrong, { tools = 11, revision = LEGACY } = {
     },
     wrong: (message) => {
       if (message?.jsonrpc !== '2.0' || message.id !== 1) return `this is not an answer to the request: ${short(message)}`
-      return wrong(message) ? undefined : short(message)
+      return isRight(message) ? undefined : short(message)
     },
   }
 }
 
-const call = (name, tool, args, wrong) => work(name, 'tools/call', { name: tool, arguments: args }, wrong)
+const call = (name, tool, args, isRight) => work(name, 'tools/call', { name: tool, arguments: args }, isRight)
 const isText = (text) => ({ result }) =>
   !result?.isError && result?.content?.length === 1 && result.content[0].type === 'text' && result.content[0].text === text
 // Revision 2025-06-18 permits a tool error and a protocol error.

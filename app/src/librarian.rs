@@ -1,6 +1,6 @@
 //! The librarian: an agent that answers questions from the documents and names its sources.
 //!
-//! Code makes the first search and adds missing sources, because small models do neither reliably.
+//! This module itself makes the first search and adds missing sources, because small models do neither reliably.
 
 use std::time::Duration;
 
@@ -73,8 +73,8 @@ impl Librarian {
     }
 }
 
-/// Adds sources to the reply, unless its text names one of them. The sources are the documents that the model read, or the documents
-/// that the searches found.
+/// Appends sources to the reply: the documents that the model read, or else the documents that the searches found. If the text already
+/// names one of these documents, the reply stays as it is.
 fn with_sources(mut reply: AgentReply) -> AgentReply {
     let (found, read) = (found(&reply.calls), read(&reply.calls));
     let is_named = |slug: &str| names(&reply.text, slug);

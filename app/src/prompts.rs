@@ -24,7 +24,7 @@ struct Code {
     code: String,
 }
 
-/// Returns the prompt `answer-from-documents`: a question, after the documents that match it best.
+/// Returns the prompt `answer-from-documents`. It contains the documents that match a question best, and then the question.
 pub(crate) fn answer_from_documents() -> Prompt {
     Prompt::new("answer-from-documents", answer)
         .title("Answer from documents")

@@ -1,4 +1,4 @@
-//! The trait that stores documents. The Worker implements it with D1, and the tests implement it in memory.
+//! A trait for the storage of documents. The Worker uses an implementation with D1, and the tests use an implementation in memory.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -99,7 +99,7 @@ pub(crate) mod memory {
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
         pub(crate) outage: Cell<Option<Outage>>,
-        /// The number of requests that succeed. All later requests fail. `None` means that all requests succeed.
+        /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
         pub(crate) remaining: Cell<Option<usize>>,
     }
 

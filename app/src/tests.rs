@@ -26,7 +26,7 @@ fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
     testing::endpoint(server).state(Documents(store.clone())).state(librarian)
 }
 
-/// Returns a client of 2025-11-25. Older revisions have a separate error code for resources that do not exist.
+/// Returns a client of 2025-11-25, because revisions before 2026-07-28 have a separate error code for resources that do not exist.
 fn old_client(endpoint: &Endpoint) -> Client<'_> {
     Client::new(endpoint).revision(Revision::V2025_11_25)
 }

@@ -1,5 +1,5 @@
 //! Fuzzes the JSON parser. It accepts a text if and only if serde_json accepts it and the text has no duplicate keys and is within the
-//! limits on depth and values. Both parsers return the same value.
+//! limits on depth and values. The only exception is a number beyond the range of serde_json. Both parsers return the same value.
 //!
 //! If the first byte is odd, the rest is a plan: each byte adds a part, so that brackets match and duplicate keys occur. Otherwise the
 //! rest is the text. The limits on depth and values are low, so that inputs reach both limits.

@@ -51,7 +51,7 @@ fn the_first_search_runs_before_the_model() {
     }
 }
 
-/// The librarian adds the documents that the model read to an answer without a source, or else the documents that it found.
+/// If an answer names no source, the librarian appends the documents that the model read, or else the documents that it found.
 #[test]
 fn missing_sources_are_added() {
     let read = |slug: &str| calls(&[("read-document", json!({ "slug": slug }))]);
