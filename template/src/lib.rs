@@ -1,4 +1,4 @@
-//! Bookings of desks, as an MCP server on Cloudflare Workers.
+//! An MCP server on Cloudflare Workers that books desks in an office.
 
 mod bookings;
 mod d1;

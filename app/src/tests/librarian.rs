@@ -17,15 +17,15 @@ fn configured(pairs: &[(&str, &str)]) -> Result<Option<Librarian>, String> {
 const LOCAL: &[(&str, &str)] =
     &[("LIBRARIAN_MODEL_URL", "http://localhost:11434/v1"), ("LIBRARIAN_MODEL", "small"), ("LIBRARIAN_API_KEY", "k3y")];
 
-fn asked_of(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
+fn ask(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {
     let client = Client::new(endpoint).host(network);
     testing::run(client.call("ask_librarian", json!({ "message": question })))
 }
 
 /// Asks the librarian of a knowledge base with two documents. Returns the text and `isError`.
-fn answered(question: &str, network: &TestHost) -> (String, bool) {
+fn answer_to(question: &str, network: &TestHost) -> (String, bool) {
     let endpoint = endpoint(&KnowledgeBase::new().store, configured(LOCAL).expect("a configuration"));
-    let answer = asked_of(&endpoint, question, network);
+    let answer = ask(&endpoint, question, network);
     (answer.text().to_owned(), answer.result()["isError"] == true)
 }
 
@@ -35,7 +35,7 @@ fn the_first_search_runs_before_the_model() {
     let (long, cut) = (format!("deploy {}", "é".repeat(600)), format!("deploy {}", "é".repeat(493)));
     for (question, query) in [("deploy", "deploy"), (&*long, &*cut)] {
         let network = model([text("See kb://documents/deploying.")]);
-        assert_eq!(answered(question, &network), ("See kb://documents/deploying.".into(), false));
+        assert_eq!(answer_to(question, &network), ("See kb://documents/deploying.".into(), false));
         let request = asked(&network).remove(0);
         let messages = request["messages"].as_array().expect("messages");
         assert_eq!(messages.len(), 4);
@@ -82,7 +82,7 @@ fn missing_sources_are_added() {
         ("zebra", vec![], "I know.", "I know.\n\n(The searches found no document for this question.)".into()),
     ] {
         let network = model(first.into_iter().chain([text(reply)]));
-        assert_eq!(answered(question, &network), (expected, false), "{question}");
+        assert_eq!(answer_to(question, &network), (expected, false), "{question}");
     }
 }
 
@@ -95,7 +95,7 @@ fn instructions_in_a_document_cannot_save() {
     let endpoint = endpoint(&base.store, configured(LOCAL).expect("a configuration"));
     let save = call_message(&[("save-document", json!({ "slug": "testing", "title": "T", "text": "Gone." }))]);
     let network = model([choice(save, "tool_calls"), text("See kb://documents/order.")]);
-    asked_of(&endpoint, "order", &network);
+    ask(&endpoint, "order", &network);
     let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
     assert_eq!(messages.last().expect("one")["content"], "There is no tool `save-document`.");
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");
@@ -103,7 +103,7 @@ fn instructions_in_a_document_cannot_save() {
 
 #[test]
 fn an_error_of_the_model_is_an_error_of_the_tool() {
-    let (text, is_error) = answered("deploy", &model([status(401, "k3y is wrong")]));
+    let (text, is_error) = answer_to("deploy", &model([status(401, "k3y is wrong")]));
     assert!(is_error && text.contains("rejected this server's key") && !text.contains("k3y"), "{text}");
 }
 

@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod account;
-mod asking;
 mod conformance;
 mod contact;
 mod guide;
+mod input_required;
 mod outing;
 mod prompts;
 mod resources;
@@ -60,7 +60,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         server = server.tool(tool);
     }
     server = server.agent(Guide).workflow(outing());
-    for tool in conformance::tools().into_iter().chain(asking::tools()) {
+    for tool in conformance::tools().into_iter().chain(input_required::tools()) {
         server = server.tool(tool);
     }
     for resource in resources::fixed().into_iter().chain(conformance::resources()) {
@@ -69,7 +69,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     for template in resources::templates().into_iter().chain([conformance::template()]) {
         server = server.resource_template(template);
     }
-    for prompt in prompts::all().into_iter().chain(conformance::prompts()).chain([asking::prompt()]) {
+    for prompt in prompts::all().into_iter().chain(conformance::prompts()).chain([input_required::prompt()]) {
         server = server.prompt(prompt);
     }
     server.build()

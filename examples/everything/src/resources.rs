@@ -40,7 +40,7 @@ pub(crate) fn fixed() -> Vec<Resource> {
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
-        weather::of_a_city(),
+        weather::city_template(),
         ResourceTemplate::new("demo://files/{+path}", |path: std::collections::BTreeMap<String, String>| async move {
             format!("{path:?}")
         })

@@ -55,7 +55,7 @@ pub(crate) fn current() -> Resource {
 }
 
 /// Returns the resource template `weather://{city}{?days}`.
-pub(crate) fn of_a_city() -> ResourceTemplate {
+pub(crate) fn city_template() -> ResourceTemplate {
     let list = || async {
         let describe = |city: &str| {
             ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Fixed sample data.")
