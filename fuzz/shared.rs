@@ -1,4 +1,4 @@
-//! What the targets share: the endpoint that is asked, and what must hold of its answers, both as in the property test.
+//! Code that the targets share: the endpoint under test, and the properties of its answers. Both are those of the property test.
 
 #[path = "../tests/property/invariants.rs"]
 pub mod invariants;
@@ -24,12 +24,12 @@ thread_local! {
     static KNOWN: Known = ENDPOINT.with(Known::of);
 }
 
-/// What a client knows from earlier answers of the endpoint.
+/// Calls `read` with the values that a client has from earlier answers of the endpoint.
 pub fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
     KNOWN.with(read)
 }
 
-/// Asks the endpoint: the status, and what came, of which everything holds.
+/// Sends a request to the endpoint and checks the properties of the answer. Returns the status and the content of the answer.
 pub fn ask(request: RawRequest) -> (u16, CheckedAnswer) {
     let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, request.clone()));
     assert_ne!(answer.status(), 0, "{}", answer.text());

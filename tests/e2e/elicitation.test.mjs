@@ -59,7 +59,7 @@ test('a client that closes the stream cancels the handler', async () => {
     const { value } = await response.body.getReader().read()
     assert.match(new TextDecoder().decode(value), /"message":"lingering"/)
     disconnect.abort()
-    await worker.logged(/the client of linger has gone away/)
+    await worker.logged(/the client of linger has disconnected/)
   } finally {
     await worker.stop()
   }

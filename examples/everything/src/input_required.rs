@@ -1,4 +1,4 @@
-//! Tools and prompts that ask the client and continue with the answer: fixtures of the conformance suite.
+//! Fixtures of the conformance suite: tools and a prompt that ask the client and continue with its answer.
 
 use edge_mcp::{Context, Elicited, HandlerError, Prompt, PromptMessage, Sampling, Tool};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ struct Name {
 
 #[derive(Deserialize, JsonSchema)]
 struct Confirmation {
-    /// Whether to go on
+    /// Whether to continue
     ok: bool,
 }
 
@@ -26,13 +26,13 @@ struct Color {
 
 #[derive(Deserialize, JsonSchema)]
 struct Background {
-    /// What to know beforehand
+    /// Background information for the prompt
     context: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Place {
-    /// Where to look
+    /// The region to search
     #[schemars(extend("x-mcp-header" = "Region"))]
     #[serde(default)]
     region: String,
@@ -62,10 +62,10 @@ async fn folders(cx: Context) -> Result<String, HandlerError> {
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join("\n"))
 }
 
-/// Remembers a result for the second round.
+/// Stores the result of a step in the request state, for the second round.
 async fn remembered(cx: Context) -> Result<String, HandlerError> {
     let earlier: String = cx.step("prepare", &(), async || Ok("state-ok".to_owned())).await?;
-    let Confirmation { ok } = answered(cx.elicit("confirm", "Go on?").await?)?;
+    let Confirmation { ok } = answered(cx.elicit("confirm", "Continue?").await?)?;
     Ok(format!("{earlier}, confirmed: {ok}"))
 }
 
@@ -87,12 +87,12 @@ async fn rounds(cx: Context) -> Result<String, HandlerError> {
     Ok(format!("{name} likes {color}"))
 }
 
-/// Asks two questions and works without the answers that the client cannot give.
+/// Sends two requests to the client, and returns a result even if the client supports neither of them.
 async fn declared(cx: Context) -> Result<String, HandlerError> {
     let (name, text) = futures::join!(cx.elicit::<Name>("name", "Name?"), cx.sample("text", ask("Say hello.", 50)));
     Ok(match (name, text) {
-        (Err(_), Err(_)) => "This client can be asked for nothing.".into(),
-        _ => "This client could be asked.".into(),
+        (Err(_), Err(_)) => "This client supports neither elicitation nor sampling.".into(),
+        _ => "This client supports elicitation or sampling.".into(),
     })
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new(
             "test_x_mcp_header",
             FIXTURE,
-            |Place { region }: Place| async move { format!("Looking in {region:?}") },
+            |Place { region }: Place| async move { format!("Searching in {region:?}") },
         ),
     ]
     .map(Tool::read_only)
@@ -119,8 +119,9 @@ pub(crate) fn tools() -> Vec<Tool> {
 }
 
 async fn context(cx: Context) -> Result<String, HandlerError> {
-    let background = cx.elicit::<Background>("user_context", "What should be known beforehand?").await?;
-    Ok(format!("Knowing this: {}", background.accepted().map_or_else(String::new, |background| background.context)))
+    let question = "Which background information should the prompt contain?";
+    let background = cx.elicit::<Background>("user_context", question).await?;
+    Ok(format!("Background: {}", background.accepted().map_or_else(String::new, |background| background.context)))
 }
 
 pub(crate) fn prompt() -> Prompt {
