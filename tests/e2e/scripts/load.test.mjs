@@ -209,7 +209,7 @@ describe('against a server', () => {
       /invalid\.md: NOT LOADED: no such tool/,
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
-      /é\.md: NOT LOADED: no slug/,
+      /é\.md: NOT LOADED: its path has no slug/,
       /1 loaded, 5 not loaded/,
     ]) assert.match(output, line)
     assert.equal(received.length, 4)
@@ -245,7 +245,7 @@ describe('against a server', () => {
   test('two files with one slug: both are named and nothing is sent', async () => {
     const { status, output } = await load(await folderOf({ 'a b.md': '', 'a/b.md': '', 'c.md': '' }), '--url', url)
     assert.equal(status, 1)
-    assert.match(output, /a-b: a b\.md, a\/b\.md/)
+    assert.match(output, /several files have the slug a-b: a b\.md, a\/b\.md/)
     assert.equal(received.length, 0)
   })
 
@@ -255,7 +255,7 @@ describe('against a server', () => {
     const remote = url.replace('127.0.0.1', '0.0.0.0')
     const refused = await load(root, '--url', remote)
     assert.equal(refused.status, 1)
-    assert.match(refused.output, /^load: --url http:\/\/0\.0\.0\.0:\d+\/mcp: the token would be sent in clear text; use https, or add --allow-clear-text\n$/)
+    assert.match(refused.output, /^load: --url http:\/\/0\.0\.0\.0:\d+\/mcp would send the token in clear text: use https, or add --allow-clear-text\n$/)
     assert.equal(received.length, 0)
     const insisted = await load(root, '--url', remote, '--allow-clear-text')
     assert.equal(insisted.status, 0, insisted.output)
@@ -263,10 +263,10 @@ describe('against a server', () => {
   })
 
   test('wrong use says so', async () => {
-    assert.match((await load()).output, /name one folder/)
+    assert.match((await load()).output, /pass one folder/)
     assert.match((await load('/nowhere')).output, /is not a folder/)
     assert.match((await load(await folderOf({ 'a.txt': '' }))).output, /no \.md file/)
-    assert.match((await load('.', '--url', 'nonsense')).output, /not a URL/)
+    assert.match((await load('.', '--url', 'nonsense')).output, /--url must be a URL \(got nonsense\)/)
     assert.match((await load('.', '--bogus')).output, /bogus/)
   })
 })

@@ -60,7 +60,7 @@ test('an empty folder is taken, a folder or a file that is there is not touched'
 })
 
 for (const [args, message] of [
-  [[], /name the folder to create/],
+  [[], /pass the folder to create/],
   [['a', 'b'], /only one folder/],
   [['--bogus', 'a'], /unknown option: --bogus/],
   [['a', '--name'], /--name needs a value/],

@@ -41,7 +41,7 @@ describe('the count', () => {
   })
 
   test('what is left out is named', async () => {
-    assert.match((await scriptsTest(['core'], { SAYS_edge_mcp: ok(1, 2) })).output, /^core: 1 passed, 0 failed, 2 left out/m)
+    assert.match((await scriptsTest(['core'], { SAYS_edge_mcp: ok(1, 2) })).output, /^core: 1 passed, 0 failed, 2 skipped/m)
   })
 
   test('what a part has to tell is shown, although it succeeds', async () => {
