@@ -1,4 +1,4 @@
-// Tests of files in the repository: the licences, the checksums of the npm tools, and the versions of the template.
+// Tests of files in the repository: the licenses, the checksums of the npm tools, and the versions of the template.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ const LICENSE = 'MIT OR Apache-2.0'
 
 const read = (path) => readFileSync(new URL(path, ROOT), 'utf8')
 const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0')
-/** The template has a separate licence, which is for its copies. */
+/** The template has a separate license, which is for its copies. */
 const isOurs = (file) => !file.startsWith('template/')
 const named = (name) => files.filter((file) => file === name || file.endsWith(`/${name}`))
 
@@ -31,14 +31,14 @@ test('every package in a lock file has a checksum', () => {
   assert.deepEqual([...new Set(missing)], WITHOUT_INTEGRITY)
 })
 
-test('the repository contains the licences that its packages name', () => {
+test('the repository contains the licenses that its packages name', () => {
   assert.match(read('LICENSE-MIT'), /^MIT License\n\nCopyright \(c\) /)
   const apache = read('LICENSE-APACHE')
   assert.match(apache, /Apache License\s+Version 2\.0, January 2004/)
   assert.match(apache, /END OF TERMS AND CONDITIONS/)
 })
 
-test('every package has these licences', () => {
+test('every package has these licenses', () => {
   const workspace = read('Cargo.toml')
   assert.ok(workspace.includes(`[workspace.package]`) && workspace.includes(`\nlicense = "${LICENSE}"\n`))
   for (const file of named('Cargo.toml').filter(isOurs)) {
@@ -47,7 +47,7 @@ test('every package has these licences', () => {
   for (const file of named('package.json').filter(isOurs)) assert.equal(JSON.parse(read(file)).license, LICENSE, file)
 })
 
-test('the template has one licence in one file', () => {
+test('the template has one license in one file', () => {
   assert.match(read('template/LICENSE'), /^MIT License\n\nCopyright \(c\) /)
   assert.match(read('template/Cargo.toml'), /^license = "MIT"$/m)
   assert.equal(JSON.parse(read('template/package.json')).license, 'MIT')
