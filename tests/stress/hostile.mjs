@@ -21,8 +21,9 @@ const BODIES = [
 const PING = '{"jsonrpc":"2.0","id":"hostile","method":"ping"}'
 /** Requests with invalid headers. */
 const HEADERS = [
-  { 'Content-Type': 'text/plain' }, { Accept: 'text/html' }, { Authorization: 'Bearer wrong' }, { Authorization: 'Basic YTpi' }, { Authorization: '' },
-  { Origin: 'https://evil.example' }, { 'MCP-Protocol-Version': '2099-01-01' }, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' },
+  { 'Content-Type': 'text/plain' }, { Accept: 'text/html' }, { Origin: 'https://evil.example' },
+  { Authorization: 'Bearer wrong' }, { Authorization: 'Basic YTpi' }, { Authorization: '' },
+  { 'MCP-Protocol-Version': '2099-01-01' }, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' },
   { 'MCP-Protocol-Version': 'x'.repeat(10_000) },
 ].map((headers) => ({ body: PING, headers }))
 

@@ -52,7 +52,10 @@ async function one(worker, { body, headers, check }) {
     const response = await fetch(worker.url, {
       method: 'POST',
       headers: {
-        'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', Authorization: `Bearer ${worker.token}`, ...headers,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${worker.token}`,
+        ...headers,
       },
       body,
       signal: AbortSignal.timeout(LIMIT),
@@ -61,13 +64,15 @@ async function one(worker, { body, headers, check }) {
     check({ status: answer.status, body: messageOf(answer.text) })
   } catch (error) {
     const cause = error.cause ? ` (${error.cause.message ?? error.cause.code})` : ''
-    return `${String(body).slice(0, 200)}\n  → ${answer ? `${answer.status} ${answer.text.slice(0, 400)}` : 'no answer'}\n  ${error.message}${cause}`
+    const received = answer ? `${answer.status} ${answer.text.slice(0, 400)}` : 'no answer'
+    return `${String(body).slice(0, 200)}\n  → ${received}\n  ${error.message}${cause}`
   }
 }
 
 /** Returns the JSON-RPC message of an answer. In an event stream, it is the last message. */
 function messageOf(text) {
-  return JSON.parse(text.startsWith('event: ') ? text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length) : text)
+  if (!text.startsWith('event: ')) return JSON.parse(text)
+  return JSON.parse(text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length))
 }
 
 /** Returns the resident memory of all workerd processes in the worker's process group, in KiB. */

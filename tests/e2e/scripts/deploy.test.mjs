@@ -71,7 +71,8 @@ async function deploy({ config = CONFIG, databases, secrets, tokenFile, environm
     }, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })).stdin.end()
   })
   const calls = existsSync(join(fake, 'calls.json')) ? JSON.parse(await readFile(join(fake, 'calls.json'), 'utf8')) : []
-  return { status, output, calls, folder, commands: calls.map(({ args }) => args.join(' ')), config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
+  const commands = calls.map(({ args }) => args.join(' '))
+  return { status, output, calls, folder, commands, config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
 }
 
 const SECRET = { MCP_STATIC_TOKENS: '[{"token":"very-secret"}]' }
@@ -97,7 +98,8 @@ describe('the first deployment', () => {
   })
 
   test('an existing database with the same name is used', async () => {
-    const { commands, config } = await deploy({ databases: [{ name: 'other', uuid: 'x' }, { name: 'kb-data', uuid: 'old-uuid' }], environment: SECRET })
+    const databases = [{ name: 'other', uuid: 'x' }, { name: 'kb-data', uuid: 'old-uuid' }]
+    const { commands, config } = await deploy({ databases, environment: SECRET })
     assert.ok(!commands.includes('d1 create kb-data'))
     assert.match(config, /database_id = "old-uuid"/)
   })
