@@ -9,7 +9,7 @@ BROWSER=$TOOLS/browser
 ensure_browser() {
   if [[ -x $(cat "$BROWSER" 2>/dev/null) ]] || find_browser; then return; fi
   command -v apt-get >/dev/null ||
-    die "Chromium is missing, and so is apt-get: install Chromium or Chrome, which the test of the landing page needs"
+    die "the test of the landing page needs a browser: install Chromium or Chrome"
   local start=$SECONDS
   say "chromium: installing Debian's (about 120 MB)"
   # Without a font, the browser would measure empty boxes instead of letters.

@@ -9,7 +9,7 @@ ask_for_root() {
   local answer
   ((EUID != 0)) || return 0
   command -v sudo >/dev/null || die "this command needs root, and sudo is missing: $*"
-  [[ -t 0 ]] || die "this command needs root: sudo $*. There is no terminal to ask on: run it yourself, and then run this script again"
+  [[ -t 0 ]] || die "there is no terminal to ask on: run \`sudo $*\` yourself, and then run this script again"
   read -r -p "Run sudo $* ? [y/N] " answer
   [[ $answer == [yY]* ]] || die "stopped, because this command is required: sudo $*"
   root=(sudo)

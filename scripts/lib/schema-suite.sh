@@ -12,7 +12,7 @@ ensure_schema_suite() {
   if cmp -s "$from" "$SCHEMA_SUITE/.made-from"; then return; fi
   if ! find_pip; then
     command -v apt-get >/dev/null ||
-      die "pip is missing, which downloads the JSON-Schema-Test-Suite: install Python 3 with pip (https://python.org)"
+      die "the download of the JSON-Schema-Test-Suite needs pip: install Python 3 with pip (https://python.org)"
     apt_install python3-pip
     find_pip || die "python3-pip is installed, but \`python3 -m pip\` does not run"
   fi
