@@ -18,7 +18,7 @@ ensure_browser() {
   say "chromium: installed in $(took "$start")"
 }
 
-# find_browser -> writes the path of the first browser that it finds. Distributions use different names.
+# find_browser -> writes the path of the first browser that it finds. The name of the program depends on the distribution.
 find_browser() {
   local name path
   for name in chromium chromium-browser google-chrome google-chrome-stable \

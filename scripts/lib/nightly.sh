@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # has_unwinding -> whether a compiler is installed that can build modules that survive a panic. Only the nightly compiler has this
-# option. It builds the standard library too, so it needs its source.
+# option. The option builds the standard library too, so it needs the source of the library.
 has_unwinding() {
   local root
   root=$(rustc +nightly --print sysroot 2>/dev/null) && [[ -d $root/lib/rustlib/src/rust/library && -d $root/lib/rustlib/$WASM ]]

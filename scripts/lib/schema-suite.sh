@@ -20,8 +20,9 @@ ensure_schema_suite() {
   # If the download fails, an old version must not remain.
   rm -rf "$work" "$SCHEMA_SUITE"
   mkdir -p "$work"
-  # Only the source package of jsonschema contains the tests, so --no-binary names it. The build tools with which pip reads its metadata
-  # may be binary packages. pip checks the digest of the package first. PIP_REQUIRE_VIRTUALENV=0, because nothing is installed.
+  # Only the source package of jsonschema contains the tests. To read its metadata, pip runs build tools, which may be binary packages.
+  # pip checks the digest of the source package before that.
+  # The configuration of pip may require a virtual environment. This command does not need one, because it installs nothing.
   PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip download --quiet --no-deps \
     --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not download the JSON-Schema-Test-Suite"
   package=$(cd "$work" && echo jsonschema-*.tar.gz)

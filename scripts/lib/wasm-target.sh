@@ -23,7 +23,7 @@ has_wasm_target() {
   [[ ! -e $lib/.built-with || $(cat "$lib/.built-with") == "$("$1" -V)" ]]
 }
 
-# ensure_wasm_target -> installs the target if no compiler has it. EDGE_MCP_WASM=rustup|debian forces one way.
+# ensure_wasm_target -> installs the target if no compiler has it. EDGE_MCP_WASM=rustup|debian selects the compiler.
 ensure_wasm_target() {
   local forced=${EDGE_MCP_WASM:-} choice
   choice=$(cat "$WASM_CHOICE" 2>/dev/null || true)

@@ -47,7 +47,7 @@ struct Arguments {
     _padding: IgnoredAny,
 }
 
-/// The question to the client.
+/// The values that a handler asks the client for.
 #[derive(Deserialize, JsonSchema)]
 struct Number {
     #[serde(rename = "n")]

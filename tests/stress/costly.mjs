@@ -3,7 +3,7 @@
 /** The limit of a body in bytes. */
 const BODY = 4 << 20
 
-/** The number of repeated values that fit into a body. The limit is 500 000 with the keys, and a few values surround the repeated ones. */
+/** The number of values that a case repeats. A body may have 500 000 values, keys included, and a few of them are around these. */
 const VALUES = 499_980
 
 const call = (name, args) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`

@@ -1,4 +1,4 @@
-// Invalid requests of many kinds. The server must answer each with an error of the client, not with an error of the server.
+// Invalid requests of many kinds. The server must answer each with an error, but not with a 5xx status.
 
 import assert from 'node:assert/strict'
 

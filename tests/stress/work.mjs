@@ -76,7 +76,7 @@ const save = (client, id) => {
   })
 }
 
-/** A request that reads a document. If the client has not saved a document yet, it saves one instead. */
+/** Makes a kind of request for clients that have saved a document. Other clients save a document instead. */
 const afterSave = (kind) => (client, id) => (client.any ? kind : save)(client, id)
 
 /** The kinds of requests. Each makes a request and the check of its answer for a client and an id. */

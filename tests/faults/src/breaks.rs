@@ -45,8 +45,8 @@ fn recurse(depth: u64) -> u64 {
     if black_box(depth) == 0 { 0 } else { recurse(depth + 1) ^ black_box(depth) }
 }
 
-/// Allocates memory until the allocation fails. It does not write to the memory, so the memory of the module ends, and not that of the
-/// machine.
+/// Allocates memory until the allocation fails. It does not write to the memory, so the module runs out of memory, but the machine does
+/// not.
 fn exhaust() {
     loop {
         mem::forget(black_box(Vec::<u8>::with_capacity(64 << 20)));
