@@ -187,7 +187,10 @@ fn a_waiting_call_holds_neither_its_body_nor_its_document() {
     assert!(held < MAX_HELD, "a completion: {held} bytes");
     assert_eq!(answer["result"]["completion"]["values"], json!(["done"]), "{answer}");
     let batch = || {
-        let call = |id: u8, arguments| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "waits", "arguments": arguments } });
+        let call = |id: u8, arguments| {
+            let params = json!({ "name": "waits", "arguments": arguments });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+        };
         post(json!([call(1, padded(small())), call(2, small())]).to_string())
             .header("MCP-Protocol-Version", "2025-03-26")
     };

@@ -20,6 +20,9 @@ const nested = (value, depth) => {
 /** Repeats `item` until the body is full. */
 const full = (item, rest = 200) => item.repeat(Math.floor((BODY - rest) / item.length))
 
+const lastTwice = (n) => (n === 239_999 ? 239_998 : n).toString(36)
+const uniqueObject = (n) => `{"a":${100_000 + n},"b":"${'x'.repeat(370)}"}`
+
 /** Each case: its name, its body, and a pattern that its answer matches. */
 export const COSTLY = [
   ['an array of 490 000 valid alternatives', () => paint('"H"', 490_000), /^490000 pixels|takes too long to check/],
@@ -31,9 +34,9 @@ export const COSTLY = [
   ['500 000 values in objects with one member', () => take('take', list(Math.floor(VALUES / 3), () => '{"a":1}')), /^taken/],
   ['more than 500 000 values', () => take('take', list(1_000_000, () => '[]')), /more than 500000 values/],
   ['240 000 keys', () => take('take', object(240_000, (n) => `k${n.toString(36)}`)), /^taken/],
-  ['240 000 keys with the last one twice', () => take('take', object(240_000, (n) => `k${(n === 239_999 ? 239_998 : n).toString(36)}`)), /occurs twice/],
+  ['240 000 keys with the last one twice', () => take('take', object(240_000, (n) => `k${lastTwice(n)}`)), /occurs twice/],
   ['240 000 escaped keys', () => take('take', object(240_000, (n) => `\\u006b${n.toString(36)}`)), /^taken/],
-  ['240 000 escaped keys with the last one twice', () => take('take', object(240_000, (n) => `\\u006b${(n === 239_999 ? 239_998 : n).toString(36)}`)), /occurs twice/],
+  ['240 000 escaped keys with the last one twice', () => take('take', object(240_000, (n) => `\\u006b${lastTwice(n)}`)), /occurs twice/],
   ['a string of 4 MiB', () => take('take', `"${full('x')}"`), /^taken/],
   ['a string of 4 MiB of escapes', () => take('take', `"${full('\\n')}"`), /^taken/],
   ['a string of 4 MiB of escapes as an argument of type string', () => call('echo', `{"text":"${full('\\n')}"}`), /^\n\n/],
@@ -43,7 +46,7 @@ export const COSTLY = [
   ['a number of 4 million decimals', () => take('take_number', `1.${full('7')}`), /must be a multiple/],
   ['400 000 unique items', () => take('take_unique', list(400_000, (n) => n.toString())), /^taken/],
   ['400 000 equal items', () => take('take_unique', list(400_000, () => '1')), /must have unique items \(\[0\] and \[1\] are equal\)/],
-  ['10 000 unique objects of equal length', () => take('take_unique', list(10_000, (n) => `{"a":${100_000 + n},"b":"${'x'.repeat(370)}"}`)), /^taken/],
+  ['10 000 unique objects of equal length', () => take('take_unique', list(10_000, uniqueObject)), /^taken/],
   ['an expression with a wrong leaf 8 deep', () => nested('"x"', 8), /must be a number \(got "x"\)/],
   ['an expression with a wrong leaf 45 deep', () => nested('"x"', 45), /must be a number \(got "x"\)/],
   ['an expression with a wrong leaf 90 deep', () => nested('"x"', 90), /must be a number \(got "x"\)/],
@@ -53,7 +56,10 @@ export const COSTLY = [
   ['invalid UTF-8 at the end of 4 MiB', () => Buffer.concat([Buffer.from(full('x')), Buffer.from([0xff])]), /not UTF-8/],
   ['4 MiB of invalid UTF-8', () => Buffer.alloc(BODY, 0xff), /not UTF-8/],
   ['JSON that is cut off after 500 000 values', () => take('take', list(VALUES, () => '[]')).slice(0, -1), /not valid JSON/],
-].map(([name, body, says]) => ({ name, body, says, headers: { 'MCP-Protocol-Version': name.startsWith('a batch') ? '2025-03-26' : '2025-11-25' } }))
+].map(([name, body, says]) => {
+  const revision = name.startsWith('a batch') ? '2025-03-26' : '2025-11-25'
+  return { name, body, says, headers: { 'MCP-Protocol-Version': revision } }
+})
 
 function batch(args, name) {
   const one = (id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`

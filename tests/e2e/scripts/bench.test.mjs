@@ -135,8 +135,8 @@ describe('the goals', () => {
   })
 })
 
-describe('the table of', () => {
-  test('ratios has a row for each workload and two ratios in each cell, or a dash', () => {
+describe('tables', () => {
+  test('the table of ratios has a row for each workload and two ratios in each cell, or a dash', () => {
     assert.deepEqual(ratioTable(RESULT), [
       ['CPU against edge-mcp / edge-mcp, shared', 'floor', 'mcp-lite', 'sdk 1.32', 'server 2.4', 'turbomcp-wasm 3.6'],
       ['tools/call small', '0.64 / 0.8', '0.9 / 1.2', '4 / 5', '–', '0.9 / 1.38'],
@@ -144,7 +144,7 @@ describe('the table of', () => {
     ])
   })
 
-  test('goals has a row for each goal, with the values of all runs, the bounds and the verdict', () => {
+  test('the table of goals has a row for each goal, with the values of all runs, the bounds and the verdict', () => {
     const [head, ...rows] = goalTable([RESULT, { ...RESULT, per_tool: 0.1 }])
     const of = (what) => rows.find(([name]) => name === what).slice(1)
     assert.deepEqual([head.length, rows.length], [6, GOALS.length])
@@ -153,19 +153,19 @@ describe('the table of', () => {
     assert.deepEqual(of('each further registered tool, µs per tools/call'), ['0.6', '0.1', 'at most 0.2', 'at most 0.5', 'missed'])
   })
 
-  test('workloads has a row for each workload, and a column for each subject', () => {
+  test('the table of workloads has a row for each workload, and a column for each subject', () => {
     const cpu = ['100 (100–150)', '80 (80–80)', '64 (64–64)', '96 (93–108)', '400 (400–600)', '–', '110 (100–145)']
     assert.deepEqual(cpuTable(RESULT)[1], ['tools/call small', ...cpu])
     assert.deepEqual(rateTable(RESULT)[2], ['tools/list 200', '5000', '10000', '11111', '5000', '1667', '–', '–'])
   })
 
-  test('extras compares a subject with the same subject without the extra', () =>
+  test('the table of extras compares a subject with the same subject without the extra', () =>
     assert.deepEqual(extraTable(RESULT)[1], ['edge-mcp, token', '120 (115–165)', '10 (10–15)']))
 
-  test('starts has a row for each subject', () =>
+  test('the table of starts has a row for each subject', () =>
     assert.deepEqual(startTable(RESULT)[1], ['edge-mcp', '300 (300–300)', '200 (200–200)', '45 (45–45)', '3 (3–3)']))
 
-  test('numbers is printed in columns or in Markdown', () => {
+  test('a table is printed in columns or in Markdown', () => {
     const table = [['', 'n'], ['one', '1'], ['two', '22']]
     assert.equal(plain(table), '      n\none   1\ntwo  22')
     assert.equal(markdown(table), '|  | n |\n| --- | ---: |\n| one | 1 |\n| two | 22 |')

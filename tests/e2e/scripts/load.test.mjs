@@ -116,7 +116,7 @@ describe('retries', () => {
   }
   const later = (...seconds) => seconds.map((each) => new RetryLater('too many', each))
 
-  test('wait for the time of the server, at least 1 s and at most 120 s, and report it first', async () => {
+  test('wait for the requested time, at least 1 s and at most 120 s, and report it first', async () => {
     assert.deepEqual(await attempt(later(0, 7, 121, Infinity)), {
       result: 'done',
       attempts: 5,
@@ -125,7 +125,7 @@ describe('retries', () => {
       ],
     })
   })
-  test('end after the fifth one', async () => {
+  test('happen at most five times', async () => {
     const five = await attempt(later(1, 1, 1, 1, 1))
     assert.deepEqual([five.result, five.attempts], ['done', 6])
     const six = await attempt(later(1, 1, 1, 1, 1, 1))
