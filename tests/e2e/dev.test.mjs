@@ -120,7 +120,8 @@ test('a folder outside the repository is served, and a warning names a secret th
   const child = await dev(t, port, home)
   assert.ok(child.curl, child.output)
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'LISTED,MCP_LOG')
-  assert.match(child.output, /FORGOTTEN in \.dev\.vars is not passed on: add it to required, below \[secrets\] in wrangler\.toml/)
+  assert.match(child.output,
+    /wrangler does not pass FORGOTTEN in \.dev\.vars to the Worker: add it to `required` in \[secrets\] of wrangler\.toml/)
   assert.doesNotMatch(child.output, /\bLISTED in \.dev\.vars/)
 })
 
@@ -129,14 +130,14 @@ test('a port that is already in use is an error', async (t) => {
   await new Promise((resolve) => server.once('listening', resolve))
   const child = await dev(t, server.address().port)
   assert.equal(await child.ended, 1)
-  assert.match(child.output, /port \d+ is taken/)
+  assert.match(child.output, /port \d+ is in use/)
   server.close()
 })
 
 for (const [args, message] of [
-  [['--port', 'x'], /a port is a number/],
-  [['--port', '0'], /a port is a number/],
-  [['nowhere'], /there is no nowhere\/wrangler\.toml: give the folder of a server, such as examples\/weather/],
+  [['--port', 'x'], /--port must be a number from 1 to 65535 \(got x\)/],
+  [['--port', '0'], /--port must be a number from 1 to 65535 \(got 0\)/],
+  [['nowhere'], /there is no nowhere\/wrangler\.toml: pass the folder of a server, such as examples\/weather/],
   [['--bogus'], /unknown option: --bogus/],
 ]) {
   test(`scripts/dev ${args.join(' ')} is rejected`, async () => {
