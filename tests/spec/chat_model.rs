@@ -12,7 +12,7 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::fake_model::{Said, choice, model, status, text};
+use crate::fake_model::{Reply, choice, model, status, text};
 use crate::network;
 use crate::support::{Ask, envelope, legacy, modern, on};
 
@@ -51,11 +51,11 @@ fn cause(host: &TestHost) -> String {
     failure.map_or(String::new(), |line| line["cause"].as_str().expect("a cause").to_owned())
 }
 
-fn failed(cause: &str) -> Said {
+fn failed(cause: &str) -> Reply {
     Err(FetchError::Failed(cause.into()))
 }
 
-fn later(seconds: u64) -> Said {
+fn later(seconds: u64) -> Reply {
     status(429, "").map(|mut busy| {
         busy.retry_after = Some(Duration::from_secs(seconds));
         busy
@@ -66,7 +66,7 @@ fn later(seconds: u64) -> Said {
 #[test]
 fn what_may_pass_is_tried_again() {
     type Waits = Vec<std::ops::RangeInclusive<u128>>;
-    let cases: Vec<(Vec<Said>, Waits)> = vec![
+    let cases: Vec<(Vec<Reply>, Waits)> = vec![
         (vec![], vec![]),
         (vec![status(429, "")], vec![250..=500]),
         (vec![status(500, "")], vec![250..=500]),
@@ -120,7 +120,7 @@ fn failures_are_told() {
     let said = |message: Value, reason: &str| choice(message, reason);
     let nothing = json!({ "role": "assistant", "content": " " });
     let broken = |body: &str| vec![status(200, body), status(200, body)];
-    let cases: Vec<(Vec<Said>, &str, &str)> = vec![
+    let cases: Vec<(Vec<Reply>, &str, &str)> = vec![
         (vec![status(401, &echo)], "rejected this server's key", "answers with status 401"),
         (vec![status(403, "")], "rejected this server's key", "answers with status 403"),
         (vec![status(400, &echo)], "rejected the request", "answers with status 400"),

@@ -1,8 +1,8 @@
-//! The rules of the protocol, chapter by chapter: requests to an endpoint that runs here, without Workers.
+//! Tests of the protocol rules, one file per chapter. The endpoint runs in the test process, without Workers.
 //!
-//! Each test names the rules that it holds by their numbers in the checklist that the project keeps.
+//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/list.rs`.
 
-// A test may stop at the first surprise, and its helpers too.
+// A test and its support functions may panic at the first unexpected value.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -42,7 +42,7 @@ mod lists;
 mod live;
 mod log_policy;
 mod native;
-#[allow(dead_code, reason = "the tests of who may call use more of it")]
+#[allow(dead_code, reason = "the tests of authorization use more of it")]
 mod network;
 mod older_revisions;
 mod one_request;

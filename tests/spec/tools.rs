@@ -19,8 +19,8 @@ fn tools_are_described() {
             "inputSchema": {
                 "type": "object",
                 "properties": {
-                    "text": { "type": "string", "description": "What to say", "minLength": 1, "maxLength": 20 },
-                    "times": { "type": "integer", "description": "How often", "default": 1, "minimum": 1, "maximum": 9 },
+                    "text": { "type": "string", "description": "Text to say", "minLength": 1, "maxLength": 20 },
+                    "times": { "type": "integer", "description": "Number of times", "default": 1, "minimum": 1, "maximum": 9 },
                 },
                 "required": ["text"],
                 "additionalProperties": false,
