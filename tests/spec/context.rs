@@ -1,4 +1,4 @@
-//! What a handler gets from the platform through its context.
+//! The context of a handler: requests to other servers, work after the response, client capabilities and questions.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -76,7 +76,7 @@ impl Drop for Dropped {
     }
 }
 
-/// A request that is under way is dropped at the deadline of the tool.
+/// A pending request to another server is dropped at the deadline of the tool.
 #[test]
 fn a_request_is_dropped_at_the_deadline() {
     let handler = |cx: Context| async move {
@@ -103,9 +103,9 @@ fn a_request_is_dropped_at_the_deadline() {
     assert_eq!((is_dropped.get(), host.waits()), (true, vec![Duration::from_secs(25)]));
 }
 
-/// Work that outlives the answer does not delay it.
+/// Work that is passed to `wait_until` does not delay the response.
 #[test]
-fn work_can_outlive_the_answer() {
+fn work_can_outlive_the_response() {
     let done = Rc::new(Cell::new(false));
     let of = done.clone();
     let handler = move |cx: Context| {
@@ -121,7 +121,7 @@ fn work_can_outlive_the_answer() {
 }
 
 #[test]
-fn the_capabilities_of_the_client_are_known() {
+fn handlers_can_read_the_capabilities_of_the_client() {
     let endpoint = endpoint(|cx: Context| async move {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots, .. } = cx.client_capabilities();
         format!("{elicitation_form} {elicitation_url} {sampling} {roots}")
@@ -142,7 +142,7 @@ async fn confirm(cx: Context) -> Result<String, HandlerError> {
     Ok(cx.confirm("clear", "Delete all?").await?.to_string())
 }
 
-/// Asks, and gives `answer` to each question.
+/// Calls the tool, and sends `answer` to each of its questions.
 fn answered(endpoint: &Endpoint, answer: &Value) -> Answer {
     let params = json!({ "name": "t" });
     let first = with_capabilities(all(), "tools/call", params.clone()).ask_at(endpoint);
@@ -151,16 +151,16 @@ fn answered(endpoint: &Endpoint, answer: &Value) -> Answer {
 }
 
 #[test]
-fn a_person_can_confirm() {
+fn only_an_accepted_confirmation_is_true() {
     for (action, expected) in [("accept", "true"), ("decline", "false"), ("cancel", "false")] {
         let answer = answered(&endpoint(confirm), &json!({ "action": action, "content": {} }));
         assert_eq!(answer.tool_text(), (expected, false));
     }
 }
 
-/// One way to go on without an answer, in both eras. A malformed answer is an error nevertheless.
+/// `or_unasked` provides a default if the client cannot be asked, in both eras. A malformed answer is still an error.
 #[test]
-fn a_client_that_cannot_be_asked_can_be_served() {
+fn handlers_can_continue_if_the_client_cannot_be_asked() {
     #[derive(Deserialize, JsonSchema)]
     struct Name {
         name: String,
