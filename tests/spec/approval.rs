@@ -89,7 +89,7 @@ fn a_call_that_is_not_approved_does_not_run() {
 }
 
 #[test]
-fn arguments_are_checked_before_approval_is_required() {
+fn arguments_are_checked_first_and_small_payments_need_no_approval() {
     let done = Done::default();
     let endpoint = endpoint(&done);
     let invalid = ask_on(&endpoint, &json!({ "name": "pay", "arguments": { "euros": "many" } }), &TestHost::new());

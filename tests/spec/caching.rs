@@ -26,7 +26,7 @@ fn full_server() -> McpServerBuilder {
         )
 }
 
-/// Rules 47 and 48: the hint of the resource takes precedence over the hint of the kind of result, and that over the hint of the server.
+/// Rules 47 and 48: the hint of a resource takes precedence over the hint of its kind of result. The hint of the server is the default.
 #[test]
 fn the_most_specific_cache_hint_is_sent() {
     let endpoint = Endpoint::new(|_| {

@@ -288,8 +288,8 @@ fn malformed_answers_are_rejected() {
     assert_eq!(wrong_key.result()["resultType"], "input_required", "a question without an answer is asked again");
 }
 
-/// Rules 75 and 76: a state is rejected if any byte was changed, or if it belongs to another caller, another call or another key. The
-/// message is always the same.
+/// Rules 75 and 76: a state is rejected if any byte was changed, if it belongs to another caller or call, or if it is encrypted with
+/// another key. The message is always the same.
 #[test]
 fn a_state_that_is_not_valid_for_the_call_is_rejected() {
     let params = json!({ "name": "everything", "arguments": { "article": "tea" } });

@@ -106,7 +106,7 @@ fn the_page_can_be_turned_off() {
     }
 }
 
-/// An endpoint that rejects all requests does not show a page for them.
+/// If an endpoint cannot serve requests, the response is 503 instead of the page.
 #[test]
 fn a_closed_endpoint_has_no_page() {
     let elsewhere = |endpoint: Endpoint| asked(get("https://kb.example.com/").header("Accept", BROWSER), &endpoint);

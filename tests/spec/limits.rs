@@ -1,4 +1,4 @@
-//! Limits: each test uses a value at the limit, and one past it.
+//! Limits: requests at each limit and past it.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -49,7 +49,7 @@ fn cursors_that_were_not_issued_are_rejected() {
 /// of such a function is private.
 #[test]
 fn a_template_lists_only_for_callers_with_its_scopes() {
-    async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         Ok(Principal::new("ada").with_scopes([presented.token()]))
     }
     let calls = Rc::new(Cell::new(0));
@@ -70,7 +70,7 @@ fn a_template_lists_only_for_callers_with_its_scopes() {
                 .resource_template(if lists { template.list(list) } else { template })
                 .build()
         };
-        testing::endpoint(server).auth(by_name)
+        testing::endpoint(server).auth(scopes_from_token)
     };
     for (scopes, lists, token, count, called, scope) in [
         (&["read"][..], true, "nothing", 1, 0, "private"),

@@ -35,7 +35,7 @@ fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
     Endpoint::new(|_| McpServer::builder("s", "1").build())
         .state(Visits(Cell::new(0)))
-        .page("/tell", describe)
+        .page("/describe", describe)
         .page("/", describe)
         .auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"))
         .without_rate_limit()
@@ -50,18 +50,18 @@ fn asked(ask: Ask, endpoint: &Endpoint, host: &TestHost) -> (u16, String, http::
 #[test]
 fn a_page_needs_no_token() {
     let (endpoint, host) = (endpoint(), TestHost::new());
-    let get = post("").verb("GET").at("/tell?a=1").header("Cookie", "c=d");
+    let get = post("").verb("GET").at("/describe?a=1").header("Cookie", "c=d");
     let (status, text, headers) = asked(get, &endpoint, &host);
-    assert_eq!((status, &*text), (202, "GET http://localhost/tell?a=1  c=d 1"));
+    assert_eq!((status, &*text), (202, "GET http://localhost/describe?a=1  c=d 1"));
     assert_eq!(headers["set-cookie"], "a=b");
-    let (status, text, _) = asked(post("body").at("/tell"), &endpoint, &host);
-    assert_eq!((status, &*text), (202, "POST http://localhost/tell body  2"));
-    let (status, text, _) = asked(post("").verb("HEAD").at("/tell"), &endpoint, &host);
+    let (status, text, _) = asked(post("body").at("/describe"), &endpoint, &host);
+    assert_eq!((status, &*text), (202, "POST http://localhost/describe body  2"));
+    let (status, text, _) = asked(post("").verb("HEAD").at("/describe"), &endpoint, &host);
     assert_eq!((status, &*text), (202, ""));
     // A page at `/` replaces the landing page.
     let (status, text, _) = asked(post("").verb("GET").at("/").header("Accept", "text/html"), &endpoint, &host);
     assert_eq!((status, &*text), (202, "GET http://localhost/   4"));
-    assert_eq!(asked(post("").verb("GET").at("/tell/"), &endpoint, &host).0, 404);
+    assert_eq!(asked(post("").verb("GET").at("/describe/"), &endpoint, &host).0, 404);
 }
 
 #[test]
@@ -69,10 +69,10 @@ fn the_limits_of_the_endpoint_apply_to_pages() {
     let mut limits = Limits::default();
     limits.body = 8;
     let (endpoint, host) = (endpoint().limits(limits), TestHost::new());
-    assert_eq!(asked(post("12345678").at("/tell"), &endpoint, &host).0, 202);
-    assert_eq!(asked(post("123456789").at("/tell"), &endpoint, &host).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Content-Length", "9"), &endpoint, &host).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Origin", "https://evil.example"), &endpoint, &host).0, 403);
+    assert_eq!(asked(post("12345678").at("/describe"), &endpoint, &host).0, 202);
+    assert_eq!(asked(post("123456789").at("/describe"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/describe").header("Content-Length", "9"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/describe").header("Origin", "https://evil.example"), &endpoint, &host).0, 403);
 }
 
 #[test]
@@ -81,14 +81,15 @@ fn errors_of_a_page_set_the_status() {
         [("invalid", 400, "Not this."), ("missing", 404, "Not here."), ("broken", 500, "It broke.")]
     {
         let host = TestHost::new();
-        let (answered, text, _) = asked(post(body).at("/tell"), &endpoint(), &host);
+        let (answered, text, _) = asked(post(body).at("/describe"), &endpoint(), &host);
         assert_eq!(answered, status);
         assert!(text.contains(message) && !text.contains(SECRET), "{text}");
         assert_eq!(host.log_text().contains(SECRET), body == "broken");
     }
 }
 
-/// If the endpoint rejects a request, its pages do too.
+/// The pages of an endpoint have its conditions: a decision about authentication, and permission to serve at a public URL without
+/// authentication. Otherwise the response is 503.
 #[test]
 fn a_closed_endpoint_does_not_serve_pages() {
     let page = |_: PageRequest, _: Context| async { Ok(Response::new("open")) };
@@ -107,9 +108,9 @@ fn a_page_accepts_its_own_origin() {
         let url = format!("https://kb.example.com{path}");
         asked(post("body").at(&url).header("Origin", origin), &endpoint, &host).0
     };
-    assert_eq!(from("https://kb.example.com", "/tell"), 202);
-    assert_eq!(from("https://evil.example", "/tell"), 403);
-    assert_eq!(from("http://kb.example.com", "/tell"), 403);
+    assert_eq!(from("https://kb.example.com", "/describe"), 202);
+    assert_eq!(from("https://evil.example", "/describe"), 403);
+    assert_eq!(from("http://kb.example.com", "/describe"), 403);
     assert_eq!(from("https://kb.example.com", "/mcp"), 403);
 }
 

@@ -26,7 +26,7 @@ fn prompts_list_describes_each_prompt_once() {
             "_meta": { "example.com/kind": "code", "edge-mcp/versions": ["v1", "v2"] },
             "arguments": [
                 { "name": "code", "description": "The code", "required": true },
-                { "name": "lines", "title": "Line count", "description": "How many lines", "required": false },
+                { "name": "lines", "title": "Line count", "description": "Number of lines", "required": false },
                 { "name": "deep", "required": false },
             ],
         })

@@ -108,7 +108,7 @@ fn a_uri_of_a_wrong_type_is_rejected() {
 }
 
 /// Accepts every token. The token itself is the list of the caller's scopes, separated by `+`.
-async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 
@@ -137,7 +137,7 @@ fn guarded() -> Endpoint {
             .resource_template(ResourceTemplate::new("kb://{+any}", read).scopes(["read"]))
             .build()
     };
-    testing::endpoint(server).auth(by_name)
+    testing::endpoint(server).auth(scopes_from_token)
 }
 
 /// Spellings of the URIs that need `admin`. A template that needs only `read` matches each of them.

@@ -67,8 +67,8 @@ pub fn rounds(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Vec<Answe
 }
 
 /// Records an effect.
-pub fn note(done: &Done, what: impl Into<String>) {
-    done.borrow_mut().push(what.into());
+pub fn note(done: &Done, effect: impl Into<String>) {
+    done.borrow_mut().push(effect.into());
 }
 
 /// Returns a workflow that computes the price of a number and stores it.

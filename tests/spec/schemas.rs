@@ -203,7 +203,7 @@ fn numbers_are_exact() {
     }
 }
 
-/// A check of arguments ends with an error after too many steps.
+/// The number of steps of a check is limited. Beyond the limit, the arguments are rejected.
 #[test]
 fn the_steps_of_a_check_are_bounded() {
     let twice = |name: &str| json!({ "anyOf": [{ "properties": { "x": { "$ref": name } } }, { "properties": { "x": { "$ref": name } } }] });
@@ -239,9 +239,9 @@ fn of_a(schema: Value) -> Value {
     json!({ "type": "object", "properties": { "a": schema } })
 }
 
-/// If a check exceeds its steps, the value is rejected, even under `not`.
+/// If a check exceeds its step limit, the value is rejected, even under `not`.
 #[test]
-fn values_are_rejected_if_a_check_exceeds_its_steps() {
+fn values_are_rejected_beyond_the_step_limit() {
     let endless = json!({ "pattern": ENDLESS });
     let long = format!(r#"{{"a":"{}"}}"#, noise());
     let named = format!(r#"{{"{}":1}}"#, noise());
@@ -311,7 +311,7 @@ fn steps_are_proportional_to_the_length_of_texts() {
     assert!(steps(&json!({ "items": { "required": vec!["a"; 10_000] } }), &objects) < 50_000);
 }
 
-/// A mistake is short even if the schema has long texts.
+/// An error message is short even if the schema has long texts.
 #[test]
 fn mistakes_are_correct_and_short() {
     let mut items: Vec<String> = (0..200_000).map(|nth| nth.to_string()).collect();

@@ -26,7 +26,7 @@ fn methods_that_need_a_session_are_rejected_with_a_reason() {
     }
 }
 
-/// Rule 92: so does the error for `GET` and `DELETE`, which clients use for sessions.
+/// Rule 92: the error for `GET` and `DELETE`, which need a session, has the feature in its data.
 #[test]
 fn http_methods_of_sessions_are_rejected_with_a_reason() {
     for verb in ["GET", "DELETE"] {

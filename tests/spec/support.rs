@@ -171,7 +171,7 @@ pub struct Code {
     /// The code
     #[schemars(length(max = 10))]
     code: String,
-    /// How many lines
+    /// Number of lines
     lines: Option<u32>,
     deep: Option<bool>,
 }
@@ -205,12 +205,12 @@ pub struct Ask {
     url: String,
     headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
-    seen: Seen,
+    platform: PlatformData,
 }
 
 /// Properties of a request that the host gets from its platform, not from the headers.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct PlatformData {
     address: Option<IpAddr>,
     request_id: Option<String>,
 }
@@ -218,7 +218,7 @@ struct Seen {
 /// A request as a host passes it to the endpoint.
 struct Received {
     request: http::Request<Cell<Vec<u8>>>,
-    seen: Seen,
+    platform: PlatformData,
 }
 
 impl host::Request for Received {
@@ -239,11 +239,11 @@ impl host::Request for Received {
     }
 
     fn client_address(&self) -> Option<IpAddr> {
-        self.seen.address
+        self.platform.address
     }
 
     fn request_id(&self) -> Option<String> {
-        self.seen.request_id.clone()
+        self.platform.request_id.clone()
     }
 }
 
@@ -254,7 +254,7 @@ fn url_of(path: &str) -> String {
 /// Returns a POST request to `/mcp` with this body, declared as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
     let ask =
-        Ask { method: "POST", url: url_of("/mcp"), headers: Vec::new(), body: body.into(), seen: Seen::default() };
+        Ask { method: "POST", url: url_of("/mcp"), headers: Vec::new(), body: body.into(), platform: PlatformData::default() };
     ask.header("Content-Type", "application/json")
 }
 
@@ -325,13 +325,13 @@ impl Ask {
 
     /// Sets the IP address of the client.
     pub fn address(mut self, address: &str) -> Self {
-        self.seen.address = Some(address.parse().expect("an IP address"));
+        self.platform.address = Some(address.parse().expect("an IP address"));
         self
     }
 
     /// Sets the id that the host assigns to the request in its logs.
     pub fn request_id(mut self, id: &str) -> Self {
-        self.seen.request_id = Some(id.to_owned());
+        self.platform.request_id = Some(id.to_owned());
         self
     }
 
@@ -381,7 +381,7 @@ impl Ask {
             request = request.header(name, value.as_slice());
         }
         let request = request.body(Cell::new(self.body)).expect("a valid HTTP request");
-        Received { request, seen: self.seen }
+        Received { request, platform: self.platform }
     }
 }
 

@@ -157,7 +157,7 @@ fn handlers_can_read_the_url_and_meta() {
     }
 }
 
-/// A handler can read an extension of its request by its type. Other requests do not have the extension.
+/// The server function can add extensions to a request, and handlers read them by type. Other requests do not have these extensions.
 #[test]
 fn handlers_can_read_extensions_of_their_request() {
     struct Tenant(String);
@@ -178,7 +178,7 @@ fn handlers_can_read_extensions_of_their_request() {
     assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));
 }
 
-/// The request id in the log is from the host. No header of the client changes it. It is truncated to 128 bytes.
+/// The host provides the request id in the log. Headers of the client do not change it. The id is truncated to 128 bytes.
 #[test]
 fn the_request_id_is_from_the_host_and_bounded() {
     let logged = |ask: Ask| {

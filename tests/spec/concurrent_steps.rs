@@ -202,7 +202,7 @@ fn a_call_by_an_agent_concurrent_with_a_question_runs_once() {
     assert_eq!((done.take(), network.requests().len()), (vec!["work".to_owned()], 2));
 }
 
-/// The type of the step's result cannot be deserialized from its own serialization.
+/// The result type of this step cannot be deserialized from its serialized form.
 #[test]
 fn a_result_that_cannot_be_read_runs_the_step_again_with_a_warning() {
     #[derive(serde::Deserialize)]
