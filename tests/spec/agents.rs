@@ -85,7 +85,10 @@ fn an_answer_has_a_text_and_the_usage() {
     }
     let modern_answer = modern("tools/call", ask("Why")).ask_at(&endpoint_with_echo());
     assert_eq!(modern_answer.result()["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "s");
-    assert!(legacy("tools/call", ask("who")).ask_at(&endpoint_with_echo()).result().get("_meta").is_none(), "the agent reported no usage");
+    assert!(
+        legacy("tools/call", ask("who")).ask_at(&endpoint_with_echo()).result().get("_meta").is_none(),
+        "the agent reported no usage"
+    );
     let who = legacy("tools/call", ask("who")).header("X-Who", "ada").ask_at(&endpoint_with_echo());
     assert_eq!(who.tool_text(), ("ada", false), "the agent has the context of the call");
 }

@@ -112,7 +112,10 @@ fn each_deletion_by_an_agent_needs_its_own_confirmation() {
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Clean up" } });
     let first = ask_on(&endpoint, &params, &host);
     let unbound = ask_on(&endpoint, &retry(&params, &first, json!({ "confirm": yes() })), &host);
-    assert!(is_asked(&unbound) && deleted.borrow().is_empty(), "the client must use the nested key, not the key of the handler");
+    assert!(
+        is_asked(&unbound) && deleted.borrow().is_empty(),
+        "the client must use the nested key, not the key of the handler"
+    );
     let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &host);
     assert_eq!(*deleted.borrow(), ["old.tmp"]);
     let message = |answer: &Answer| answer.result()["inputRequests"][&keys(answer)[0]]["params"]["message"].clone();
@@ -308,7 +311,7 @@ fn the_state_of_a_call_is_bounded() {
         let answer = ask_on(&endpoint, &params, &host);
         match says {
             None => assert!(is_asked(&answer), "{runs} {bytes} {questions}: {answer:?}"),
-            Some("") => assert_eq!(answer.tool_text(), ("done", false), "the limit does not apply to a call without a question"),
+            Some("") => assert_eq!(answer.tool_text(), ("done", false), "calls without a question are not limited"),
             Some(says) => {
                 assert_eq!(answer.refusal(), (200, -32603), "{runs} {bytes} {questions}");
                 assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());

@@ -61,7 +61,11 @@ fn a_call_runs_after_its_approval() {
     let done = Done::default();
     let endpoint = endpoint(&done);
     let first = ask_on(&endpoint, &call(200), &TestHost::new());
-    assert_eq!((keys(&first), done.borrow().len()), (vec!["edge-mcp/approval".to_owned()], 0), "the tool and its hook did not run");
+    assert_eq!(
+        (keys(&first), done.borrow().len()),
+        (vec!["edge-mcp/approval".to_owned()], 0),
+        "the tool and its hook did not run"
+    );
     let asked = &first.result()["inputRequests"]["edge-mcp/approval"];
     assert_eq!(asked["method"], "elicitation/create");
     assert_eq!(asked["params"]["message"], "Pay this much?\n\nTool: pay\nArguments: {\"euros\":200}");

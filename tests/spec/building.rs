@@ -134,7 +134,11 @@ fn invalid_definitions_are_rejected_by_name() {
     for (problem, expected) in cases {
         assert!(expected.iter().all(|part| problem.contains(part)), "{problem:?} lacks one of {expected:?}");
     }
-    assert_eq!(problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p"))), "", "two prompts of one name can have different versions");
+    assert_eq!(
+        problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p"))),
+        "",
+        "two prompts of one name can have different versions"
+    );
     assert_eq!(problem(|s| s.tool(tool(&"n".repeat(64))).tool(tool("A.z_0-9"))), "", "these names are valid");
 }
 

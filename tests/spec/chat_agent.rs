@@ -280,7 +280,8 @@ fn an_agent_sends_at_most_8_requests() {
         let rounds = asked(&network);
         let choices: Vec<_> = rounds.iter().map(|round| round["tool_choice"].as_str()).collect();
         assert_eq!(choices, [[None; 7].as_slice(), &[Some("none")]].concat());
-        let last_message = |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("one");
+        let last_message =
+            |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("a message");
         assert_eq!(last_message(&rounds[6])["content"], "said");
         assert_eq!(last_message(&rounds[7])["content"], "said\n\n(No tool can be called any more. Answer now.)");
     }

@@ -46,7 +46,11 @@ fn a_conversation_continues_after_a_question() {
 
     let network = model([calls(&[("ask", json!({}))])]);
     let ask = with_capabilities(json!({}), "tools/call", question()).bearer("ada");
-    assert_eq!(ask.ask_on(&endpoint, &over(&network)).refusal(), (400, -32021), "the same error as for a direct call of the tool");
+    assert_eq!(
+        ask.ask_on(&endpoint, &over(&network)).refusal(),
+        (400, -32021),
+        "the same error as for a direct call of the tool"
+    );
 
     let network = model([calls(&[("ask", json!({}))]), text("No name.")]);
     let old = legacy("tools/call", question()).bearer("ada").ask_on(&endpoint, &over(&network));

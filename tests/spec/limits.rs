@@ -309,7 +309,10 @@ fn a_waiting_call_releases_the_memory_of_its_body() {
         answer
     };
     let waiting: Vec<_> = (0..20).map(|id| wait(json!(id), &json!({}))).collect();
-    assert!(PendingRequest::new(&endpoint, &host, Some(1000)).is_read(), "20 calls of 900 bytes reserve less than 500 bytes");
+    assert!(
+        PendingRequest::new(&endpoint, &host, Some(1000)).is_read(),
+        "20 calls of 900 bytes reserve less than 500 bytes"
+    );
     let with_long_data =
         (wait(json!("i".repeat(300)), &json!({})), wait(json!(21), &json!({ "example.com/x": "x".repeat(300) })));
     assert!(!PendingRequest::new(&endpoint, &host, Some(1000)).is_read(), "ids and `_meta` are kept");
@@ -363,7 +366,10 @@ fn the_reservation_of_a_stopped_request_lapses() {
     let mut other = PendingRequest::new(&endpoint, &host_at(895), Some(40));
     assert!(slow.is_read() && other.is_read() && !PendingRequest::new(&endpoint, &host_at(895), Some(1)).is_read());
     assert_eq!(slow.finish(PING), 200);
-    assert!(PendingRequest::new(&endpoint, &host_at(895), Some(60)).is_read(), "a request of an earlier period releases its reservation");
+    assert!(
+        PendingRequest::new(&endpoint, &host_at(895), Some(60)).is_read(),
+        "a request of an earlier period releases its reservation"
+    );
     drop(other);
     let mut late = PendingRequest::new(&endpoint, &host_at(900), None);
     assert!(late.is_read());

@@ -461,7 +461,11 @@ fn the_default_url_is_that_of_the_request() {
     let message = nameless.body.expect("an error")["error"]["message"].take();
     assert_eq!((nameless.status, message.as_str().is_some_and(|text| text.contains("`registry_name`"))), (404, true));
     let elsewhere = Endpoint::new(server).without_auth().without_rate_limit().path("/server.json");
-    assert_eq!(get("http://localhost/server.json").document(&elsewhere).status, 405, "the path belongs to the endpoint");
+    assert_eq!(
+        get("http://localhost/server.json").document(&elsewhere).status,
+        405,
+        "the path belongs to the endpoint"
+    );
 }
 
 /// If the server depends on the caller, the document is that of an unauthenticated caller, and must not be cached.

@@ -115,11 +115,11 @@ struct Name {
 
 struct Tenant(String);
 
-/// A meeting of two calls. The first call waits for the second one.
+/// A point at which two calls wait for each other. It holds the sender that resumes the first call.
 #[derive(Default)]
 struct Meeting(Cell<Option<oneshot::Sender<()>>>);
 
-/// Returns the tenant, the caller and an answer. In between, the call waits until another call is at the same point.
+/// Returns the tenant, the caller and an answer. Before that, it waits at the [`Meeting`] for another call.
 async fn describe(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.elicit::<Name>("name", "Your name?").await?.accepted();
     let meeting = cx.state::<Meeting>()?;
@@ -177,7 +177,8 @@ fn callers_of_a_shared_server_are_isolated() {
     let call_as = |token: &'static str, params: Value| {
         with_capabilities(all(), "tools/call", params).bearer(token).header("X-Tenant", format!("{token}'s"))
     };
-    let asked = |token| call_as(token, json!({ "name": "describe" })).ask_at(&endpoint).result()["requestState"].clone();
+    let asked =
+        |token| call_as(token, json!({ "name": "describe" })).ask_at(&endpoint).result()["requestState"].clone();
     let states = [("ada", asked("ada")), ("bob", asked("bob"))];
     let mut pool = LocalPool::new();
     let answers = Rc::new(RefCell::new(Vec::new()));
@@ -197,7 +198,8 @@ fn callers_of_a_shared_server_are_isolated() {
     assert_eq!(*answers.borrow(), ["ada's ada ada!", "bob's bob bob!"]);
     // Bob cannot continue Ada's call.
     let [(_, of_ada), _] = states;
-    let stolen = call_as("bob", json!({ "name": "describe", "requestState": of_ada, "inputResponses": {} })).ask_at(&endpoint);
+    let params = json!({ "name": "describe", "requestState": of_ada, "inputResponses": {} });
+    let stolen = call_as("bob", params).ask_at(&endpoint);
     assert_eq!(stolen.error()["data"]["reason"], "invalid_request_state");
     assert_eq!(built.get(), 1);
 }

@@ -39,7 +39,11 @@ fn other_media_types_than_json_are_rejected() {
         assert_eq!(answer.refusal(), (415, -32600), "{content_type:?}");
     }
     assert_eq!(legacy("ping", json!({})).without("Content-Type").ask().status, 415);
-    assert_eq!(legacy("ping", json!({})).header("Content-Type", "text/plain").ask().status, 415, "two `Content-Type` headers");
+    assert_eq!(
+        legacy("ping", json!({})).header("Content-Type", "text/plain").ask().status,
+        415,
+        "two `Content-Type` headers"
+    );
     assert_eq!(legacy("ping", json!({})).replace("Content-Type", "application/json; charset=utf-8").ask().status, 200);
     for accept in ["*/*", "application/json", "application/json, text/event-stream", "text/html, */*;q=0.1"] {
         assert_eq!(legacy("ping", json!({})).header("Accept", accept).ask().status, 200, "{accept}");
@@ -142,7 +146,11 @@ fn headers_are_normalized_before_the_comparison() {
     }
     let read =
         |name: &str| modern("resources/read", json!({ "uri": "test://items/=?é" })).replace("Mcp-Name", name).ask();
-    assert_eq!(read("=?base64?dGVzdDovL2l0ZW1zLz0/w6k=?=").refusal(), (200, -32602), "the header matches, but the resource does not exist");
+    assert_eq!(
+        read("=?base64?dGVzdDovL2l0ZW1zLz0/w6k=?=").refusal(),
+        (200, -32602),
+        "the header matches, but the resource does not exist"
+    );
     for bad in
         ["=?base64?dGVzdDovL2l0ZW1zLz0/w6k?=", "=?base64?*?=", "=?base64?/w==?=", "=?BASE64?dGVzdDovL2l0ZW1zLz0/w6k=?="]
     {
@@ -168,10 +176,18 @@ fn the_length_of_a_body_is_limited() {
     assert_eq!(limits.body, 4 * 1024 * 1024);
     assert_eq!(post(padded(limits.body)).ask().status, 200, "at the limit");
     assert_eq!(post(padded(limits.body + 1)).ask().refusal(), (413, -32600), "one byte past the limit");
-    assert_eq!(post(padded(limits.body + 1)).header("Content-Length", "40").ask().status, 413, "`Content-Length` is too low");
+    assert_eq!(
+        post(padded(limits.body + 1)).header("Content-Length", "40").ask().status,
+        413,
+        "`Content-Length` is too low"
+    );
     assert_eq!(post(ping).header("Content-Length", "4194304").ask().status, 200, "`Content-Length` is the limit");
     assert_eq!(post(ping).header("Content-Length", "4194305").ask().status, 413, "`Content-Length` is above the limit");
-    assert_eq!(post(ping).header("Content-Length", "99999999999999999999999").ask().status, 200, "`Content-Length` is not a valid number");
+    assert_eq!(
+        post(ping).header("Content-Length", "99999999999999999999999").ask().status,
+        200,
+        "`Content-Length` is not a valid number"
+    );
 }
 
 /// Responses can depend on the caller, so caches must not store them.

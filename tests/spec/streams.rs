@@ -36,7 +36,8 @@ fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone +
 fn server_with_notifications() -> Endpoint {
     server(|cx| {
         async move {
-            for (progress, message) in [(0.0, "started"), (50.0, ""), (50.0, "equal"), (20.0, "lower"), (100.0, "done")] {
+            let steps = [(0.0, "started"), (50.0, ""), (50.0, "equal"), (20.0, "lower"), (100.0, "done")];
+            for (progress, message) in steps {
                 cx.progress(progress, Some(100.0), message);
             }
             cx.log(LogLevel::Info, "a detail");
@@ -106,14 +107,19 @@ fn log_messages_are_sent() {
         (legacy_call(json!({})), vec![error.clone()]),
         (legacy_call(level("debug")), vec![error]),
     ] {
-        assert_eq!(notifications_of(&ask.clone().ask_at(&server_with_notifications()), "notifications/message"), expected, "{ask:?}");
+        let answer = ask.clone().ask_at(&server_with_notifications());
+        assert_eq!(notifications_of(&answer, "notifications/message"), expected, "{ask:?}");
     }
     let silent = Endpoint::new(|_| {
         let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "undeclared") };
         McpServer::builder("s", "1").tool(Tool::new("work", "d", talk)).build()
     });
     let answer = modern_call(level("debug")).ask_at(&silent.without_auth().without_rate_limit());
-    assert_eq!(answer.header("content-type"), Some("application/json"), "a server that does not declare logging sends no log messages");
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/json"),
+        "a server that does not declare logging sends no log messages"
+    );
 }
 
 /// Rule 39: the response is JSON if the client does not accept streams, if it requests no notifications, or if there are none.
@@ -125,7 +131,10 @@ fn responses_without_notifications_are_json() {
         (modern_call(json!({})), server_with_notifications()),
         (modern_call(token()).replace("Accept", "application/json"), server_with_notifications()),
         (modern_call(token()).replace("Accept", "*/*"), server_with_notifications()),
-        (modern_call(token()).replace("Accept", "application/json, text/event-stream;q=0"), server_with_notifications()),
+        (
+            modern_call(token()).replace("Accept", "application/json, text/event-stream;q=0"),
+            server_with_notifications(),
+        ),
         (modern_call(token()).without("Accept"), server_with_notifications()),
         (modern_call(token()), server_with_notifications().json_only()),
         (modern_call(token()), quiet),
@@ -206,13 +215,16 @@ fn notifications_reach_the_client_at_once() {
     assert_eq!(ended.get(), "finished");
 }
 
-/// Rules 44 and 96: in 2026-07-28 a client cancels a request when it closes the stream. In older revisions it does not.
+/// Rules 44 and 96: in 2026-07-28 a client cancels a request when it closes the stream. In older
+/// revisions, a closed stream does not cancel the request.
 #[test]
 fn a_client_that_closes_the_stream_cancels_the_request() {
     let token = || json!({ "progressToken": 1 });
-    for (ask, watches, expected) in
-        [(modern_call(token()), false, "dropped"), (modern_call(token()), true, "finished"), (legacy_call(token()), false, "")]
-    {
+    for (ask, watches, expected) in [
+        (modern_call(token()), false, "dropped"),
+        (modern_call(token()), true, "finished"),
+        (legacy_call(token()), false, ""),
+    ] {
         let Paused { endpoint, resume, ended } = paused(watches);
         let mut pool = LocalPool::new();
         let host = on(&pool, &TestHost::new());
@@ -334,7 +346,8 @@ fn subscriptions_complete_at_once() {
     assert!(id.is_number() && answer.body.as_ref().and_then(|body| body.get("id")) == Some(id), "{id}");
     assert_eq!(answer.notifications[0]["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], *id);
     for params in [json!({}), json!({ "notifications": null }), json!({ "notifications": [] })] {
-        assert_eq!(modern("subscriptions/listen", params).ask_at(&server_with_notifications()).refusal(), (200, -32602));
+        let answer = modern("subscriptions/listen", params).ask_at(&server_with_notifications());
+        assert_eq!(answer.refusal(), (200, -32602));
     }
     assert_eq!(
         legacy("subscriptions/listen", json!({ "notifications": {} })).ask_at(&server_with_notifications()).refusal(),

@@ -42,7 +42,7 @@ pub struct Words {
     /// Text to say
     #[schemars(length(min = 1, max = 20))]
     text: String,
-    /// Number of times
+    /// Repetitions
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 9))]
     times: u32,
@@ -205,12 +205,12 @@ pub struct Ask {
     url: String,
     headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
-    platform: PlatformData,
+    platform: Platform,
 }
 
 /// Properties of a request that the host gets from its platform, not from the headers.
 #[derive(Clone, Debug, Default)]
-struct PlatformData {
+struct Platform {
     address: Option<IpAddr>,
     request_id: Option<String>,
 }
@@ -218,7 +218,7 @@ struct PlatformData {
 /// A request as a host passes it to the endpoint.
 struct Received {
     request: http::Request<Cell<Vec<u8>>>,
-    platform: PlatformData,
+    platform: Platform,
 }
 
 impl host::Request for Received {
@@ -253,8 +253,13 @@ fn url_of(path: &str) -> String {
 
 /// Returns a POST request to `/mcp` with this body, declared as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
-    let ask =
-        Ask { method: "POST", url: url_of("/mcp"), headers: Vec::new(), body: body.into(), platform: PlatformData::default() };
+    let ask = Ask {
+        method: "POST",
+        url: url_of("/mcp"),
+        headers: Vec::new(),
+        body: body.into(),
+        platform: Platform::default(),
+    };
     ask.header("Content-Type", "application/json")
 }
 

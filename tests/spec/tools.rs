@@ -20,7 +20,9 @@ fn tools_list_describes_each_tool() {
                 "type": "object",
                 "properties": {
                     "text": { "type": "string", "description": "Text to say", "minLength": 1, "maxLength": 20 },
-                    "times": { "type": "integer", "description": "Number of times", "default": 1, "minimum": 1, "maximum": 9 },
+                    "times": {
+                        "type": "integer", "description": "Repetitions", "default": 1, "minimum": 1, "maximum": 9,
+                    },
                 },
                 "required": ["text"],
                 "additionalProperties": false,
