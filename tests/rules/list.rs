@@ -45,7 +45,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(17, "`server/discover` needs no earlier request", TestedBy(&["envelope::discovery_declares_the_capabilities_of_the_server"])),
     rule(18, "declared capabilities are served, and others are not", TestedBy(&["envelope::discovery_declares_the_capabilities_of_the_server", "building::an_empty_server_declares_no_capabilities"])),
     rule(19, "the server uses only capabilities that the request declares", TestedBy(&["input_required::questions_need_a_capability_of_the_same_request"])),
-    rule(20, "nothing is inferred from an earlier request", TestedBy(&["request_isolation::earlier_requests_are_not_remembered"])),
+    rule(20, "the server does not infer anything from an earlier request", TestedBy(&["request_isolation::earlier_requests_are_not_remembered"])),
     rule(21, "the behaviour does not depend on the name of the client", TestedBy(&["request_isolation::every_instance_gives_every_client_the_same_response"])),
     rule(22, "no request needs the connection or the process of another", TestedBy(&["request_isolation::every_instance_gives_every_client_the_same_response"])),
     rule(23, "state that spans requests has a name that the client passes", TestedBy(&["input_required::any_instance_can_continue_after_a_question"])),
@@ -55,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Streamable HTTP
     rule(27, "there is one endpoint, and it accepts POST", TestedBy(&["streamable_http::other_paths_get_404"])),
     rule(28, "an `Origin` that is not allowed is 403", TestedBy(&["streamable_http::origins_that_are_not_allowed_get_403", "streamable_http::pages_of_allowed_origins_can_read_responses"])),
-    rule(29, "a local server listens on the local host only", TestedBy(&["tests/e2e/dev.test.mjs::the server listens on this machine alone"])),
+    rule(29, "a local server listens only on the local host", TestedBy(&["tests/e2e/dev.test.mjs::the server listens on this machine alone"])),
     rule(30, "`MCP-Protocol-Version` is required and equals the version in the body", TestedBy(&["streamable_http::headers_must_match_the_body"])),
     rule(31, "`Mcp-Method` is required and equals the method in the body, in the same letter case", TestedBy(&["streamable_http::headers_must_match_the_body"])),
     rule(32, "`Mcp-Name` is required for methods with a name, and equals the name in the body", TestedBy(&["streamable_http::headers_must_match_the_body"])),
@@ -76,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Lists
     rule(47, "six results have a cache hint: a lifetime and a scope", TestedBy(&["envelope::results_have_their_envelope", "caching::the_most_specific_cache_hint_is_sent"])),
     rule(48, "all pages of a list have the same cache hint, and a result for one caller is not public", TestedBy(&["pagination::all_pages_of_a_list_have_one_cache_scope", "caching::public_hints_for_hidden_items_are_rejected", "caching::a_result_that_depends_on_a_header_is_private"])),
-    rule(49, "lists depend on the authorization and on nothing else", TestedBy(&["lists::lists_keep_their_order", "visibility::hidden_items_are_indistinguishable_from_missing_ones"])),
+    rule(49, "lists depend only on the authorization", TestedBy(&["lists::lists_keep_their_order", "visibility::hidden_items_are_indistinguishable_from_missing_ones"])),
     rule(50, "the order of listed tools does not change", TestedBy(&["lists::lists_keep_their_order"])),
     rule(51, "cursors are valid for their list, others are -32602, and the last page has none", TestedBy(&["pagination::concatenated_pages_are_the_whole_list", "pagination::invalid_cursors_are_rejected", "lists::cursors_that_were_not_issued_are_rejected"])),
     rule(52, "declared features can be listed", TestedBy(&["envelope::discovery_declares_the_capabilities_of_the_server"])),

@@ -13,7 +13,7 @@ fn ping(id: impl Into<Value>) -> Value {
 }
 
 /// Rule 94: the response to a batch is an array with a response for each request, even if ids repeat. Notifications and responses
-/// get none.
+/// do not get one.
 #[test]
 fn each_request_of_a_batch_gets_a_response() {
     let list = json!({ "jsonrpc": "2.0", "id": "b", "method": "tools/list" });

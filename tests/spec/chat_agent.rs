@@ -41,7 +41,7 @@ async fn double(Number { n }: Number) -> (Json<Double>, Vec<Content>) {
 pub async fn ask_name(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
     }
 }
 
@@ -251,9 +251,9 @@ fn the_number_of_calls_in_one_message_is_limited() {
     ask_as("ada", &with_tools(), &network);
     let results = tool_messages(&network);
     let made = results.iter().filter(|message| message["content"] == "{\"double\":2}").count();
-    let refused = results.iter().filter(|message| message["content"] == "It was not called: too many calls at once.");
-    let refused: Vec<_> = refused.map(|message| message["tool_call_id"].clone()).collect();
-    assert_eq!((made, refused), (16, vec![json!("call16"), json!("call17")]));
+    let rejected = results.iter().filter(|message| message["content"] == "It was not called: too many calls at once.");
+    let rejected: Vec<_> = rejected.map(|message| message["tool_call_id"].clone()).collect();
+    assert_eq!((made, rejected), (16, vec![json!("call16"), json!("call17")]));
 }
 
 /// A call sends at most 8 requests to the model. The last one does not allow tool calls.

@@ -167,12 +167,12 @@ fn handlers_can_continue_if_the_client_cannot_be_asked() {
     }
     let handler = |cx: Context| async move {
         let name = cx.elicit::<Name>("name", "Who?").await.or_unasked(|| Elicited::Declined)?;
-        Ok::<_, HandlerError>(name.accepted().map_or("nobody".to_owned(), |name| name.name))
+        Ok::<_, HandlerError>(name.accepted().map_or("no name".to_owned(), |name| name.name))
     };
     let endpoint = endpoint(handler);
     let params = json!({ "name": "t" });
     for ask in [modern("tools/call", params.clone()), legacy("tools/call", params)] {
-        assert_eq!(ask.ask_at(&endpoint).tool_text(), ("nobody", false));
+        assert_eq!(ask.ask_at(&endpoint).tool_text(), ("no name", false));
     }
     let ada = answered(&endpoint, &json!({ "action": "accept", "content": { "name": "Ada" } }));
     assert_eq!(ada.tool_text(), ("Ada", false));

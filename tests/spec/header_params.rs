@@ -101,7 +101,7 @@ fn preflights_allow_headers_of_arguments() {
 /// Rule 37: a tool with an invalid `x-mcp-header` mark is rejected.
 #[test]
 fn invalid_header_marks_are_rejected() {
-    macro_rules! refused {
+    macro_rules! build_error {
         ($($field:tt)*) => {{
             #[derive(Deserialize, JsonSchema)]
             #[allow(dead_code)]
@@ -111,15 +111,15 @@ fn invalid_header_marks_are_rejected() {
         }};
     }
     for problem in [
-        refused!(#[schemars(extend("x-mcp-header" = ""))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "a b"))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "a:"))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = 7))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: f64),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Vec<String>),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Option<String>),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: String, #[schemars(extend("x-mcp-header" = "a"))] b: String),
-        refused!(a: Vec<Inner>),
+        build_error!(#[schemars(extend("x-mcp-header" = ""))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "a b"))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "a:"))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = 7))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: f64),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: Vec<String>),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: Option<String>),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: String, #[schemars(extend("x-mcp-header" = "a"))] b: String),
+        build_error!(a: Vec<Inner>),
     ] {
         assert!(problem.contains("x-mcp-header"), "{problem:?}");
     }

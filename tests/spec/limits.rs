@@ -64,9 +64,9 @@ fn responses_have_a_length_limit() {
     for (method, params) in
         [("resources/read", json!({ "uri": "test://text" })), ("prompts/get", json!({ "name": "text" }))]
     {
-        let refused = modern(method, params.clone()).ask_at(&endpoint(|limits| limits.output = 2000));
-        assert_eq!(refused.refusal(), (200, -32603), "{method}");
-        assert!(refused.message().contains("at most 2000 are sent. Ask for less"), "{refused:?}");
+        let rejected = modern(method, params.clone()).ask_at(&endpoint(|limits| limits.output = 2000));
+        assert_eq!(rejected.refusal(), (200, -32603), "{method}");
+        assert!(rejected.message().contains("at most 2000 are sent. Ask for less"), "{rejected:?}");
         modern(method, params).ask_at(&endpoint(|limits| limits.output = 3000)).result();
     }
 }
@@ -277,13 +277,13 @@ fn concurrent_bodies_share_a_memory_limit() {
     assert!(third.is_read(), "250 of 250 bytes");
     assert_eq!(first.finish(PING), 200);
     let mut fourth = begin(None);
-    assert!(fourth.is_read(), "an answered request reserves nothing");
+    assert!(fourth.is_read(), "an answered request has released its memory");
     assert!(!begin(Some(1)).is_read());
     drop((second, third));
-    assert!(begin(None).is_read(), "a request whose client has disconnected reserves nothing");
+    assert!(begin(None).is_read(), "a request whose client has disconnected has released its memory");
     assert_eq!(fourth.finish("{"), 400);
     let (mut first, mut second) = (begin(None), begin(None));
-    assert!(first.is_read() && second.is_read(), "a rejected request reserves nothing");
+    assert!(first.is_read() && second.is_read(), "a rejected request has released its memory");
 }
 
 /// A waiting call no longer holds its body, so its reservation shrinks to the data that it keeps: its id and its `_meta`.
@@ -321,7 +321,7 @@ fn a_waiting_call_releases_the_memory_of_its_body() {
     let mut body = PendingRequest::new(&endpoint, &host, Some(1000));
     assert!(
         body.is_read() && PendingRequest::new(&endpoint, &host, Some(500)).is_read(),
-        "dropped calls reserve nothing"
+        "dropped calls have released their memory"
     );
 }
 

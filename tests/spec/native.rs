@@ -45,13 +45,13 @@ struct Tenant(&'static str);
 
 async fn tenant(cx: Context) -> String {
     let tenant = cx.extension::<Tenant>().map_or("no tenant", |tenant| tenant.0);
-    format!("{tenant} for {}", cx.auth().map_or("nobody", |caller| &caller.subject))
+    format!("{tenant} for {}", cx.auth().map_or("no caller", |caller| &caller.subject))
 }
 
 async fn ask(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
     }
 }
 
@@ -185,8 +185,8 @@ fn questions_of_nested_tools_reach_the_client() {
         retry(&params, &first, answer_all(&first, &json!({ "action": "accept", "content": { "name": "Ada" } })));
     let second = ask_with(all(), "tools/call", again, "ada", &endpoint);
     assert_eq!(second.tool_text(), ("said: Ada", false));
-    let refused = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
-    assert_eq!(refused.refusal(), (400, -32021), "the same error as for a direct call of the tool");
+    let rejected = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
+    assert_eq!(rejected.refusal(), (400, -32021), "the same error as for a direct call of the tool");
 
     let mut params = json!({ "name": "call", "arguments": { "name": "progress", "arguments": {} } });
     params["_meta"] = json!({ "progressToken": "p" });

@@ -126,8 +126,8 @@ fn messages_keep_their_roles_and_content() {
 /// Rule 69: a prompt can reject its arguments. The cause of a failure is only in the log.
 #[test]
 fn the_cause_of_a_failed_prompt_is_only_in_the_log() {
-    let refused = get(json!({ "name": "refuse" }));
-    assert_eq!((refused.refusal(), refused.message()), ((200, -32602), "Not that one."));
+    let rejected = get(json!({ "name": "refuse" }));
+    assert_eq!((rejected.refusal(), rejected.message()), ((200, -32602), "Not that one."));
     let host = TestHost::new();
     let broken = modern("prompts/get", json!({ "name": "break" })).ask_on(&endpoint(), &host);
     assert_eq!(broken.refusal(), (200, -32603));

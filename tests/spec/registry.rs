@@ -55,7 +55,7 @@ fn json<T: Serialize>(value: T) -> Value {
     serde_json::to_value(value).expect("JSON")
 }
 
-/// The info and the detail of a server have the configured values, under the names of the registry's first drafts, and nothing else.
+/// The info and the detail of a server have only the configured values, under the names of the registry's first drafts.
 #[test]
 fn server_info_and_detail_have_the_configured_values() {
     let server = minimal().build().expect("sound");
@@ -370,7 +370,7 @@ fn texts_urls_and_icons_fit_the_registry() {
     }
 }
 
-/// A command with one subcommand lists it with its arguments. A command with several subcommands lists none.
+/// A command with one subcommand lists it with its arguments. A command with several subcommands does not list them.
 #[test]
 fn only_a_single_subcommand_is_listed() {
     let serve = || Command::new("serve").description("Serves").argument(Argument::new("name", "Its name"));
@@ -434,8 +434,8 @@ fn server_json_is_public() {
     let preflight = ask().verb("OPTIONS").document(&endpoint);
     assert_eq!((preflight.status, preflight.header("access-control-allow-methods")), (204, Some("GET, HEAD, OPTIONS")));
     for verb in ["POST", "PUT", "DELETE", "get"] {
-        let refused = ask().verb(verb).document(&endpoint);
-        assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
+        let rejected = ask().verb(verb).document(&endpoint);
+        assert_eq!((rejected.status, rejected.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
     }
     for path in ["/server.json/", "/Server.json", "/mcp/server.json"] {
         assert_eq!(get(path).document(&endpoint).status, 404, "{path}");

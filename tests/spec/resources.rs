@@ -159,9 +159,9 @@ const ALIASES: [&str; 10] = [
 fn every_spelling_of_a_uri_reads_the_same_resource() {
     for uri in ALIASES {
         let ask = || modern("resources/read", json!({ "uri": uri }));
-        let refused = ask().bearer("read").ask_at(&guarded());
-        assert_eq!(refused.refusal(), (403, -32600), "{uri}");
-        assert!(refused.header("www-authenticate").is_some_and(|it| it.contains("scope=\"admin\"")), "{uri}");
+        let rejected = ask().bearer("read").ask_at(&guarded());
+        assert_eq!(rejected.refusal(), (403, -32600), "{uri}");
+        assert!(rejected.header("www-authenticate").is_some_and(|it| it.contains("scope=\"admin\"")), "{uri}");
         let answer = ask().bearer("admin").ask_at(&guarded());
         assert_eq!(answer.result()["contents"][0]["text"], "static", "{uri}");
         assert_eq!(answer.result()["ttlMs"], 1000, "{uri}");

@@ -131,7 +131,7 @@ async fn describe(cx: Context) -> Result<String, HandlerError> {
         receiver.await?;
     }
     let tenant = cx.extension::<Tenant>().map_or_else(String::new, |tenant| tenant.0.clone());
-    let caller = cx.auth().map_or("nobody", |caller| &caller.subject);
+    let caller = cx.auth().map_or("no caller", |caller| &caller.subject);
     Ok(format!("{tenant} {caller} {}", answer.map_or_else(String::new, |answer| answer.name)))
 }
 

@@ -122,7 +122,8 @@ fn log_messages_are_sent() {
     );
 }
 
-/// Rule 39: the response is JSON if the client does not accept streams, if it requests no notifications, or if there are none.
+/// Rule 39: the response is JSON if the client does not accept streams, if it requests no notifications, or if the handler does
+/// not send any.
 #[test]
 fn responses_without_notifications_are_json() {
     let token = || json!({ "progressToken": 1 });
@@ -418,7 +419,7 @@ fn server_with_log_messages(count: usize, bytes: usize, resume: &Rc<RefCell<Opti
 }
 
 /// Returns the number of notifications before and after the test resumes the handler, and the result. If `reads` is false, the client
-/// reads nothing before that.
+/// does not read before that.
 fn notifications_before_and_after(count: usize, bytes: usize, reads: bool) -> (usize, usize, Value) {
     let resume = Rc::default();
     let endpoint = server_with_log_messages(count, bytes, &resume);
