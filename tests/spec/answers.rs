@@ -174,7 +174,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
     assert_eq!(asked.len(), 3, "{asked:?}");
     assert_eq!(asked.iter().filter(|key| key.contains(".2/")).count(), 1, "{asked:?}");
     let mut responses = answer_all(&first, &yes());
-    let second_a = asked.iter().find(|key| key.contains(".2/")).expect("the ordinal of an equal call");
+    let second_a = asked.iter().find(|key| key.contains(".2/")).expect("a key with the number of an equal call");
     responses[second_a] = json!({ "action": "decline" });
     let second = ask_on(&endpoint, &retry(&params, &first, responses), &TestHost::new());
     assert_eq!(keys(&second), ["confirm"]);

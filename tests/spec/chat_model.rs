@@ -63,7 +63,8 @@ fn busy_for(seconds: u64) -> Reply {
     })
 }
 
-/// Transient errors are retried. Each pause is between half and all of 0.5 s, 1 s, 2 s…, or the time of `Retry-After`.
+/// Transient errors are retried. The pauses are random, between 50% and 100% of 0.5 s, 1 s, 2 s…, or the
+/// time of `Retry-After`.
 #[test]
 fn transient_errors_are_retried() {
     type Waits = Vec<std::ops::RangeInclusive<u128>>;
@@ -112,8 +113,9 @@ fn attempts_end_at_the_time_limit() {
     assert_eq!((text.as_str(), is_error), ("The model's endpoint is overloaded. Try again in a minute.", true));
 }
 
-/// Permanent errors are returned without a retry. The error describes the problem and the remedy, and the log has the cause. Neither
-/// contains the key, the question, the instructions, or text of the endpoint that quotes them.
+/// Permanent errors are returned without a retry, and an unusable answer is retried once. The error describes the problem and the
+/// remedy, and the log has the cause. Neither contains the key, the question, the instructions, or text of the endpoint that quotes
+/// them.
 #[test]
 fn permanent_errors_are_returned_at_once() {
     let echo = format!(r#"{{"error":{{"message":"Bad key {KEY} for {QUESTION}","code":"{KEY}"}}}}"#);

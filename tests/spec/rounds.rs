@@ -211,7 +211,7 @@ fn a_finished_step_does_not_run_again_in_later_rounds() {
     assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
     let asked: Vec<_> = rounds.iter().take(3).map(keys).collect();
     assert_eq!(asked.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1], "each run asks its own question: {asked:?}");
-    assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the ordinal of an equal call");
+    assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the key has the number of an equal call");
     assert_eq!(*done.borrow(), ["price 1", "pay 1", "price 50", "pay 50", "price 1", "pay 1"]);
     assert!(!host.log_levels().contains(&Level::Warning), "{}", host.log_text());
 }
