@@ -65,7 +65,7 @@ async fn without(cx: Context) -> String {
 
 async fn prompt(cx: Context) -> Result<String, HandlerError> {
     let Some(Name { name, .. }) = cx.elicit("user_context", "Who?").await?.accepted() else {
-        return Ok("Nobody".into());
+        return Ok("No name".into());
     };
     Ok(format!("For {name}"))
 }

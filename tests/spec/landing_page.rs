@@ -57,21 +57,21 @@ fn requests_that_accept_html_get_the_page() {
     for (case, ask, endpoint, status) in vec![
         ("a browser", get("/").header("Accept", BROWSER), endpoint(), 200),
         ("a query", get("/?utm=1").header("Accept", BROWSER), endpoint(), 200),
-        ("any case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
+        ("another letter case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
         ("HEAD", get("/").verb("HEAD").header("Accept", "text/html"), endpoint(), 200),
         ("no token", get("/").header("Accept", "text/html"), guarded(), 200),
-        ("an allowed page", get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"), endpoint(), 200),
+        ("an allowed origin", get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"), endpoint(), 200),
         (
-            "a foreign page",
+            "another origin",
             get("/").header("Accept", BROWSER).header("Origin", "https://evil.example"),
             endpoint(),
             403,
         ),
         ("no Accept", get("/"), endpoint(), 404),
-        ("anything", get("/").header("Accept", "*/*"), endpoint(), 404),
+        ("any type", get("/").header("Accept", "*/*"), endpoint(), 404),
         ("JSON", get("/").header("Accept", "application/json"), endpoint(), 404),
         ("everything except HTML", get("/").header("Accept", "*/*, text/html;q=0"), endpoint(), 404),
-        ("a stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
+        ("an event stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
         ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 404),
         ("OPTIONS", get("/").verb("OPTIONS").header("Accept", BROWSER), endpoint(), 404),
         ("another path", get("/index.html").header("Accept", BROWSER), endpoint(), 404),
@@ -82,10 +82,10 @@ fn requests_that_accept_html_get_the_page() {
         ("DELETE at an endpoint at /", get("/").verb("DELETE").header("Accept", BROWSER), at_root(), 405),
         ("off", get("/").header("Accept", BROWSER), endpoint().without_page(), 404),
         ("off at an endpoint at /", get("/").header("Accept", BROWSER), at_root().without_page(), 405),
-        ("on by the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
-        ("nothing in the environment", get("/").header("Accept", BROWSER), configured(""), 200),
-        ("off by the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
-        ("on and off", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
+        ("on in the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
+        ("an empty variable", get("/").header("Accept", BROWSER), configured(""), 200),
+        ("off in the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
+        ("on in the environment and off in the program", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
     ] {
         let (response, body) = asked(ask, &endpoint);
         assert_eq!(response.status(), status, "{case}");
@@ -120,8 +120,8 @@ fn a_closed_endpoint_has_no_page() {
     for (case, (response, body), says) in [
         ("no decision about authentication", page(&Endpoint::new(server)), "without_auth"),
         ("misconfigured", page(&Endpoint::misconfigured(ConfigError::new("DB", "is not bound"))), "DB"),
-        ("a wrong setting", page(&configured("yes")), "MCP_PAGE"),
-        ("no server", page(&broken), "Its log says why"),
+        ("an invalid setting", page(&configured("yes")), "MCP_PAGE"),
+        ("a server that cannot be built", page(&broken), "Its log says why"),
         ("open, but only on localhost", elsewhere(endpoint()), "MCP_ALLOW_PUBLIC"),
         ("no URL", elsewhere(Endpoint::new(server).configured(&jwt)), "MCP_RESOURCE"),
     ] {
