@@ -324,7 +324,7 @@ fn an_agent_can_make_a_first_call_and_revise_its_reply() {
     assert_eq!(asked(&network)[0]["messages"].as_array().map(Vec::len), Some(1));
 }
 
-/// Each request to the model and each tool call sends a progress notification with a message.
+/// Each request to the model and each call of a known tool sends a progress notification with a message.
 #[test]
 fn an_agent_sends_progress_notifications() {
     let network = model([calls(&[("double", json!({ "n": 1 })), ("none", json!({}))]), text("Well.")]);

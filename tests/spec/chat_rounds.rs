@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, tool_messages, with_tools};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy};
 
 fn ada() -> Value {
@@ -30,13 +30,13 @@ fn a_conversation_continues_after_a_question() {
     let ask = |params: Value, capabilities: Value| {
         with_capabilities(capabilities, "tools/call", params).bearer("ada").ask_on(&endpoint, &over(&network))
     };
-    let first = ask(question(), all());
+    let first = ask(question(), all_capabilities());
     let (key, question_asked) = asked_question(&first);
     assert!(key.starts_with("ask-") && key.ends_with("/name"), "{key}");
     assert_eq!(question_asked["method"], "elicitation/create");
     assert!(first.result()["requestState"].as_str().is_some_and(|state| state.starts_with("v2.")));
     assert_eq!(network.requests().len(), 1);
-    let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all());
+    let second = ask(retry(&question(), &first, answer_all(&first, &ada())), all_capabilities());
     assert_eq!(second.tool_text(), ("Hello, Ada.", false));
     assert_eq!(network.requests().len(), 2, "the first request to the model is not repeated");
     let contents: Vec<_> = tool_messages(&network).iter().map(|message| message["content"].clone()).collect();
@@ -79,7 +79,8 @@ fn conversations_of_nested_agents_continue_after_a_question() {
         text("Ada, says the clerk."),
     ]);
     let params = json!({ "name": "ask_chief", "arguments": { "message": "Who is it?" } });
-    let ask = |params: Value| with_capabilities(all(), "tools/call", params).ask_on(&endpoint, &over(&network));
+    let ask =
+        |params: Value| with_capabilities(all_capabilities(), "tools/call", params).ask_on(&endpoint, &over(&network));
     let first = ask(params.clone());
     assert_eq!(
         (network.requests().len(), first.result()["resultType"].as_str()),

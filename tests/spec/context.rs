@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy, modern};
 
 fn endpoint<P, H>(handler: H) -> Endpoint
@@ -130,7 +130,7 @@ fn handlers_can_read_the_capabilities_of_the_client() {
     for (declared, expected) in [
         (json!({}), "false false false false"),
         (json!({ "elicitation": { "url": {} }, "roots": {} }), "false true false true"),
-        (all(), "true true true true"),
+        (all_capabilities(), "true true true true"),
     ] {
         let answer = with_capabilities(declared, "tools/call", params.clone()).ask_at(&endpoint);
         assert_eq!(answer.tool_text().0, expected);
@@ -145,9 +145,9 @@ async fn confirm(cx: Context) -> Result<String, HandlerError> {
 /// Calls the tool, and sends `answer` to each of its questions.
 fn answered(endpoint: &Endpoint, answer: &Value) -> Answer {
     let params = json!({ "name": "t" });
-    let first = with_capabilities(all(), "tools/call", params.clone()).ask_at(endpoint);
+    let first = with_capabilities(all_capabilities(), "tools/call", params.clone()).ask_at(endpoint);
     let responses = answer_all(&first, answer);
-    with_capabilities(all(), "tools/call", retry(&params, &first, responses)).ask_at(endpoint)
+    with_capabilities(all_capabilities(), "tools/call", retry(&params, &first, responses)).ask_at(endpoint)
 }
 
 #[test]

@@ -23,9 +23,9 @@ struct Kept {
 }
 
 #[derive(Default)]
-struct Keeper(RefCell<Kept>);
+struct KeepingHost(RefCell<Kept>);
 
-impl Host for Keeper {
+impl Host for KeepingHost {
     fn now_ms(&self) -> u64 {
         0
     }
@@ -59,7 +59,7 @@ fn kept(ask: Ask) -> Kept {
     let endpoint =
         Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("say", "Says it.", || async { "said" })).build());
     let endpoint = endpoint.without_auth().without_rate_limit();
-    let keeper = Rc::new(Keeper::default());
+    let keeper = Rc::new(KeepingHost::default());
     let host: Rc<dyn Host> = keeper.clone();
     LocalPool::new().run_until(ask.raw(&endpoint, &host));
     keeper.0.take()

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, ask_with, endpoint_of, retry};
+use crate::input_required::{KEY, all_capabilities, ask_with, endpoint_of, retry};
 use crate::support::{Answer, complete};
 
 #[derive(Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn ask(method: &str, params: Value) -> Answer {
-    ask_with(all(), method, params, "ada", &endpoint())
+    ask_with(all_capabilities(), method, params, "ada", &endpoint())
 }
 
 fn accept(key: &str, name: &str) -> Value {

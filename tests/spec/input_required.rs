@@ -113,12 +113,12 @@ pub fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, e
 }
 
 /// Returns the capabilities of a client that supports all kinds of questions.
-pub fn all() -> Value {
+pub fn all_capabilities() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
 }
 
 fn ask(method: &str, params: Value) -> Answer {
-    ask_with(all(), method, params, "ada", &endpoint())
+    ask_with(all_capabilities(), method, params, "ada", &endpoint())
 }
 
 /// Returns the parameters of the next round: those of the call, the answers, and the state of the round `first`.
@@ -316,7 +316,7 @@ fn a_state_that_is_not_valid_for_the_call_is_rejected() {
     }
     let (_, sealed) = state.split_once('.').expect("a version");
     let by_foreign = endpoint_of(server, "another-key-of-at-least-32-bytes-here");
-    let foreign = ask_with(all(), "tools/call", params.clone(), "ada", &by_foreign);
+    let foreign = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &by_foreign);
     let foreign = foreign.result()["requestState"].as_str().expect("a state");
     for (case, other) in [
         ("empty", String::new()),
@@ -331,7 +331,10 @@ fn a_state_that_is_not_valid_for_the_call_is_rejected() {
     ] {
         assert_rejected(ask("tools/call", with(&params, &other)), case);
     }
-    assert_rejected(ask_with(all(), "tools/call", with(&params, &state), "bob", &endpoint()), "another caller");
+    assert_rejected(
+        ask_with(all_capabilities(), "tools/call", with(&params, &state), "bob", &endpoint()),
+        "another caller",
+    );
     let others = json!({ "name": "everything", "arguments": { "article": "coffee" } });
     assert_rejected(ask("tools/call", with(&others, &state)), "other arguments");
     assert_rejected(ask("tools/call", with(&json!({ "name": "greet" }), &state)), "another tool");
@@ -359,7 +362,7 @@ fn a_state_is_encrypted() {
         McpServer::builder("s", "1").tool(Tool::new("greet", "d", tool)).build()
     };
     let endpoint = endpoint_of(build, KEY);
-    let ask = |params: Value, token: &str| ask_with(all(), "tools/call", params, token, &endpoint);
+    let ask = |params: Value, token: &str| ask_with(all_capabilities(), "tools/call", params, token, &endpoint);
     let params = json!({ "name": "greet" });
     let first = ask(params.clone(), "ada");
     let answer = |key: &str| json!({ key: { "action": "accept", "content": { "name": "Ada" } } });
@@ -402,7 +405,7 @@ fn a_state_expires() {
         StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key").lifetime(std::time::Duration::from_secs(5));
     let short =
         Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys);
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &short);
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &short);
     let again = modern_as(&json!(1), "tools/call", retry(&params, &first, ada())).bearer("ada");
     assert_eq!(again.clone().ask_on(&short, &at_second(crate::support::NOW + 4)).status, 200);
     assert_eq!(again.ask_on(&short, &at_second(crate::support::NOW + 5)).refusal(), (200, -32602));
@@ -414,8 +417,9 @@ fn state_keys_can_be_rotated() {
     let of = |keys: &str| endpoint_of(server, keys);
     let newer = "a-newer-key-of-at-least-32-bytes-it-is";
     let params = json!({ "name": "greet" });
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &of(KEY));
-    let again = |keys: &str| ask_with(all(), "tools/call", retry(&params, &first, ada()), "ada", &of(keys));
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &of(KEY));
+    let again =
+        |keys: &str| ask_with(all_capabilities(), "tools/call", retry(&params, &first, ada()), "ada", &of(keys));
     assert_eq!(again(&format!("{newer} {KEY}")).tool_text(), ("Hello, Ada!", false));
     assert_eq!(again(newer).refusal(), (200, -32602));
     for (keys, says) in [
@@ -435,7 +439,7 @@ fn only_questions_need_a_state_key() {
     let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
     let host = TestHost::new();
-    let ask = with_capabilities(all(), "tools/call", json!({ "name": "greet" }));
+    let ask = with_capabilities(all_capabilities(), "tools/call", json!({ "name": "greet" }));
     let answer = ask.bearer("ada").ask_on(&keyless, &host);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(host.log_text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
@@ -445,7 +449,7 @@ fn only_questions_need_a_state_key() {
 #[test]
 fn a_nested_form_is_an_internal_error() {
     let host = TestHost::new();
-    let ask = with_capabilities(all(), "tools/call", json!({ "name": "nested" }));
+    let ask = with_capabilities(all_capabilities(), "tools/call", json!({ "name": "nested" }));
     let answer = ask.bearer("ada").ask_on(&endpoint(), &host);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(host.log_text().contains("`list`"), "{}", host.log_text());

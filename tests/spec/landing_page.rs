@@ -38,7 +38,7 @@ fn configured(value: &'static str) -> Endpoint {
 }
 
 /// Returns the page of a server with this title, description and website.
-fn of(title: &'static str, description: &'static str, website: &'static str) -> String {
+fn page_of(title: &'static str, description: &'static str, website: &'static str) -> String {
     let server =
         move |_: &_| McpServer::builder("s", "1").title(title).description(description).website_url(website).build();
     page(&Endpoint::new(server).without_auth()).1
@@ -85,7 +85,7 @@ fn requests_that_accept_html_get_the_page() {
         ("on in the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
         ("an empty variable", get("/").header("Accept", BROWSER), configured(""), 200),
         ("off in the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
-        ("on in the environment and off in the program", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
+        ("off in the program", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
     ] {
         let (response, body) = asked(ask, &endpoint);
         assert_eq!(response.status(), status, "{case}");
@@ -181,8 +181,8 @@ fn texts_of_the_server_are_escaped() {
     const HOSTILE: &str = "</title><script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{script}}";
     const ESCAPED: &str = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;&lt;img src=x \
                            onerror=alert(2)&gt;{{script}}";
-    let plain = of("T", "D", "");
-    for html in [of(HOSTILE, "D", ""), of("T", HOSTILE, "")] {
+    let plain = page_of("T", "D", "");
+    for html in [page_of(HOSTILE, "D", ""), page_of("T", HOSTILE, "")] {
         assert!(!html.contains("<script>alert") && !html.contains("<img"));
         assert_eq!(html.matches(ESCAPED).count(), 2);
         assert_eq!(html.matches('<').count(), plain.matches('<').count(), "the text adds no tags");
@@ -202,7 +202,7 @@ fn only_http_urls_are_links() {
         ("//example.com", ""),
         ("", ""),
     ] {
-        let html = of("T", "D", website);
+        let html = page_of("T", "D", website);
         assert_eq!(between(&html, "Website</dt><dd><a href=\"", "\""), href, "{website}");
     }
 }

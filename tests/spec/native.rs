@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input_required::{all, answer_all, ask_with, retry};
+use crate::input_required::{all_capabilities, answer_all, ask_with, retry};
 use crate::support::{Internal, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
@@ -177,13 +177,13 @@ fn a_tool_can_call_another_tool() {
 fn questions_of_nested_tools_reach_the_client() {
     let endpoint = endpoint();
     let params = json!({ "name": "call", "arguments": { "name": "ask", "arguments": {} } });
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &endpoint);
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &endpoint);
     let questions = first.result()["inputRequests"].as_object().expect("questions");
     let keys: Vec<_> = questions.keys().map(String::as_str).collect();
     assert_eq!(keys, ["ask-17e26d7f/name"], "the key has the call path and the key of the tool");
     let again =
         retry(&params, &first, answer_all(&first, &json!({ "action": "accept", "content": { "name": "Ada" } })));
-    let second = ask_with(all(), "tools/call", again, "ada", &endpoint);
+    let second = ask_with(all_capabilities(), "tools/call", again, "ada", &endpoint);
     assert_eq!(second.tool_text(), ("said: Ada", false));
     let rejected = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
     assert_eq!(rejected.refusal(), (400, -32021), "the same error as for a direct call of the tool");

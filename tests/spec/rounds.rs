@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::chat_agent::{local, over};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::support::{Answer, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
@@ -52,7 +52,7 @@ pub fn keys(answer: &Answer) -> Vec<String> {
 
 /// Calls a tool as a client that supports all kinds of questions.
 pub fn ask_on(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Answer {
-    with_capabilities(all(), "tools/call", params.clone()).ask_on(endpoint, host)
+    with_capabilities(all_capabilities(), "tools/call", params.clone()).ask_on(endpoint, host)
 }
 
 /// Calls a tool, accepts each of its questions, and returns the responses of all rounds.

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, with_capabilities};
+use crate::input_required::{KEY, all_capabilities, with_capabilities};
 use crate::support::{Ask, legacy, modern, on, post};
 
 struct App {
@@ -175,7 +175,9 @@ fn callers_of_a_shared_server_are_isolated() {
         );
     }
     let call_as = |token: &'static str, params: Value| {
-        with_capabilities(all(), "tools/call", params).bearer(token).header("X-Tenant", format!("{token}'s"))
+        with_capabilities(all_capabilities(), "tools/call", params)
+            .bearer(token)
+            .header("X-Tenant", format!("{token}'s"))
     };
     let asked =
         |token| call_as(token, json!({ "name": "describe" })).ask_at(&endpoint).result()["requestState"].clone();
