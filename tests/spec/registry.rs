@@ -58,12 +58,12 @@ fn json<T: Serialize>(value: T) -> Value {
 /// The info and the detail of a server have only the configured values, under the names of the registry's first drafts.
 #[test]
 fn server_info_and_detail_have_the_configured_values() {
-    let server = minimal().build().expect("sound");
+    let server = minimal().build().expect("a valid server");
     let version = json!({ "version": "1.0.2", "is_latest": true });
     let info = json!({ "id": "my-lab-server", "name": "My Lab Server!", "version_detail": version });
     assert_eq!((json(server.server_info()), json(server.server_detail())), (info.clone(), info));
 
-    let server = full().build().expect("sound");
+    let server = full().build().expect("a valid server");
     let mut expected = json!({
         "id": "lab",
         "name": "My Lab Server!",
@@ -144,7 +144,7 @@ fn the_tool_list_has_all_tools() {
         .agent(Clerk)
         .workflow(count)
         .build()
-        .expect("sound");
+        .expect("a valid server");
     let list = json(server.tool_list());
     let tools = list["tools"].as_array().expect("a list");
     let seen: Vec<_> = tools.iter().map(|tool| (tool["id"].as_str(), tool["toolType"].as_str())).collect();
@@ -235,7 +235,7 @@ fn values_that_a_registry_would_reject_are_build_errors() {
 }
 
 fn document(builder: McpServerBuilder, own_url: Option<&str>) -> Value {
-    json(builder.build().expect("sound").server_json(own_url))
+    json(builder.build().expect("a valid server").server_json(own_url))
 }
 
 #[test]
@@ -293,9 +293,9 @@ fn server_json_has_the_names_of_the_registry() {
     });
     // Configured remotes are not changed: neither the URL nor the authentication of the request is added to them.
     assert_eq!(document(full(), None), expected);
-    let server = full().build().expect("sound");
+    let server = full().build().expect("a valid server");
     assert_eq!(json(server.server_json(Some("https://other.example")).map(ServerJson::guarded)), expected);
-    let one = minimal().remote(Remote::streamable("https://a.example/mcp")).build().expect("sound");
+    let one = minimal().remote(Remote::streamable("https://a.example/mcp")).build().expect("a valid server");
     let document = json(one.server_json(Some("https://other.example")).map(ServerJson::guarded));
     assert_eq!(document["remotes"], json!([{ "type": "streamable-http", "url": "https://a.example/mcp" }]));
 }

@@ -121,7 +121,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             .complete("id", Completion::fixed(["1", "2"])),
         )
         .tool(Tool::new("count", "Counts.", || async { Json(vec![1, 2, 3]) }).title("Count"))
-        .tool(Tool::new("media", "Shows blocks that not every revision has.", || async { media() }))
+        .tool(Tool::new("media", "Shows blocks that some revisions do not have.", || async { media() }))
         .tool(Tool::new("chart", "Draws.", || async {
             (Json(Said { said: "up".into() }), vec![Content::text("It goes up.")])
         }))
