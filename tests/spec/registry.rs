@@ -1,4 +1,4 @@
-//! What a server says of itself: to its own program, and at `/server.json`.
+//! Descriptions of a server: for its own program, and at `/server.json`.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -55,15 +55,15 @@ fn json<T: Serialize>(value: T) -> Value {
     serde_json::to_value(value).expect("JSON")
 }
 
-/// What was said is there, in the names of the registry's first drafts, and nothing that was not.
+/// The info and the detail of a server have only the configured values, under the names of the registry's first drafts.
 #[test]
-fn a_server_knows_itself() {
-    let server = minimal().build().expect("sound");
+fn server_info_and_detail_have_the_configured_values() {
+    let server = minimal().build().expect("a valid server");
     let version = json!({ "version": "1.0.2", "is_latest": true });
     let info = json!({ "id": "my-lab-server", "name": "My Lab Server!", "version_detail": version });
     assert_eq!((json(server.server_info()), json(server.server_detail())), (info.clone(), info));
 
-    let server = full().build().expect("sound");
+    let server = full().build().expect("a valid server");
     let mut expected = json!({
         "id": "lab",
         "name": "My Lab Server!",
@@ -121,7 +121,7 @@ impl Agent for Clerk {
     }
 
     fn description(&self) -> &'static str {
-        "Knows it."
+        "Answers questions."
     }
 
     async fn generate(&self, _: String, _: Context) -> Result<AgentReply, HandlerError> {
@@ -134,9 +134,9 @@ struct Number {
     n: u8,
 }
 
-/// All tools are listed, also those that not every caller sees, with what each was made from.
+/// The tool list has all tools, including those that some callers cannot see. It shows which tools are agents or workflows.
 #[test]
-fn a_server_knows_its_tools() {
+fn the_tool_list_has_all_tools() {
     let count = Workflow::new("count", "Counts.", |number: Number| async move { Json(number) });
     let server = minimal()
         .tool(Tool::new("say", "Says it.", |_: Number| async { "n" }).scopes(["say"]))
@@ -144,7 +144,7 @@ fn a_server_knows_its_tools() {
         .agent(Clerk)
         .workflow(count)
         .build()
-        .expect("sound");
+        .expect("a valid server");
     let list = json(server.tool_list());
     let tools = list["tools"].as_array().expect("a list");
     let seen: Vec<_> = tools.iter().map(|tool| (tool["id"].as_str(), tool["toolType"].as_str())).collect();
@@ -168,9 +168,9 @@ fn a_server_knows_its_tools() {
     }
 }
 
-/// What a registry would not take is refused, and what is wrong with it said.
+/// Values that a registry would reject are build errors that describe the problem.
 #[test]
-fn what_a_registry_would_refuse_is_refused() {
+fn values_that_a_registry_would_reject_are_build_errors() {
     let named = |name: &'static str| minimal().registry_name(name);
     let package = |name: &'static str, version: &'static str| minimal().package(Package::new("npm", name, version));
     let argument =
@@ -235,11 +235,11 @@ fn what_a_registry_would_refuse_is_refused() {
 }
 
 fn document(builder: McpServerBuilder, own_url: Option<&str>) -> Value {
-    json(builder.build().expect("sound").server_json(own_url))
+    json(builder.build().expect("a valid server").server_json(own_url))
 }
 
 #[test]
-fn the_document_has_the_names_of_the_registry() {
+fn server_json_has_the_names_of_the_registry() {
     let expected = json!({
         "$schema": SCHEMA,
         "name": "com.example.mcp/my-lab-server",
@@ -291,18 +291,18 @@ fn the_document_has_the_names_of_the_registry() {
             { "type": "sse", "url": "https://lab.example.com/sse" },
         ],
     });
-    // What is named stays: the URL and the guard of where it is asked are not its remotes'.
+    // Configured remotes are not changed: neither the URL nor the authentication of the request is added to them.
     assert_eq!(document(full(), None), expected);
-    let server = full().build().expect("sound");
+    let server = full().build().expect("a valid server");
     assert_eq!(json(server.server_json(Some("https://other.example")).map(ServerJson::guarded)), expected);
-    let one = minimal().remote(Remote::streamable("https://a.example/mcp")).build().expect("sound");
+    let one = minimal().remote(Remote::streamable("https://a.example/mcp")).build().expect("a valid server");
     let document = json(one.server_json(Some("https://other.example")).map(ServerJson::guarded));
     assert_eq!(document["remotes"], json!([{ "type": "streamable-http", "url": "https://a.example/mcp" }]));
 }
 
-/// A name is made from a URL, where there is one that names a host.
+/// The default name is the reversed host of the URL. Without a valid host there is no document.
 #[test]
-fn a_name_is_the_host_backwards() {
+fn the_default_name_is_the_reversed_host() {
     for (url, name) in [
         (Some("https://mcp.example.com/mcp"), Some("com.example.mcp/my-lab-server")),
         (Some("https://MCP.Example.com.:8443/"), Some("com.example.mcp/my-lab-server")),
@@ -319,15 +319,15 @@ fn a_name_is_the_host_backwards() {
         assert_eq!(document(minimal(), url).get("name").and_then(Value::as_str), name, "{url:?}");
     }
     let host = format!("https://{}example", "long.".repeat(40));
-    assert_eq!(document(minimal(), Some(&host)), Value::Null, "longer than the registry takes");
+    assert_eq!(document(minimal(), Some(&host)), Value::Null, "the name is too long for the registry");
     let named = document(minimal().remote(Remote::sse("https://a.example.com/sse")), None);
     assert_eq!(named["name"], "com.example.a/my-lab-server");
     assert_eq!(document(McpServer::builder("知識", "1"), Some("https://a.example"))["name"], "example.a/server");
 }
 
-/// A text that is too long ends with a word, and one that is missing is the next best.
+/// Long texts are truncated at a word, if possible. A missing text has a default, and an unsuitable website or icon is omitted.
 #[test]
-fn texts_are_made_to_fit() {
+fn texts_urls_and_icons_fit_the_registry() {
     let of = |builder: McpServerBuilder| document(builder, Some("https://a.example"));
     let hundred = "w".repeat(100);
     let words = format!("{}end", "four ".repeat(20));
@@ -370,9 +370,9 @@ fn texts_are_made_to_fit() {
     }
 }
 
-/// The one subcommand is said, with its arguments; of several, none.
+/// A command with one subcommand lists it with its arguments. A command with several subcommands does not list them.
 #[test]
-fn a_subcommand_is_an_argument_where_it_is_the_only_one() {
+fn only_a_single_subcommand_is_listed() {
     let serve = || Command::new("serve").description("Serves").argument(Argument::new("name", "Its name"));
     let of = |command: Command| {
         document(minimal().package(Package::new("pypi", "lab", "1").command(command)), Some("https://a.example"))
@@ -406,16 +406,16 @@ fn at(url: &str) -> ProtectedResource {
     ProtectedResource::at(url).expect("a URL")
 }
 
-/// Anyone may read it, pages too: of a server that is configured, under its own URL, and with nothing of its tools.
+/// The document needs no token, and every origin may read it. It has the configured URL, and does not contain the tools.
 #[test]
-fn anyone_may_read_the_document() {
+fn server_json_is_public() {
     let endpoint = guarded().resource(at("https://kb.example.com/mcp"));
     let authorization = json!({
         "name": "Authorization", "description": "The access token: Bearer, a space, and the token",
         "isRequired": true, "isSecret": true,
     });
     let remote = json!({ "type": "streamable-http", "url": "https://kb.example.com/mcp", "headers": [authorization] });
-    // The host of a request is the caller's to choose.
+    // The caller chooses the host of a request, so the document must not contain it.
     let ask = || get("https://evil.example/server.json?x=1").header("Origin", "https://anyone.example");
     let answer = ask().document(&endpoint);
     let document = answer.body.as_ref().expect("a document");
@@ -434,17 +434,18 @@ fn anyone_may_read_the_document() {
     let preflight = ask().verb("OPTIONS").document(&endpoint);
     assert_eq!((preflight.status, preflight.header("access-control-allow-methods")), (204, Some("GET, HEAD, OPTIONS")));
     for verb in ["POST", "PUT", "DELETE", "get"] {
-        let refused = ask().verb(verb).document(&endpoint);
-        assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
+        let rejected = ask().verb(verb).document(&endpoint);
+        assert_eq!((rejected.status, rejected.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb}");
     }
     for path in ["/server.json/", "/Server.json", "/mcp/server.json"] {
         assert_eq!(get(path).document(&endpoint).status, 404, "{path}");
     }
 }
 
-/// Without a configured URL it is the request's, which is told to nobody else; without a token to ask for, there is no header.
+/// Without a configured URL, the document has the URL of the request, and must not be cached. Without authentication, the remote has
+/// no headers.
 #[test]
-fn the_url_is_that_of_the_request() {
+fn the_default_url_is_that_of_the_request() {
     let local = Endpoint::new(server).without_auth().without_rate_limit();
     let public = Endpoint::new(server).open_to_the_public().without_rate_limit();
     for (endpoint, asked, own, name) in [
@@ -460,25 +461,29 @@ fn the_url_is_that_of_the_request() {
     let message = nameless.body.expect("an error")["error"]["message"].take();
     assert_eq!((nameless.status, message.as_str().is_some_and(|text| text.contains("`registry_name`"))), (404, true));
     let elsewhere = Endpoint::new(server).without_auth().without_rate_limit().path("/server.json");
-    assert_eq!(get("http://localhost/server.json").document(&elsewhere).status, 405, "the server itself is there");
+    assert_eq!(
+        get("http://localhost/server.json").document(&elsewhere).status,
+        405,
+        "the path belongs to the endpoint"
+    );
 }
 
-/// A server that depends on who asks is asked for nobody, and no cache keeps what depends on a request.
+/// If the server depends on the caller, the document is that of an unauthenticated caller, and must not be cached.
 #[test]
-fn the_document_is_that_of_nobody() {
+fn server_json_is_that_of_an_unauthenticated_caller() {
     let endpoint = Endpoint::new(|request: &RequestInfo| {
-        let title = request.principal().map_or("Nobody's".to_owned(), |caller| caller.subject.clone());
+        let title = request.principal().map_or("Unauthenticated".to_owned(), |caller| caller.subject.clone());
         minimal().title(title).build()
     })
     .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))
     .without_rate_limit()
     .resource(at("https://kb.example.com/mcp"));
     let answer = get("/server.json").bearer("good").document(&endpoint);
-    assert_eq!(answer.body.as_ref().map(|body| &body["title"]), Some(&json!("Nobody's")));
+    assert_eq!(answer.body.as_ref().map(|body| &body["title"]), Some(&json!("Unauthenticated")));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
-/// A limit of so many requests, of all callers together.
+/// Returns a rate limit that allows this many requests of all callers together.
 fn at_most(requests: u32) -> RateLimit {
     let left = Cell::new(requests);
     RateLimit::new(Duration::from_mins(1), move |_| {
@@ -488,9 +493,9 @@ fn at_most(requests: u32) -> RateLimit {
     })
 }
 
-/// Where nothing is served, this is not served either, and it is counted.
+/// An endpoint that rejects all requests does not serve the document. Requests for the document count for the rate limit.
 #[test]
-fn what_serves_nothing_describes_nothing() {
+fn a_closed_endpoint_has_no_server_json() {
     let broken = Endpoint::new(|_| Err(BuildError::new("server", "s", Internal.to_string()))).open_to_the_public();
     let needs_url = Endpoint::new(server)
         .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))

@@ -1,4 +1,4 @@
-//! Lists of a server that is built once.
+//! Cached lists of a server that is built once.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -39,9 +39,9 @@ fn asks(method: &str) -> [Ask; 3] {
     [legacy(method, json!({})), modern(method, json!({})), older]
 }
 
-/// A list that is kept is the list of a server that is built for the request, in every revision.
+/// A cached list equals the list of a server that is built for the request, in every revision.
 #[test]
-fn a_kept_list_equals_a_fresh_one() {
+fn a_cached_list_equals_a_fresh_one() {
     let shared = shared(server(&request()).expect("a server"));
     for (method, _) in LISTS {
         for ask in asks(method) {
@@ -53,9 +53,9 @@ fn a_kept_list_equals_a_fresh_one() {
     }
 }
 
-/// The list of a caller has only the items that this caller can see. Earlier callers make no difference.
+/// The list of a caller has only the items that this caller can see. Requests of other callers do not change it.
 #[test]
-fn callers_never_see_the_list_of_another() {
+fn callers_do_not_get_the_list_of_another_caller() {
     let text = || async { "text" };
     let is_ada = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "ada");
     // A scope or a function hides the items that only Ada can see.
@@ -84,7 +84,7 @@ fn callers_never_see_the_list_of_another() {
                 for token in [order, order].concat() {
                     let answer = legacy(method, json!({})).bearer(token).ask_at(&endpoint);
                     let count = match answer.json()["error"]["code"].as_i64() {
-                        // All that the server has of this kind is hidden.
+                        // All items of this kind are hidden.
                         Some(-32601) => 0,
                         _ => answer.result()[member].as_array().expect("a list").len(),
                     };
@@ -97,9 +97,9 @@ fn callers_never_see_the_list_of_another() {
     }
 }
 
-/// Pages, cursors and functions that list resources work as on other endpoints.
+/// Pages, cursors and functions that list resources work in the same way as on an endpoint that builds its server for each request.
 #[test]
-fn what_differs_between_requests_is_not_kept() {
+fn lists_that_vary_between_requests_are_not_cached() {
     let tools = |builder: McpServerBuilder| {
         ["a", "b", "c"].into_iter().fold(builder, |builder, name| builder.tool(Tool::new(name, "Works.", || async {})))
     };
@@ -137,9 +137,9 @@ fn what_differs_between_requests_is_not_kept() {
     }
 }
 
-/// A list that is too long for an answer is refused each time.
+/// A list that exceeds the output limit gets an error at each request.
 #[test]
-fn the_limit_of_answers_holds_for_kept_lists() {
+fn the_output_limit_applies_to_cached_lists() {
     let mut limits = Limits::default();
     limits.output = 1000;
     let shared = shared(server(&request()).expect("a server")).limits(limits);

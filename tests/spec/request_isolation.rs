@@ -1,4 +1,4 @@
-//! One request, one server, nothing left behind.
+//! Isolation of requests: no request affects another one.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,11 +16,11 @@ const TOKENS: &str = r#"[
     {"token": "bob-token", "subject": "bob", "scopes": []}
 ]"#;
 
-/// Gives way once, so that another request runs in between.
-async fn give_way() {
-    let mut gave = false;
+/// Yields once, so that another request can run.
+async fn yield_once() {
+    let mut has_yielded = false;
     std::future::poll_fn(move |cx| {
-        if std::mem::replace(&mut gave, true) {
+        if std::mem::replace(&mut has_yielded, true) {
             return std::task::Poll::Ready(());
         }
         cx.waker().wake_by_ref();
@@ -29,9 +29,9 @@ async fn give_way() {
     .await;
 }
 
-/// CVE-2026-25536: two requests with one id, at the same time, from two callers: each gets its own answer.
+/// CVE-2026-25536: two callers send concurrent requests with the same id. Each gets its own response.
 #[test]
-fn concurrent_requests_with_one_id_keep_apart() {
+fn concurrent_requests_with_one_id_get_their_own_responses() {
     let running = Rc::new(Cell::new(0));
     let together = Rc::new(Cell::new(0));
     let (counts, most) = (running.clone(), together.clone());
@@ -42,26 +42,26 @@ fn concurrent_requests_with_one_id_keep_apart() {
             async move {
                 running.set(running.get() + 1);
                 for _ in 0..3 {
-                    give_way().await;
+                    yield_once().await;
                     together.set(together.get().max(running.get()));
                 }
                 running.set(running.get() - 1);
                 cx.auth().map(|caller| caller.subject.clone()).unwrap_or_default()
             }
         };
-        McpServer::builder("s", "1").tool(Tool::new("whoami", "Who calls.", whoami)).build()
+        McpServer::builder("s", "1").tool(Tool::new("whoami", "Returns the caller.", whoami)).build()
     };
     let endpoint = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let host = TestHost::new();
     let ask = |token| modern("tools/call", json!({ "name": "whoami" })).bearer(token).send(&endpoint, &host);
     let (ada, bob) = testing::run(join(ask("ada-token"), ask("bob-token")));
     assert_eq!((ada.tool_text().0, bob.tool_text().0), ("ada", "bob"));
-    assert_eq!(together.get(), 2, "they did run at the same time");
+    assert_eq!(together.get(), 2, "both requests ran at the same time");
 }
 
-/// The server is built for each request, from what that request brings, and is gone after it.
+/// The server is built for each request from that request, and dropped after it.
 #[test]
-fn a_server_lives_as_long_as_its_request() {
+fn a_server_is_built_and_dropped_with_its_request() {
     let built = Rc::new(RefCell::new(Vec::new()));
     let alive = Rc::new(());
     let (log, token) = (built.clone(), alive.clone());
@@ -82,12 +82,12 @@ fn a_server_lives_as_long_as_its_request() {
     assert_eq!(*built.borrow(), ["a", "b", "a"]);
     let foreign = modern("tools/call", json!({ "name": "tool-of-a" })).header("X-Tenant", "b").ask_at(&endpoint);
     assert_eq!(foreign.refusal(), (200, -32602), "one tenant's tool is unknown to another");
-    assert_eq!(Rc::strong_count(&alive), 2, "nothing of a request's server is kept: the test and the endpoint hold it");
+    assert_eq!(Rc::strong_count(&alive), 2, "only the test and the endpoint still hold the value");
 }
 
-/// Rule 20: nothing is inferred from an earlier request: neither revision nor client.
+/// Rule 20: the client of an earlier request is not remembered.
 #[test]
-fn nothing_is_remembered() {
+fn earlier_requests_are_not_remembered() {
     let endpoint = endpoint();
     let params = json!({ "protocolVersion": "2025-11-25", "clientInfo": { "name": "me", "version": "1" } });
     legacy("initialize", params).ask_at(&endpoint);
@@ -95,9 +95,9 @@ fn nothing_is_remembered() {
     assert_eq!(answer.tool_text(), ("unnamed", false));
 }
 
-/// Rules 21 and 22: any instance of the server gives any client the same answer.
+/// Rules 21 and 22: every instance of the server gives every client the same response.
 #[test]
-fn any_instance_answers_any_client() {
+fn every_instance_gives_every_client_the_same_response() {
     let ask = |client: &str| {
         let mut meta = crate::support::envelope();
         meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": client, "version": "1" });
@@ -108,9 +108,9 @@ fn any_instance_answers_any_client() {
     assert_eq!(ask("one"), ask("another"));
 }
 
-/// A request that is part of a trace is logged with it, and handlers can go on with it; what is none is left out.
+/// The trace id of a request is logged, and handlers can read its `traceparent`. An invalid `traceparent` is ignored.
 #[test]
-fn traces_are_followed() {
+fn the_trace_of_a_request_is_logged_and_passed_on() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
     let endpoint = testing::endpoint(|_| {
         let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
@@ -131,11 +131,11 @@ fn traces_are_followed() {
     }
 }
 
-/// A handler learns of its request what was sent with it: its URL, and the members of its `_meta`.
+/// A handler can read the URL and the `_meta` members of its request.
 #[test]
-fn a_handler_knows_its_request() {
+fn handlers_can_read_the_url_and_meta() {
     let endpoint = testing::endpoint(|_| {
-        let known = |cx: Context| async move {
+        let describe = |cx: Context| async move {
             format!(
                 "{} {:?} {:?}",
                 cx.url(),
@@ -143,7 +143,7 @@ fn a_handler_knows_its_request() {
                 cx.meta("none")
             )
         };
-        McpServer::builder("s", "1").tool(Tool::new("known", "d", known)).build()
+        McpServer::builder("s", "1").tool(Tool::new("describe", "d", describe)).build()
     });
     for (meta, text) in [
         (json!({ "example.com/tenant": { "name": "acme\n" } }), "Some(String(\"acme\\n\")) None"),
@@ -151,15 +151,15 @@ fn a_handler_knows_its_request() {
         (json!({}), "None None"),
         (json!(null), "None None"),
     ] {
-        let params = json!({ "name": "known", "_meta": meta });
+        let params = json!({ "name": "describe", "_meta": meta });
         let answer = legacy("tools/call", params).at("/mcp?a=b").ask_at(&endpoint);
         assert_eq!(answer.tool_text(), (&*format!("http://localhost/mcp?a=b {text}"), false));
     }
 }
 
-/// What the host puts into a request reaches its handlers, agents among them, by its type, and no other request.
+/// The server function can add extensions to a request, and handlers read them by type. Other requests do not have these extensions.
 #[test]
-fn what_is_put_into_a_request_reaches_its_handlers() {
+fn handlers_can_read_extensions_of_their_request() {
     struct Tenant(String);
     let endpoint = testing::endpoint(|request| {
         let given = request.header("X-Tenant");
@@ -178,9 +178,9 @@ fn what_is_put_into_a_request_reaches_its_handlers() {
     assert_eq!(ask().ask_at(&endpoint).tool_text(), ("none", false));
 }
 
-/// A client has no say in the id of its request in the log. A long id is cut to 128 bytes.
+/// The host provides the request id in the log. Headers of the client do not change it. The id is truncated to 128 bytes.
 #[test]
-fn the_request_id_is_the_hosts_and_bounded() {
+fn the_request_id_is_from_the_host_and_bounded() {
     let logged = |ask: Ask| {
         let host = TestHost::new();
         let ask = ask
@@ -204,9 +204,9 @@ fn the_request_id_is_the_hosts_and_bounded() {
     }
 }
 
-/// The one line per request says what was asked for, and nothing of what was sent or who sent it.
+/// Each request has one log line with its method and target. The line does not contain arguments, tokens or the caller.
 #[test]
-fn one_line_is_logged() {
+fn each_request_has_one_log_line_without_private_data() {
     let endpoint =
         Endpoint::new(crate::support::server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     let endpoint = endpoint.without_rate_limit().log(LogPolicy::All);

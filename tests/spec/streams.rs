@@ -1,4 +1,4 @@
-//! Answers that become streams: progress, log messages, and a client that goes away.
+//! Responses as event streams: progress, log messages, deadlines and clients that disconnect.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -32,11 +32,12 @@ fn server(handler: impl Fn(Context) -> LocalBoxFuture<'static, String> + Clone +
     })
 }
 
-/// Tells of everything at once.
-fn chatty() -> Endpoint {
+/// Returns an endpoint whose tool sends progress and log messages without waiting.
+fn server_with_notifications() -> Endpoint {
     server(|cx| {
         async move {
-            for (progress, message) in [(0.0, "begun"), (50.0, ""), (50.0, "again"), (20.0, "back"), (100.0, "done")] {
+            let steps = [(0.0, "started"), (50.0, ""), (50.0, "equal"), (20.0, "lower"), (100.0, "done")];
+            for (progress, message) in steps {
                 cx.progress(progress, Some(100.0), message);
             }
             cx.log(LogLevel::Info, "a detail");
@@ -47,7 +48,8 @@ fn chatty() -> Endpoint {
     })
 }
 
-fn new_call(meta: Value) -> Ask {
+/// Returns a call of the tool in revision 2026-07-28, whose client accepts streams.
+fn modern_call(meta: Value) -> Ask {
     let mut all = envelope();
     all.as_object_mut().expect("an object").extend(meta.as_object().expect("an object").clone());
     let params = json!({ "name": "work", "_meta": all });
@@ -59,75 +61,86 @@ fn new_call(meta: Value) -> Ask {
         .header("Accept", BOTH)
 }
 
-fn old_call(meta: Value) -> Ask {
+/// Returns a call of the tool in revision 2025-11-25, whose client accepts streams.
+fn legacy_call(meta: Value) -> Ask {
     legacy("tools/call", json!({ "name": "work", "_meta": meta })).header("Accept", BOTH)
 }
 
-fn told(answer: &Answer, method: &str) -> Vec<Value> {
+/// Returns the parameters of all notifications of this method.
+fn notifications_of(answer: &Answer, method: &str) -> Vec<Value> {
     let of_method = answer.notifications.iter().filter(|notification| notification["method"] == method);
     of_method.map(|notification| notification["params"].clone()).collect()
 }
 
-/// Rules 39, 42, 43 and 82: whoever gives a token is told of progress, with that token, as long as it grows; the response
-/// ends the stream.
+/// Rules 39, 42, 43 and 82: a request with a progress token gets progress notifications with this token. Progress that does not
+/// increase is not sent. The response is the last message of the stream.
 #[test]
-fn progress_is_told() {
+fn progress_is_sent_to_requests_with_a_token() {
     for token in [json!("p1"), json!(7), json!("")] {
-        for ask in [new_call(json!({ "progressToken": token })), old_call(json!({ "progressToken": token }))] {
-            let answer = ask.ask_at(&chatty());
+        for ask in [modern_call(json!({ "progressToken": token })), legacy_call(json!({ "progressToken": token }))] {
+            let answer = ask.ask_at(&server_with_notifications());
             assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")));
             assert_eq!(answer.header("cache-control"), Some("no-cache, no-transform"));
             assert_eq!(answer.header("x-accel-buffering"), Some("no"));
             let expected = [
-                json!({ "progressToken": token, "progress": 0.0, "total": 100.0, "message": "begun" }),
+                json!({ "progressToken": token, "progress": 0.0, "total": 100.0, "message": "started" }),
                 json!({ "progressToken": token, "progress": 50.0, "total": 100.0 }),
                 json!({ "progressToken": token, "progress": 100.0, "total": 100.0, "message": "done" }),
             ];
-            assert_eq!(told(&answer, "notifications/progress"), expected);
+            assert_eq!(notifications_of(&answer, "notifications/progress"), expected);
             assert_eq!(answer.result()["content"][0]["text"], "worked");
         }
     }
 }
 
-/// Rule 83: log messages from the level on that the request names; in older revisions, that the server names.
+/// Rule 83: log messages are sent from the level that the request sets. In older revisions, the server sets the level.
 #[test]
 fn log_messages_are_sent() {
     let level = |level: &str| json!({ "io.modelcontextprotocol/logLevel": level });
     let error = json!({ "level": "error", "logger": "worker", "data": { "code": 7 } });
     let info = json!({ "level": "info", "logger": "worker", "data": "a detail" });
     for (ask, expected) in [
-        (new_call(level("info")), vec![info, error.clone()]),
-        (new_call(level("error")), vec![error.clone()]),
-        (new_call(level("critical")), vec![]),
-        (new_call(json!({})), vec![]),
-        (old_call(json!({})), vec![error.clone()]),
-        (old_call(level("debug")), vec![error]),
+        (modern_call(level("info")), vec![info, error.clone()]),
+        (modern_call(level("error")), vec![error.clone()]),
+        (modern_call(level("critical")), vec![]),
+        (modern_call(json!({})), vec![]),
+        (legacy_call(json!({})), vec![error.clone()]),
+        (legacy_call(level("debug")), vec![error]),
     ] {
-        assert_eq!(told(&ask.clone().ask_at(&chatty()), "notifications/message"), expected, "{ask:?}");
+        let answer = ask.clone().ask_at(&server_with_notifications());
+        assert_eq!(notifications_of(&answer, "notifications/message"), expected, "{ask:?}");
     }
     let silent = Endpoint::new(|_| {
-        let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "unasked") };
+        let talk = |cx: Context| async move { cx.log(LogLevel::Emergency, "undeclared") };
         McpServer::builder("s", "1").tool(Tool::new("work", "d", talk)).build()
     });
-    let answer = new_call(level("debug")).ask_at(&silent.without_auth().without_rate_limit());
-    assert_eq!(answer.header("content-type"), Some("application/json"), "a server that declares no logging sends none");
+    let answer = modern_call(level("debug")).ask_at(&silent.without_auth().without_rate_limit());
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/json"),
+        "a server that does not declare logging sends no log messages"
+    );
 }
 
-/// Rule 39: who takes no stream, has nothing to be told, or is told nothing, gets JSON.
+/// Rule 39: the response is JSON if the client does not accept streams, if it requests no notifications, or if the handler does
+/// not send any.
 #[test]
-fn others_get_json() {
+fn responses_without_notifications_are_json() {
     let token = || json!({ "progressToken": 1 });
     let quiet = server(|_| async { "worked".to_owned() }.boxed_local());
     for (ask, endpoint) in [
-        (new_call(json!({})), chatty()),
-        (new_call(token()).replace("Accept", "application/json"), chatty()),
-        (new_call(token()).replace("Accept", "*/*"), chatty()),
-        (new_call(token()).replace("Accept", "application/json, text/event-stream;q=0"), chatty()),
-        (new_call(token()).without("Accept"), chatty()),
-        (new_call(token()), chatty().json_only()),
-        (new_call(token()), quiet),
-        (new_call(json!({ "progressToken": 1.5 })), chatty()),
-        (new_call(json!({ "progressToken": null })), chatty()),
+        (modern_call(json!({})), server_with_notifications()),
+        (modern_call(token()).replace("Accept", "application/json"), server_with_notifications()),
+        (modern_call(token()).replace("Accept", "*/*"), server_with_notifications()),
+        (
+            modern_call(token()).replace("Accept", "application/json, text/event-stream;q=0"),
+            server_with_notifications(),
+        ),
+        (modern_call(token()).without("Accept"), server_with_notifications()),
+        (modern_call(token()), server_with_notifications().json_only()),
+        (modern_call(token()), quiet),
+        (modern_call(json!({ "progressToken": 1.5 })), server_with_notifications()),
+        (modern_call(json!({ "progressToken": null })), server_with_notifications()),
     ] {
         let answer = ask.clone().ask_at(&endpoint);
         assert_eq!(answer.header("content-type"), Some("application/json"), "{ask:?}");
@@ -135,29 +148,30 @@ fn others_get_json() {
     }
 }
 
-/// An endpoint whose handler tells that it has begun, and then waits for the test.
+/// An endpoint whose handler sends progress once, and then waits for the test.
 struct Paused {
     endpoint: Endpoint,
-    go_on: Rc<RefCell<Option<oneshot::Sender<()>>>>,
-    /// What the handler has done.
+    resume: Rc<RefCell<Option<oneshot::Sender<()>>>>,
+    /// How the handler ended: `finished`, `dropped`, or an empty text while it waits.
     ended: Rc<Cell<&'static str>>,
 }
 
+/// Returns an endpoint whose handler waits. If `watches` is true, the handler ends when its call is cancelled.
 fn paused(watches: bool) -> Paused {
-    let go_on: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
+    let resume: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
     let ended: Rc<Cell<&'static str>> = Rc::default();
-    let (to_go_on, at_end) = (go_on.clone(), ended.clone());
+    let (to_resume, at_end) = (resume.clone(), ended.clone());
     let endpoint = server(move |cx| {
         let (sender, receiver) = oneshot::channel();
-        to_go_on.borrow_mut().replace(sender);
+        to_resume.borrow_mut().replace(sender);
         let at_end = at_end.clone();
         async move {
-            cx.progress(1.0, None, "begun");
+            cx.progress(1.0, None, "started");
             let waiting = Dropped(at_end.clone());
             if watches {
                 futures::future::select(receiver, cx.cancelled().boxed_local()).await;
             } else {
-                receiver.await.expect("the test goes on");
+                receiver.await.expect("the test resumes the handler");
             }
             std::mem::forget(waiting);
             at_end.set("finished");
@@ -165,10 +179,10 @@ fn paused(watches: bool) -> Paused {
         }
         .boxed_local()
     });
-    Paused { endpoint, go_on, ended }
+    Paused { endpoint, resume, ended }
 }
 
-/// Notes that a handler was dropped where it waited.
+/// Records that a waiting handler was dropped.
 struct Dropped(Rc<Cell<&'static str>>);
 
 impl Drop for Dropped {
@@ -177,7 +191,7 @@ impl Drop for Dropped {
     }
 }
 
-/// The stream of an answer, whose handler waits.
+/// Sends a request, and returns the stream of its response.
 fn open(pool: &mut LocalPool, host: &Rc<dyn Host>, ask: &Ask, endpoint: &Endpoint) -> EventStream {
     match pool.run_until(ask.clone().raw(endpoint, host)).into_body() {
         Body::Stream(stream) => stream,
@@ -185,69 +199,72 @@ fn open(pool: &mut LocalPool, host: &Rc<dyn Host>, ask: &Ask, endpoint: &Endpoin
     }
 }
 
-/// Notifications come as they are sent, not when the handler is done.
+/// Notifications reach the client at once, not only when the handler ends.
 #[test]
-fn notifications_come_at_once() {
-    let Paused { endpoint, go_on, ended } = paused(false);
+fn notifications_reach_the_client_at_once() {
+    let Paused { endpoint, resume, ended } = paused(false);
     let mut pool = LocalPool::new();
     let host = on(&pool, &TestHost::new());
-    let ask = new_call(json!({ "progressToken": 1 }));
+    let ask = modern_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
-    assert_eq!(events(&first)[0]["params"]["message"], "begun");
-    assert_eq!(ended.get(), "", "it has not ended");
-    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    assert_eq!(events(&first)[0]["params"]["message"], "started");
+    assert_eq!(ended.get(), "", "the handler has not ended");
+    resume.borrow_mut().take().expect("the handler waits").send(()).expect("the handler receives");
     let rest = pool.run_until(stream.concat());
     assert_eq!(events(&rest)[0]["result"]["content"][0]["text"], "worked");
     assert_eq!(ended.get(), "finished");
 }
 
-/// Rules 44 and 96: in 2026-07-28 a closed stream cancels, in older revisions it does not.
+/// Rules 44 and 96: in 2026-07-28 a client cancels a request when it closes the stream. In older
+/// revisions, a closed stream does not cancel the request.
 #[test]
-fn a_closed_stream_cancels() {
+fn a_client_that_closes_the_stream_cancels_the_request() {
     let token = || json!({ "progressToken": 1 });
-    for (ask, watches, expected) in
-        [(new_call(token()), false, "dropped"), (new_call(token()), true, "finished"), (old_call(token()), false, "")]
-    {
-        let Paused { endpoint, go_on, ended } = paused(watches);
+    for (ask, watches, expected) in [
+        (modern_call(token()), false, "dropped"),
+        (modern_call(token()), true, "finished"),
+        (legacy_call(token()), false, ""),
+    ] {
+        let Paused { endpoint, resume, ended } = paused(watches);
         let mut pool = LocalPool::new();
         let host = on(&pool, &TestHost::new());
         drop(open(&mut pool, &host, &ask, &endpoint));
         pool.run_until_stalled();
         assert_eq!(ended.get(), expected, "{ask:?}, watching: {watches}");
         if expected.is_empty() {
-            go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+            resume.borrow_mut().take().expect("the handler waits").send(()).expect("the handler receives");
             pool.run_until_stalled();
-            assert_eq!(ended.get(), "finished", "an older client may come back for other reasons");
+            assert_eq!(ended.get(), "finished", "in older revisions, a closed stream is not a cancellation");
         }
     }
 }
 
-/// Rule 43: a stream on which nothing happens is kept open by comments, but is not begun by one.
+/// Rule 43: an idle stream gets a comment every 5 s, which keeps it open. A stream does not start with a comment.
 #[test]
-fn silence_is_filled() {
-    let Paused { endpoint, go_on, .. } = paused(false);
+fn idle_streams_get_keep_alive_comments() {
+    let Paused { endpoint, resume, .. } = paused(false);
     let (mut pool, clock) = (LocalPool::new(), TestHost::new());
     let host = on(&pool, &clock);
-    let ask = new_call(json!({ "progressToken": 1 }));
+    let ask = modern_call(json!({ "progressToken": 1 }));
     let mut stream = open(&mut pool, &host, &ask, &endpoint);
     let first = pool.run_until(stream.next()).expect("an event");
-    assert!(first.starts_with(b"event: message"), "the stream begins with what was told");
+    assert!(first.starts_with(b"event: message"), "the stream starts with the notification");
     for seconds in [4, 1] {
-        assert!(stream.next().now_or_never().is_none(), "nothing comes before its time");
+        assert!(stream.next().now_or_never().is_none(), "no comment is sent before 5 s");
         clock.advance(Duration::from_secs(seconds));
         pool.run_until_stalled();
     }
     assert_eq!(pool.run_until(stream.next()).as_deref(), Some(b": keep-alive\n\n".as_slice()));
-    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    resume.borrow_mut().take().expect("the handler waits").send(()).expect("the handler receives");
     assert_eq!(events(&pool.run_until(stream.concat())).len(), 1);
 }
 
-/// A handler that is not done in time is dropped where it waits, and the caller is told: after 30 s, or what the tool says,
-/// which is never more than 300 s.
+/// At its deadline a waiting handler is dropped, and the caller gets an error. The deadline is 30 s, or the time that the tool sets,
+/// at most 300 s.
 #[test]
-fn a_deadline_passes() {
-    for (said, seconds) in [(None, 30), (Some(2), 2), (Some(300), 300), (Some(301), 300)] {
+fn a_handler_is_dropped_at_its_deadline() {
+    for (configured, seconds) in [(None, 30), (Some(2), 2), (Some(300), 300), (Some(301), 300)] {
         let ended: Rc<Cell<&'static str>> = Rc::default();
         let at_end = ended.clone();
         let endpoint = testing::endpoint(move |_| {
@@ -260,11 +277,11 @@ fn a_deadline_passes() {
                 }
             };
             let tool = Tool::new("work", "Waits.", wait);
-            let tool = said.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
+            let tool = configured.into_iter().fold(tool, |tool, seconds| tool.deadline(Duration::from_secs(seconds)));
             McpServer::builder("s", "1").tool(tool).build()
         });
         let host = TestHost::new();
-        let answer = new_call(json!({})).ask_on(&endpoint, &host);
+        let answer = modern_call(json!({})).ask_on(&endpoint, &host);
         assert_eq!(host.waits(), [Duration::from_secs(seconds)]);
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(&format!("within {seconds} s")), "{text}");
@@ -272,7 +289,7 @@ fn a_deadline_passes() {
     }
 }
 
-/// Prompts, resources and templates have deadlines as tools do.
+/// Prompts, resources and templates have the same deadlines as tools.
 #[test]
 fn every_handler_has_a_deadline() {
     async fn wait() -> &'static str {
@@ -303,14 +320,14 @@ fn every_handler_has_a_deadline() {
     }
 }
 
-/// Rules 84 and 86: listening is acknowledged first, with nothing in it, and completes at once; every message names the
-/// subscription.
+/// Rules 84 and 86: `subscriptions/listen` is acknowledged with no subscriptions, and completes at once. Each message has the id of
+/// the subscription.
 #[test]
-fn listening_completes_at_once() {
+fn subscriptions_complete_at_once() {
     for id in [json!("listen-1"), json!(7)] {
         let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a://b"] });
         let ask = modern_as(&id, "subscriptions/listen", json!({ "notifications": filter }));
-        let answer = ask.clone().header("Accept", BOTH).ask_at(&chatty());
+        let answer = ask.clone().header("Accept", BOTH).ask_at(&server_with_notifications());
         assert_eq!(answer.header("content-type"), Some("text/event-stream"));
         let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
         assert_eq!(answer.notifications.len(), 1);
@@ -318,56 +335,57 @@ fn listening_completes_at_once() {
         assert_eq!(answer.notifications[0]["params"], json!({ "_meta": meta, "notifications": {} }));
         assert_eq!(answer.result()["resultType"], "complete");
         assert_eq!(answer.result()["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
-        assert_eq!(ask.ask_at(&chatty().json_only()).refusal(), (404, -32601));
+        assert_eq!(ask.ask_at(&server_with_notifications().json_only()).refusal(), (404, -32601));
     }
     let listen = modern("subscriptions/listen", json!({ "notifications": {} }));
     let mut message: Value = serde_json::from_slice(&listen.body).expect("JSON");
     message["id"] = json!("ID");
-    // More digits than any type of number has; still few enough to be read back as one here.
+    // No number type holds this id exactly. The test can still parse it as a number.
     let message = message.to_string().replace("\"ID\"", &"9".repeat(50));
-    let answer = listen.with_body(message).header("Accept", BOTH).ask_at(&chatty());
+    let answer = listen.with_body(message).header("Accept", BOTH).ask_at(&server_with_notifications());
     let id = &answer.result()["_meta"]["io.modelcontextprotocol/subscriptionId"];
     assert!(id.is_number() && answer.body.as_ref().and_then(|body| body.get("id")) == Some(id), "{id}");
     assert_eq!(answer.notifications[0]["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], *id);
     for params in [json!({}), json!({ "notifications": null }), json!({ "notifications": [] })] {
-        assert_eq!(modern("subscriptions/listen", params).ask_at(&chatty()).refusal(), (200, -32602));
+        let answer = modern("subscriptions/listen", params).ask_at(&server_with_notifications());
+        assert_eq!(answer.refusal(), (200, -32602));
     }
     assert_eq!(
-        legacy("subscriptions/listen", json!({ "notifications": {} })).ask_at(&chatty()).refusal(),
+        legacy("subscriptions/listen", json!({ "notifications": {} })).ask_at(&server_with_notifications()).refusal(),
         (200, -32601)
     );
 }
 
-/// Older clients set a level as soon as log messages are declared: it is checked.
+/// Clients of older revisions can set a log level if the server declares logging. An unknown level is rejected.
 #[test]
-fn a_log_level_is_checked() {
-    let ask = |level: Value| legacy("logging/setLevel", json!({ "level": level })).ask_at(&chatty());
+fn unknown_log_levels_are_rejected() {
+    let ask = |level: Value| legacy("logging/setLevel", json!({ "level": level })).ask_at(&server_with_notifications());
     assert_eq!(ask(json!("debug")).result(), &json!({}));
     for level in [json!("loud"), json!(7), json!(null)] {
         assert_eq!(ask(level).refusal(), (200, -32602));
     }
 }
 
-/// The one log line of a streamed answer is written when it ends.
+/// A streamed response has one log line.
 #[test]
-fn a_stream_is_logged_once() {
+fn a_streamed_response_has_one_log_line() {
     let host = TestHost::new();
-    new_call(json!({ "progressToken": 1 })).ask_on(&chatty(), &host);
+    modern_call(json!({ "progressToken": 1 })).ask_on(&server_with_notifications(), &host);
     let expected = json!({ "event": "request", "method": "tools/call", "target": "work", "era": "modern", "status": 200, "ms": 0, "id": "7" });
     assert_eq!(host.log(), [expected]);
 }
 
-/// Rule 39: notifications repeat the token, so that its length is bounded, in whatever form the answer would come.
+/// Rule 39: each notification repeats the progress token, so its length is limited. The limit applies to JSON responses too.
 #[test]
-fn a_long_progress_token_is_refused() {
+fn progress_tokens_have_a_length_limit() {
     for (token, length) in
         [(json!("x".repeat(254)), 256), (json!("x".repeat(255)), 257), (json!("\u{1}".repeat(43)), 260)]
     {
-        for ask in [new_call(json!({ "progressToken": token })), old_call(json!({ "progressToken": token }))] {
+        for ask in [modern_call(json!({ "progressToken": token })), legacy_call(json!({ "progressToken": token }))] {
             for (ask, endpoint) in [
-                (ask.clone(), chatty()),
-                (ask.clone(), chatty().json_only()),
-                (ask.replace("Accept", "application/json"), chatty()),
+                (ask.clone(), server_with_notifications()),
+                (ask.clone(), server_with_notifications().json_only()),
+                (ask.replace("Accept", "application/json"), server_with_notifications()),
             ] {
                 let answer = ask.ask_at(&endpoint);
                 if length <= 256 {
@@ -382,17 +400,17 @@ fn a_long_progress_token_is_refused() {
     }
 }
 
-/// A server whose tool logs `count` texts of `bytes`, waits for the test, and logs once more.
-fn talkative(count: usize, bytes: usize, go_on: &Rc<RefCell<Option<oneshot::Sender<()>>>>) -> Endpoint {
-    let go_on = go_on.clone();
+/// Returns an endpoint whose tool sends `count` log messages of `bytes` bytes, waits for the test, and sends one more.
+fn server_with_log_messages(count: usize, bytes: usize, resume: &Rc<RefCell<Option<oneshot::Sender<()>>>>) -> Endpoint {
+    let resume = resume.clone();
     server(move |cx| {
         let (sender, receiver) = oneshot::channel();
-        go_on.borrow_mut().replace(sender);
+        resume.borrow_mut().replace(sender);
         async move {
             for _ in 0..count {
                 cx.log(LogLevel::Error, "x".repeat(bytes));
             }
-            receiver.await.expect("the test goes on");
+            receiver.await.expect("the test resumes the handler");
             cx.log(LogLevel::Error, "last");
             "worked".to_owned()
         }
@@ -400,53 +418,55 @@ fn talkative(count: usize, bytes: usize, go_on: &Rc<RefCell<Option<oneshot::Send
     })
 }
 
-/// The notifications of a stream, before and after the handler went on, and the response.
-fn told_before_and_after(count: usize, bytes: usize, reads: bool) -> (usize, usize, Value) {
-    let go_on = Rc::default();
-    let endpoint = talkative(count, bytes, &go_on);
+/// Returns the number of notifications before and after the test resumes the handler, and the result. If `reads` is false, the client
+/// does not read before that.
+fn notifications_before_and_after(count: usize, bytes: usize, reads: bool) -> (usize, usize, Value) {
+    let resume = Rc::default();
+    let endpoint = server_with_log_messages(count, bytes, &resume);
     let mut pool = LocalPool::new();
     let host = on(&pool, &TestHost::new());
-    let mut stream = open(&mut pool, &host, &old_call(json!({})), &endpoint);
+    let mut stream = open(&mut pool, &host, &legacy_call(json!({})), &endpoint);
     let mut before = 0;
     while reads && stream.next().now_or_never().flatten().is_some() {
         before += 1;
     }
-    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    resume.borrow_mut().take().expect("the handler waits").send(()).expect("the handler receives");
     pool.run_until_stalled();
     let rest = events(&pool.run_until(stream.concat()));
     let (response, after) = rest.split_last().expect("a response");
     (before, after.len(), response["result"].clone())
 }
 
-/// A handler cannot wait for its client. What the client does not read is bounded; the response comes in any case.
+/// A handler does not wait until its client reads. The number and the size of unread notifications are limited. The response is
+/// always sent.
 #[test]
-fn notifications_that_wait_to_be_read_are_bounded() {
+fn unread_notifications_are_bounded() {
     for (count, bytes, waiting) in
         [(1000, 1, 1000), (1024, 1, 1024), (5000, 1, 1024), (50, 100_000, 10), (3, 2_000_000, 1)]
     {
-        let (before, after, result) = told_before_and_after(count, bytes, true);
-        assert_eq!((before, after), (waiting, 1), "{count} of {bytes}: there is room again for what comes later");
+        let (before, after, result) = notifications_before_and_after(count, bytes, true);
+        assert_eq!((before, after), (waiting, 1), "{count} of {bytes} bytes: later notifications are sent again");
         assert_eq!(result["content"][0]["text"], "worked");
-        let (_, after, result) = told_before_and_after(count, bytes, false);
-        // The notification that has opened the stream has left room for one.
-        assert_eq!(after, waiting + 1, "{count} of {bytes}: nothing else is read before the end");
+        let (_, after, result) = notifications_before_and_after(count, bytes, false);
+        // The first notification opened the stream and left the queue, so there is room for one more.
+        assert_eq!(after, waiting + 1, "{count} of {bytes} bytes: the client reads only at the end");
         assert_eq!(result["content"][0]["text"], "worked");
     }
 }
 
-/// Progress that was dropped counts as not sent: what follows it, and is more than what was sent, comes.
+/// Dropped progress counts as not sent. Later progress is sent if it exceeds the last progress that was sent.
 #[test]
-fn progress_goes_on_after_some_was_dropped() {
-    let go_on: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
-    let to_go_on = go_on.clone();
+fn progress_continues_after_dropped_notifications() {
+    let resume: Rc<RefCell<Option<oneshot::Sender<()>>>> = Rc::default();
+    let to_resume = resume.clone();
     let endpoint = server(move |cx| {
         let (sender, receiver) = oneshot::channel();
-        to_go_on.borrow_mut().replace(sender);
+        to_resume.borrow_mut().replace(sender);
         async move {
             for done in 0..2000 {
                 cx.progress(f64::from(done), None, "");
             }
-            receiver.await.expect("the test goes on");
+            receiver.await.expect("the test resumes the handler");
             cx.progress(1500.0, None, "");
             "worked".to_owned()
         }
@@ -454,18 +474,18 @@ fn progress_goes_on_after_some_was_dropped() {
     });
     let mut pool = LocalPool::new();
     let host = on(&pool, &TestHost::new());
-    let mut stream = open(&mut pool, &host, &old_call(json!({ "progressToken": 1 })), &endpoint);
+    let mut stream = open(&mut pool, &host, &legacy_call(json!({ "progressToken": 1 })), &endpoint);
     let mut sent = Vec::new();
     while let Some(event) = stream.next().now_or_never().flatten() {
         sent.extend(events(&event).iter().map(|event| event["params"]["progress"].as_f64()));
     }
     assert_eq!((sent.len(), sent.last()), (1024, Some(&Some(1023.0))));
-    go_on.borrow_mut().take().expect("it waits").send(()).expect("it listens");
+    resume.borrow_mut().take().expect("the handler waits").send(()).expect("the handler receives");
     let rest = events(&pool.run_until(stream.concat()));
     assert_eq!(rest[0]["params"]["progress"], 1500.0);
 }
 
-/// All notifications of a call together are no longer than a response may be. The log says once that some were dropped.
+/// The total length of the notifications of a call is limited to the output limit. The log has one line if some are dropped.
 #[test]
 fn notifications_beyond_the_output_limit_are_dropped() {
     let call = |count: u32, limit: usize| {
@@ -481,48 +501,48 @@ fn notifications_beyond_the_output_limit_are_dropped() {
             .boxed_local()
         });
         let host = TestHost::new();
-        let answer = old_call(json!({})).ask_on(&endpoint.limits(limits), &host);
-        assert_eq!(answer.tool_text(), ("y".repeat(400).as_str(), false), "the response has room of its own");
+        let answer = legacy_call(json!({})).ask_on(&endpoint.limits(limits), &host);
+        assert_eq!(answer.tool_text(), ("y".repeat(400).as_str(), false), "the response has its own limit");
         let is_drop = |line: &&Value| line["subject"] == "notifications";
         let drops = host.log().iter().filter(is_drop).map(|line| line["cause"].clone()).collect::<Vec<_>>();
-        (answer.notifications.iter().map(|told| told.to_string().len()).sum::<usize>(), drops)
+        (answer.notifications.iter().map(|sent| sent.to_string().len()).sum::<usize>(), drops)
     };
     let (one, drops) = call(1, 1000);
     assert!(drops.is_empty());
     assert_eq!(call(5, 5 * one), (5 * one, vec![]), "at the limit");
     let limit = 5 * one - 1;
     let cause = format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
-    assert_eq!(call(5, limit), (4 * one, vec![json!(cause)]), "one byte past it");
-    assert_eq!(call(100, limit), (4 * one, vec![json!(cause)]), "it is logged once");
+    assert_eq!(call(5, limit), (4 * one, vec![json!(cause)]), "one byte past the limit");
+    assert_eq!(call(100, limit), (4 * one, vec![json!(cause)]), "the drop is logged once");
 }
 
-/// Structured content that is JSON already.
+/// Structured content from a JSON text.
 #[derive(Serialize, JsonSchema)]
-struct Given {
+struct RawContent {
     #[schemars(with = "BTreeMap<String, u32>")]
     json: Box<RawValue>,
 }
 
-/// JSON that a handler has not written itself may have line breaks between its tokens. An event is one line of data all the same.
+/// JSON from another source can have line breaks between its tokens. An event still has one data line.
 #[test]
-fn line_breaks_in_given_json_do_not_end_an_event() {
+fn line_breaks_in_raw_json_do_not_end_an_event() {
     let text = "{\n\n\"a\":\r\n1,\r\r\"b\\n\":\t2\n}";
     let endpoint = Endpoint::new(move |_| {
-        let given = || serde_json::from_str::<Box<RawValue>>(text).expect("JSON");
+        let raw = || serde_json::from_str::<Box<RawValue>>(text).expect("JSON");
         let work = move |cx: Context| async move {
-            cx.log(LogLevel::Error, given());
-            Json(Given { json: given() })
+            cx.log(LogLevel::Error, raw());
+            Json(RawContent { json: raw() })
         };
-        let tool = Tool::new("work", "Gives JSON.", work);
+        let tool = Tool::new("work", "Returns JSON.", work);
         McpServer::builder("s", "1").tool(tool).logging(LogLevel::Debug).build()
     });
     let endpoint = endpoint.without_auth().without_rate_limit();
-    for ask in [old_call(json!({})), new_call(json!({ "io.modelcontextprotocol/logLevel": "debug" }))] {
+    for ask in [legacy_call(json!({})), modern_call(json!({ "io.modelcontextprotocol/logLevel": "debug" }))] {
         let mut pool = LocalPool::new();
         let host = on(&pool, &TestHost::new());
         let stream = open(&mut pool, &host, &ask, &endpoint);
         let stream = String::from_utf8(pool.run_until(stream.concat())).expect("UTF-8");
-        // As the specification of event streams reads it: a line ends at each CR, LF or CRLF, and a blank one ends the event.
+        // In the specification of event streams, a line ends at CR, LF or CRLF, and a blank line ends the event.
         let lines: Vec<&str> = stream.split(['\n', '\r']).collect();
         let shape: Vec<_> = lines.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
         assert_eq!(shape, ["event", "data", "", "event", "data", "", ""], "{stream}");
@@ -533,8 +553,7 @@ fn line_breaks_in_given_json_do_not_end_an_event() {
     }
 }
 
-/// A handler that has waited before it asks has no request any more, and can still ask: the answer comes back with a state that is
-/// valid for the call, and for no other.
+/// A handler that has waited no longer holds its request, and it can still ask a question. The state is valid only for this call.
 #[test]
 fn a_handler_that_has_waited_can_ask() {
     let endpoint = Endpoint::new(|_| {
@@ -557,7 +576,7 @@ fn a_handler_that_has_waited_can_ask() {
         if token {
             meta["progressToken"] = json!("p");
         }
-        let ask = new_call(meta);
+        let ask = modern_call(meta);
         let mut message: Value = serde_json::from_slice(&ask.body).expect("JSON");
         change(&mut message["params"]);
         ask.with_body(message.to_string()).ask_at(&endpoint)

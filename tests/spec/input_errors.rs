@@ -1,4 +1,4 @@
-//! Questions that go wrong, and what their callers are told.
+//! Errors of questions, and the responses for them.
 
 use edge_mcp::{
     BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, InputError, McpServer, Prompt,
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, ask_with, endpoint_of, retry};
+use crate::input_required::{KEY, all_capabilities, ask_with, endpoint_of, retry};
 use crate::support::{Answer, complete};
 
 #[derive(Deserialize, JsonSchema)]
@@ -39,7 +39,7 @@ async fn first_then_second(cx: Context) -> Result<String, HandlerError> {
     Ok(format!("{first}, {second}"))
 }
 
-/// Does without the answer, and then fails for a reason of its own.
+/// Ignores the error of a question, and then fails for another reason.
 async fn gives_up(cx: Context) -> Result<String, HandlerError> {
     cx.roots("folders").await.ok();
     Err(HandlerError::new("There is no paper."))
@@ -88,16 +88,16 @@ fn endpoint() -> Endpoint {
 }
 
 fn ask(method: &str, params: Value) -> Answer {
-    ask_with(all(), method, params, "ada", &endpoint())
+    ask_with(all_capabilities(), method, params, "ada", &endpoint())
 }
 
 fn accept(key: &str, name: &str) -> Value {
     json!({ key: { "action": "accept", "content": { "name": name } } })
 }
 
-/// Rule 78: what an earlier round was answered cannot be changed by a later one: the handler has acted on it.
+/// Rule 78: a later round cannot change the answer of an earlier one, because the handler has already acted on it.
 #[test]
-fn an_answer_is_given_once() {
+fn an_answer_cannot_be_changed_in_a_later_round() {
     let params = json!({ "name": "rounds" });
     let first = ask("tools/call", params.clone());
     let second = ask("tools/call", retry(&params, &first, accept("first", "Ada")));
@@ -107,9 +107,9 @@ fn an_answer_is_given_once() {
     assert_eq!(last.tool_text(), ("Ada, Bob", false));
 }
 
-/// Rule 75: empty arguments and none are the same call.
+/// Rule 75: a call with empty arguments equals a call without arguments.
 #[test]
-fn empty_arguments_may_be_left_out() {
+fn empty_arguments_can_be_omitted() {
     for (first, then) in [
         (json!({ "name": "rounds" }), json!({ "name": "rounds", "arguments": {} })),
         (json!({ "name": "rounds", "arguments": {} }), json!({ "name": "rounds" })),
@@ -120,9 +120,9 @@ fn empty_arguments_may_be_left_out() {
     }
 }
 
-/// Rule 75: a number is the same in each of its spellings, and no other, however close.
+/// Rule 75: a state is bound to the exact numbers of the arguments, in any notation.
 #[test]
-fn numbers_are_bound_as_they_are() {
+fn a_state_is_bound_to_exact_numbers() {
     let with = |number: Value| json!({ "name": "transfer", "arguments": { "number": number } });
     let first = ask("tools/call", with(json!(9_007_199_254_740_992_u64)));
     let then = |number: Value| ask("tools/call", retry(&with(number), &first, accept("sound", "Ada")));
@@ -130,29 +130,29 @@ fn numbers_are_bound_as_they_are() {
     assert_eq!(then(json!(9_007_199_254_740_992.0)).tool_text(), ("9007199254740992 true", false));
 }
 
-/// A refusal that the handler did without is not what its caller is told.
+/// If a handler ignores the error of a question and fails later, the caller gets the later error.
 #[test]
-fn a_failure_is_told_for_what_it_is() {
+fn a_later_failure_replaces_the_error_of_a_question() {
     let answer = ask_with(json!({}), "tools/call", json!({ "name": "gives-up" }), "ada", &endpoint());
     assert_eq!(answer.tool_text(), ("There is no paper.", true));
 }
 
-/// One key stands for one question: two of them cannot be told apart in the answers.
+/// Two questions with one key in one round are an error, because the answers are identified by their keys.
 #[test]
-fn a_key_is_for_one_question() {
+fn two_questions_cannot_share_a_key() {
     assert_eq!(ask("tools/call", json!({ "name": "one-key" })).refusal(), (200, -32603));
 }
 
-/// Rule 72: methods whose results cannot carry a question end with an error, and do not wait.
+/// Rule 72: a question fails in methods whose results cannot carry it. The request does not wait.
 #[test]
-fn lists_and_completions_cannot_ask() {
+fn lists_and_completions_cannot_ask_questions() {
     assert_eq!(ask("completion/complete", complete("place", "id", "")).refusal(), (200, -32603));
     assert_eq!(ask("resources/list", json!({})).refusal(), (200, -32603));
 }
 
-/// Rule 80: a field that may be left out is as flat as one that may not, with the titles of its choices.
+/// Rule 80: an optional enum is a flat field of the form, with the titles of its variants.
 #[test]
-fn an_optional_choice_is_a_field() {
+fn an_optional_enum_is_a_flat_form_field() {
     let asked = ask("tools/call", json!({ "name": "rounds" }));
     let volume = &asked.result()["inputRequests"]["first"]["params"]["requestedSchema"]["properties"]["volume"];
     let choices = json!([{ "const": "low", "title": "As a whisper" }, { "const": "high", "title": "As a shout" }]);

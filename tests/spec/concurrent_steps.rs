@@ -1,4 +1,4 @@
-//! Steps that run beside a question.
+//! Steps that run concurrently with a question.
 
 use std::future::Future;
 use std::task::Poll;
@@ -12,7 +12,7 @@ use crate::fake_model::{calls, model, text};
 use crate::input_required::{answer_all, retry};
 use crate::rounds::{Done, Number, Sum, Yes, ask_on, booking, call, keys, note, open, rounds, with_tool, yes};
 
-/// Is ready when it is polled for the second time.
+/// Returns a future that is pending once.
 fn yield_once() -> impl Future<Output = ()> {
     let mut has_waited = false;
     std::future::poll_fn(move |task| {
@@ -24,7 +24,8 @@ fn yield_once() -> impl Future<Output = ()> {
     })
 }
 
-/// A workflow of an effect that takes a while, beside a step that asks.
+/// Returns a workflow that runs two steps concurrently: `charge` yields once, and `confirm` asks a question. If `ends` is false,
+/// `charge` never finishes.
 fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow {
     let done = done.clone();
     Workflow::new("charge", "d", move |Number { n }: Number, cx: Context| {
@@ -55,8 +56,7 @@ fn charging(done: &Done, asks_first: bool, ends: bool) -> Workflow {
 }
 
 #[test]
-fn a_step_beside_one_that_asks_is_done_once() {
-    // On a hasty machine the deadline has come when the step is done, and its result is kept none the less.
+fn a_step_concurrent_with_a_question_runs_once() {
     for (asks_first, host) in [(false, TestHost::new()), (true, TestHost::new()), (false, TestHost::new())] {
         let done = Done::default();
         let of = done.clone();
@@ -68,7 +68,7 @@ fn a_step_beside_one_that_asks_is_done_once() {
 }
 
 #[test]
-fn no_step_begins_after_a_question() {
+fn no_step_starts_after_a_question() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = with_tool(
@@ -88,7 +88,7 @@ fn no_step_begins_after_a_question() {
 }
 
 #[test]
-fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
+fn a_question_is_sent_at_the_deadline_of_an_endless_step() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || McpServer::builder("s", "1").workflow(charging(&of, false, false)).build());
@@ -99,7 +99,7 @@ fn a_question_is_sent_at_the_deadline_also_beside_a_step_that_does_not_end() {
 }
 
 #[test]
-fn a_step_of_a_nested_call_beside_a_question_is_waited_for() {
+fn a_question_waits_for_running_steps_of_nested_calls() {
     let done = Done::default();
     let of = done.clone();
     let slow = move || {
@@ -127,9 +127,10 @@ fn a_step_of_a_nested_call_beside_a_question_is_waited_for() {
     assert_eq!(*done.borrow(), ["work"]);
 }
 
-/// A step runs a workflow of two steps, of which the second may not begin any more: the round ends without waiting for the deadline.
+/// A step runs a workflow with two steps. Its second step cannot start after a question, so the round ends without waiting for the
+/// deadline.
 #[test]
-fn a_step_that_cannot_finish_does_not_hold_up_a_question() {
+fn a_step_that_cannot_finish_does_not_delay_a_question() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || {
@@ -171,7 +172,7 @@ fn a_step_that_cannot_finish_does_not_hold_up_a_question() {
 }
 
 #[test]
-fn a_call_of_an_agent_beside_a_question_is_made_once() {
+fn a_call_by_an_agent_concurrent_with_a_question_runs_once() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || {
@@ -201,8 +202,7 @@ fn a_call_of_an_agent_beside_a_question_is_made_once() {
     assert_eq!((done.take(), network.requests().len()), (vec!["work".to_owned()], 2));
 }
 
-/// The key of a step is the same in each round of its call, and differs from the keys of other work.
-/// A result whose type reads something else than it writes.
+/// The result type of this step cannot be deserialized from its serialized form.
 #[test]
 fn a_result_that_cannot_be_read_runs_the_step_again_with_a_warning() {
     #[derive(serde::Deserialize)]
@@ -236,8 +236,9 @@ fn a_result_that_cannot_be_read_runs_the_step_again_with_a_warning() {
     assert!(host.log_text().contains("the stored result of step `odd` cannot be read"), "{}", host.log_text());
 }
 
+/// The idempotency key of a step is the same in each round of its call, and differs from the key outside of the step.
 #[test]
-fn an_idempotency_key_belongs_to_a_step_of_a_call() {
+fn the_idempotency_key_of_a_step_is_the_same_in_each_round() {
     let seen = Done::default();
     let of = seen.clone();
     let endpoint = with_tool(
@@ -249,9 +250,9 @@ fn an_idempotency_key_belongs_to_a_step_of_a_call() {
                     note(&seen, cx.idempotency_key()?);
                     Err::<(), _>(HandlerError::new("Not now."))
                 };
-                // Only `Ok` is remembered, so the step runs in each round.
+                // The state carries only `Ok` results, so this step runs in each round.
                 let failed = cx.step("charge", &1, attempt).await;
-                assert!(failed.is_err(), "the service is down");
+                assert!(failed.is_err(), "the step fails in each round");
                 note(&seen, cx.idempotency_key()?);
                 cx.elicit::<Yes>("confirm", "Sure?").await?;
                 Ok("done".to_owned())
@@ -263,5 +264,5 @@ fn an_idempotency_key_belongs_to_a_step_of_a_call() {
     let keys = seen.take();
     let [first, outside, second, outside_again] = &*keys else { panic!("{keys:?}") };
     assert_eq!((first, outside), (second, outside_again), "the rounds of a call share their keys");
-    assert_ne!(first, outside, "outside of steps the key is that of the call");
+    assert_ne!(first, outside, "outside of steps, the key belongs to the call");
 }

@@ -1,12 +1,12 @@
-//! Whatever comes, the answer is a JSON-RPC message or nothing, never a 5xx, with the id where it can be read.
+//! Hostile requests. Each gets a JSON-RPC message or an empty body, never a 5xx, with the request id if it can be read.
 //!
-//! What must hold of every answer is checked by `support` as the answer comes in.
+//! `support` checks the invariants of every response.
 
 use serde_json::json;
 
 use crate::support::{Ask, NEWEST, legacy, modern, post};
 
-/// A call of `say` with these bytes as the arguments, in the old form and in the new.
+/// Returns a call of `say` with these bytes as its arguments, as a legacy request and as a modern one.
 fn calls(arguments: &[u8]) -> [Ask; 2] {
     let message = |meta: &str| {
         let head =
@@ -19,9 +19,9 @@ fn calls(arguments: &[u8]) -> [Ask; 2] {
     [post(message("")), modern]
 }
 
-/// Arguments that no reader should take: refused with 400 where they are no JSON or ambiguous, else by the tool's schema.
+/// Arguments that are not JSON, ambiguous or beyond the JSON limits get 400. Other arguments are checked by the schema of the tool.
 #[test]
-fn hostile_arguments() {
+fn hostile_arguments_are_rejected() {
     let deep = |levels: usize| [b"{\"text\":".as_slice(), &b"[".repeat(levels), &b"]".repeat(levels), b"}"].concat();
     let wide = [b"{\"text\":[".as_slice(), &b"0,".repeat(99_999), b"0]}"].concat();
     let too_wide = [b"{\"text\":[".as_slice(), &b"0,".repeat(600_000), b"0]}"].concat();
@@ -46,24 +46,24 @@ fn hostile_arguments() {
         ("NUL, raw", b"{\"text\":\"a\0b\"}".to_vec(), 400),
         ("a 100 KB string", [b"{\"text\":\"".as_slice(), &b"x".repeat(100_000), b"\"}"].concat(), 200),
     ];
-    for (what, arguments, status) in &cases {
+    for (case, arguments, status) in &cases {
         for ask in calls(arguments) {
             let answer = ask.ask();
-            assert_eq!(answer.status, *status, "{what}");
+            assert_eq!(answer.status, *status, "{case}");
             let body = answer.body.as_ref().expect("an answer");
             if *status == 200 {
-                assert!(body["result"]["isError"] == true || *what == "NUL, escaped", "{what}: {body}");
+                assert!(body["result"]["isError"] == true || *case == "NUL, escaped", "{case}: {body}");
             }
             let says = body.to_string();
-            assert!(says.len() < 2000, "{what}: an answer is no echo of {} bytes", says.len());
-            assert!(!says.contains("serde") && !says.contains("src/"), "{what}: {says}");
+            assert!(says.len() < 2000, "{case}: the response repeats the input, {} bytes", says.len());
+            assert!(!says.contains("serde") && !says.contains("src/"), "{case}: {says}");
         }
     }
 }
 
-/// Names, ids and URIs of any length and kind: answered, with the id to the letter.
+/// Names, ids and URIs of any length and content get an error with the exact id.
 #[test]
-fn hostile_names() {
+fn hostile_names_and_ids_get_an_error_with_the_id() {
     for name in [
         "x".repeat(100_000),
         "\0".into(),
@@ -84,14 +84,14 @@ fn hostile_names() {
             let answer = post(message.to_string()).ask();
             assert_eq!((answer.status, &answer.body.as_ref().expect("an answer")["id"]), (200, &id));
             let length = answer.message().len();
-            assert!(length < 1000, "a message is no echo of {length} bytes");
+            assert!(length < 1000, "the message repeats the input, {length} bytes");
         }
     }
 }
 
-/// Headers that no client should send: refused or ignored, with the id.
+/// Malformed and very long headers are rejected or ignored.
 #[test]
-fn hostile_headers() {
+fn hostile_headers_are_rejected_or_ignored() {
     let huge = "x".repeat(100_000);
     for (name, value, status) in [
         ("MCP-Protocol-Version", b"\xff\xfe".as_slice(), 400),
@@ -114,9 +114,9 @@ fn hostile_headers() {
     }
 }
 
-/// Parameters of every wrong type, on every method: told by name, never a failure of the server.
+/// A parameter of a wrong type gets 200 with a result or an error for the client, not an internal error.
 #[test]
-fn hostile_params() {
+fn parameters_of_wrong_types_are_not_internal_errors() {
     for value in [json!(null), json!(true), json!(-1), json!("x"), json!([]), json!({})] {
         for (method, param) in [
             ("initialize", "protocolVersion"),
