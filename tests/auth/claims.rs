@@ -57,7 +57,6 @@ fn signed(claims: &Value) -> Answer {
         .ask_on(&guarded().auth(validator), &host_at(&network, NOW))
 }
 
-
 const INVALID: &str = "is not valid";
 const EXPIRED: &str = "has expired";
 const AUDIENCE: &str = "for another server";

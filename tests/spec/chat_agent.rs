@@ -251,7 +251,9 @@ fn the_number_of_calls_in_one_message_is_limited() {
     ask_as("ada", &with_tools(), &network);
     let results = tool_messages(&network);
     let made = results.iter().filter(|message| message["content"] == "{\"double\":2}").count();
-    let rejected = results.iter().filter(|message| message["content"] == "This call did not run: at most 16 tool calls of one answer run.");
+    let rejected = results
+        .iter()
+        .filter(|message| message["content"] == "This call did not run: at most 16 tool calls of one answer run.");
     let rejected: Vec<_> = rejected.map(|message| message["tool_call_id"].clone()).collect();
     assert_eq!((made, rejected), (16, vec![json!("call16"), json!("call17")]));
 }
