@@ -66,7 +66,8 @@ impl AuthFailure {
                 "Access tokens in the URL are rejected, because URLs end up in logs. Send the token as `Authorization: Bearer <token>`.",
             ),
             Self::InsufficientScope(scopes) => {
-                let message = format!("The access token does not have the scopes for this request. It needs: {scopes}.");
+                let message =
+                    format!("The access token does not have the scopes for this request. It needs: {scopes}.");
                 return (Status::FORBIDDEN, Some("insufficient_scope"), message.into());
             }
             Self::Refused(refusal) => {

@@ -353,8 +353,7 @@ impl Endpoint {
         }
         let server = server.map_err(|error| {
             failure::log(host, "server", &error.to_string());
-            let error =
-                RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
+            let error = RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })?;
         match &**self.state_keys {

@@ -35,8 +35,7 @@ impl Endpoint {
         let is_for_all = configured.is_some() && !request.depends_on_caller();
         let own_url = configured.or_else(|| Some(format!("{}{}", origin_of(url)?, self.path).into()));
         let Some(document) = server.server_json(own_url.as_deref()) else {
-            const NAMELESS: &str =
-                "This server has no registry name, and its URL does not determine one. Set the name with `registry_name`.";
+            const NAMELESS: &str = "This server has no registry name, and its URL does not determine one. Set the name with `registry_name`.";
             return Err(HttpError::http(StatusCode::NOT_FOUND, NAMELESS));
         };
         let document = if is_guarded { document.guarded() } else { document };
