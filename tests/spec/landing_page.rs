@@ -60,7 +60,12 @@ fn requests_that_accept_html_get_the_page() {
         ("another letter case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
         ("HEAD", get("/").verb("HEAD").header("Accept", "text/html"), endpoint(), 200),
         ("no token", get("/").header("Accept", "text/html"), guarded(), 200),
-        ("an allowed origin", get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"), endpoint(), 200),
+        (
+            "an allowed origin",
+            get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"),
+            endpoint(),
+            200,
+        ),
         (
             "another origin",
             get("/").header("Accept", BROWSER).header("Origin", "https://evil.example"),
