@@ -53,7 +53,7 @@ impl Endpoint {
 
 /// Returns the endpoint of the warm-up server. Its token is valid only there.
 fn endpoint() -> Endpoint {
-    let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
+    let tokens = r#"[{"token":"warm-up","subject":"warm-up","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
     Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit()
 }

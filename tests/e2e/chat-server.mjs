@@ -38,7 +38,7 @@ export const noAnswer = () => {}
  * @property {(...answers: Function[]) => void} answersWith sets the answers to the next requests, and empties `requests`. The last answer
  *   repeats
  * @property {{ url: string, headers: object, body: object }[]} requests the requests since the last call of `answersWith`
- * @property {() => Promise<void>} isRequested waits for a request, if there is none yet
+ * @property {() => Promise<void>} isRequested waits until a request has arrived
  * @property {() => Promise<void>} requestAborted waits until a client aborts a request
  * @property {() => void} stop
  */

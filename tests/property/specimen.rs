@@ -132,7 +132,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let analyze = |Code { code, lines }: Code| async move { format!("Analyze {code} ({lines:?})") };
     let introduce = |cx: Context| async move {
         let name = cx.elicit::<Name>("user_name", "Who?").await?.accepted();
-        Ok::<_, HandlerError>(format!("For {}", name.map_or("nobody".into(), |name| name.name)))
+        Ok::<_, HandlerError>(format!("For {}", name.map_or("an unknown client".into(), |name| name.name)))
     };
     let roots = |cx: Context| async move { Ok::<_, HandlerError>(cx.roots("roots").await?.len().to_string()) };
     let item = |given: BTreeMap<String, String>| async move {
