@@ -13,8 +13,7 @@ use crate::store::Documents;
 edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
-    let unbound =
-        |_| ConfigError::new("DB", "is not bound: add this binding to [[d1_databases]] in wrangler.toml");
+    let unbound = |_| ConfigError::new("DB", "is not bound: add this binding to [[d1_databases]] in wrangler.toml");
     let documents = Documents(Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?)));
     let resource = ProtectedResource::local().name("Knowledge base");
     Ok(Endpoint::new(server)

@@ -23,8 +23,7 @@ pub(crate) struct Ingested {
 
 /// Returns the workflow `ingest`.
 pub(crate) fn ingest() -> Workflow {
-    const DESCRIPTION: &str =
-        "Creates or replaces many documents. It stores all of them, or none.";
+    const DESCRIPTION: &str = "Creates or replaces many documents. It stores all of them, or none.";
     Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
 }
 

@@ -28,9 +28,7 @@ struct Walk {
 
 /// Returns the workflow `outing`, which the tool `run_outing` runs.
 pub(crate) fn outing() -> Workflow {
-    Workflow::new("outing", "Plans a day in a city according to its weather.", plan)
-        .title("Plan an outing")
-        .read_only()
+    Workflow::new("outing", "Plans a day in a city according to its weather.", plan).title("Plan an outing").read_only()
 }
 
 async fn plan(Destination { city }: Destination, cx: Context) -> Result<Json<Plan>, HandlerError> {
