@@ -1,19 +1,19 @@
-//! What the tools of `benches/tools.json` take, as types. The bench compares what is published of them with that file.
+//! The arguments of the tools in `benches/tools.json`, as types. The bench compares the published schemas with that file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Addition {
-    /// The one
+    /// The first number
     pub a: f64,
-    /// The other
+    /// The second number
     pub b: f64,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Echo {
-    /// What to say
+    /// The text to return
     pub text: String,
 }
 
@@ -22,7 +22,7 @@ pub struct Weather {
     /// City name, such as Paris
     #[schemars(length(min = 1, max = 200))]
     pub location: String,
-    /// What to measure in
+    /// The unit of the temperature
     pub unit: Unit,
 }
 
@@ -36,44 +36,44 @@ pub enum Unit {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Search {
-    /// Words to look for
+    /// The words to search for
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many at most
+    /// The maximum number of documents
     #[schemars(range(min = 1, max = 50))]
     pub limit: u32,
-    /// Only documents with all of these
+    /// Only documents with all of these tags
     #[schemars(length(max = 20))]
     pub tags: Vec<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Slug {
-    /// Its name in addresses
+    /// The name of the document in URLs
     #[schemars(length(max = 100), regex(pattern = "^[a-z0-9-]+$"))]
     pub slug: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Document {
-    /// Its name in addresses
+    /// The name of the document in URLs
     #[schemars(length(max = 100), regex(pattern = "^[a-z0-9-]+$"))]
     pub slug: String,
-    /// Its title
+    /// The title of the document
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// Its text, in Markdown
+    /// The text of the document, in Markdown
     pub text: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Conversion {
-    /// How much
+    /// The amount
     #[schemars(range(min = 0))]
     pub amount: f64,
-    /// Its currency
+    /// The currency of the amount
     pub from: Currency,
-    /// The other currency
+    /// The target currency
     pub to: Currency,
 }
 
@@ -89,19 +89,19 @@ pub enum Currency {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Event {
-    /// What it is
+    /// The title of the event
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
-    /// When it begins, such as 2026-07-28T10:00
+    /// The start, such as 2026-07-28T10:00
     #[schemars(length(min = 16, max = 16))]
     pub start: String,
-    /// How long it takes
+    /// The duration in minutes
     #[schemars(range(min = 1, max = 1440))]
     pub minutes: u32,
-    /// Who comes
+    /// The attendees
     #[schemars(length(max = 100))]
     pub attendees: Vec<Attendee>,
-    /// Whether they are told
+    /// Whether to notify the attendees
     pub notify: bool,
 }
 
@@ -114,10 +114,10 @@ pub struct Attendee {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Translation {
-    /// The text
+    /// The text to translate
     #[schemars(length(min = 1, max = 5000))]
     pub text: String,
-    /// The language
+    /// The target language
     pub language: Language,
 }
 

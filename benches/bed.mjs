@@ -1,4 +1,4 @@
-// Where everything is measured: one core for the subject, one for the load, and how a subject is put there.
+// The test bed: one core for the subject and one core for the load. It deploys and starts subjects.
 
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
@@ -9,21 +9,21 @@ import { start } from './workerd.mjs'
 
 /**
  * @typedef {object} Bed
- * @property {string} root the repository's folder
- * @property {string} folder for what the runtime reads
+ * @property {string} root the folder of the repository
+ * @property {string} folder the folder for the files of the runtime
  * @property {{ subject: number, load: number }} core
- * @property {(line: string) => void} say where the run has got to
+ * @property {(line: string) => void} say reports the progress of the run
  */
 
 /** @returns {Promise<Bed>} */
 export async function bed(root, say) {
   const [subject, load] = await cores()
-  if (load === undefined) throw new Error('two cores are needed: one for the subject, one for the load')
+  if (load === undefined) throw new Error('the benchmark needs two cores: one for the subject, one for the load')
   return { root, folder: join(root, 'target/bench'), core: { subject, load }, say }
 }
 
 /**
- * What a subject is deployed as.
+ * Returns the modules of a subject as they are deployed, the entry first.
  *
  * @param {Bed} bed
  * @param {import('./subjects.mjs').Subject} subject
@@ -33,18 +33,22 @@ export async function modulesOf({ root }, { peer, crate, build }) {
   if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
   const folder = build ?? join(root, crate, 'build')
   const built = await readdir(folder)
-  // The entry first. What is not a server of this library has no main.js.
+  // The entry comes first. Only servers of this library have a main.js.
   const names = ['main.js', 'index.js', 'index_bg.wasm'].filter((name) => built.includes(name))
-  if (!names.includes('index.js')) throw new Error(`${folder}: there is no index.js, so no built module`)
+  if (!names.includes('index.js')) throw new Error(`${folder} contains no index.js: build the subject first`)
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
 }
 
 /**
- * Starts a subject with so many tools, and flags for V8.
+ * Starts a subject.
  *
- * @returns {Promise<import('./workerd.mjs').Process & { token?: string }>} `token` where it checks one
+ * @param {Bed} bed
+ * @param {import('./subjects.mjs').Subject} subject with its `modules`
+ * @param {number} tools the number of its tools
+ * @param {string[]} [flags] flags for V8
+ * @returns {Promise<import('./workerd.mjs').Process & { token?: string }>} with a `token` if the subject checks tokens
  */
-export async function put({ root, folder, core }, subject, tools, flags) {
+export async function startSubject({ root, folder, core }, subject, tools, flags) {
   const token = subject.token ? randomBytes(32).toString('base64url') : undefined
   const access = token === undefined ? { OPEN: 'yes' } : {
     MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'bench', scopes: [] }]),

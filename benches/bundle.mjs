@@ -1,12 +1,12 @@
-// A peer's Worker in one file, and the WebAssembly that it imports, as wrangler would deploy it.
+// Bundles the Worker of a peer into one JavaScript file and the WebAssembly modules that it imports, as wrangler does.
 
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
 /**
- * @param {string} folder of the peers
- * @param {string} entry its name there, without the ending
+ * @param {string} folder the folder of the peers
+ * @param {string} entry the file name of the entry, without its extension
  * @returns {Promise<{ name: string, bytes: Uint8Array }[]>} the modules, the entry first
  */
 export async function bundle(folder, entry) {
@@ -32,7 +32,7 @@ export async function bundle(folder, entry) {
     .sort((one, other) => one.name.endsWith('.wasm') - other.name.endsWith('.wasm'))
 }
 
-// The runtime has Node's modules by their names with `node:`, and only for `import`.
+// The runtime provides Node's modules only for `import`, and only under names that begin with `node:`.
 const nodeModules = {
   name: 'node-modules',
   setup({ onResolve, onLoad }) {

@@ -1,4 +1,4 @@
-// A chart of a run: bars with their numbers beside them, readable without colours, in the light and in the dark.
+// Draws a chart of a run. Each bar has its number beside it, so the chart is readable without colors, in light and dark mode.
 
 import { median } from './statistics.mjs'
 import { isOurs } from './subjects.mjs'

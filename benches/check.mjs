@@ -1,10 +1,10 @@
-// Whether a subject answers a work rightly: nothing is timed before that.
+// Checks the answer of a subject to a workload. The bench measures nothing before this check has passed.
 
 /**
  * @param {string} url
  * @param {import('./works.mjs').Work} work
  * @param {string} [token]
- * @throws where it does not, with what it answers
+ * @throws if the answer is wrong; the error contains the answer
  */
 export async function check(url, work, token) {
   const response = await fetch(url, { method: 'POST', headers: headersOf(work, token), body: work.body })
@@ -13,10 +13,10 @@ export async function check(url, work, token) {
   if (wrong !== undefined) throw new Error(`${work.name}: a wrong answer: ${wrong}`)
 }
 
-/** The headers of a work, with the token where there is one. */
+/** Returns the headers of a workload, with the token if there is one. */
 export const headersOf = ({ headers }, token) => token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
 
-/** The answer in a body of JSON, or the last event of a stream. */
+/** Returns the message in a JSON body or in the last event of a stream, or `undefined` if it is not JSON. */
 export function messageOf(response, text) {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
   const data = isStream ? text.split('\n').findLast((line) => line.startsWith('data:'))?.slice('data:'.length) : text

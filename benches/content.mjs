@@ -1,6 +1,6 @@
-// What the works carry. Both sides use it: the Workers answer with it, and the bench knows by it what is right.
+// The content of requests and answers. The Workers send it, and the bench compares answers with it.
 
-/** Prose of so many bytes, with what JSON has to escape. */
+/** Returns prose of this length in bytes, with characters that JSON escapes. */
 export const prose = (bytes) => {
   const line = 'The kettle said "now", and the tea was poured into four cups.\n'
   return line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes)
@@ -9,8 +9,8 @@ export const prose = (bytes) => {
 export const RESOURCE = 'bench://megabyte'
 
 let text
-/** A megabyte of it, made once. */
+/** Returns a megabyte of prose, which is generated once. */
 export const megabyte = () => text ??= prose(1_000_000)
 
-/** What a tool is called where the same eleven are registered again. */
+/** Returns the name of tool number `index`. The tools after the first eleven repeat them, and their names end with the index. */
 export const named = (name, index) => index < 11 ? name : `${name}-${index}`

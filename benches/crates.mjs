@@ -1,16 +1,16 @@
-// Which crates a WebAssembly module of Rust is made of, by the names of its functions.
+// Computes the size of each crate in a WebAssembly module, from the names of the functions.
 
 /**
- * @param {Uint8Array} wasm with its names, as cargo makes it: before wasm-opt, so the sum is more than what is deployed
- * @returns {{ crate: string, bytes: number }[]} the code of each crate, the largest first. What is generic counts for the crate that
- *   wrote it; what has no crate in its name is `(other)`.
+ * @param {Uint8Array} wasm the module with its names, as cargo builds it. wasm-opt has not run yet, so the sum exceeds the deployed size
+ * @returns {{ crate: string, bytes: number }[]} the size of the code of each crate, the largest first. A generic function counts for the
+ *   crate that defines it. A function without a crate in its name counts for `(other)`
  */
 export function crates(wasm) {
   const { imported, sizes, names } = functions(wasm)
   const bytes = new Map()
   for (const [index, size] of sizes.entries()) {
     const name = names.get(imported + index) ?? ''
-    // These only tell wasm-bindgen what there is, and do not come into what is deployed.
+    // These functions only describe the module to wasm-bindgen, which removes them.
     if (name.startsWith('__wbindgen_describe')) continue
     const crate = crateOf(name)
     bytes.set(crate, (bytes.get(crate) ?? 0) + size)
@@ -18,10 +18,13 @@ export function crates(wasm) {
   return [...bytes].map(([crate, bytes]) => ({ crate, bytes })).sort((one, other) => other.bytes - one.bytes)
 }
 
-/** The crate in a mangled name: `_ZN` with paths and their lengths, or `_R`, where a crate is `C`, a number and its name. */
+/**
+ * Returns the crate in a mangled name. In a name with `_ZN`, the first path follows its length. In a name with `_R`, a crate is `C`, a
+ * disambiguator, the length of the crate's name, and the name.
+ */
 export function crateOf(name) {
   const [, length, path] = /^_ZN(\d+)(.*)$/s.exec(name) ?? []
-  // `<T as alloc::slice::SpecCloneIntoVec>::clone_into` is of alloc; `$LT$` is <, and so on, `..` is ::.
+  // `<T as alloc::slice::SpecCloneIntoVec>::clone_into` belongs to alloc. `$LT$` encodes `<`, and `..` encodes `::`.
   if (length !== undefined) {
     const first = path.slice(0, Number(length))
     return first.startsWith('_') ? /\b([a-z]\w*)::/.exec(first.replaceAll(/\$\w+?\$/g, ' ').replaceAll('..', '::'))?.[1] ?? OTHER : first
@@ -36,10 +39,10 @@ const IMPORTS = 2
 const CODE = 10
 const CUSTOM = 0
 
-/** How many functions are imported, how large each of the others is, and what all are called, by their indexes. */
+/** Returns the number of imported functions, the sizes of the other functions, and the names of all functions by index. */
 function functions(wasm) {
   const found = { imported: 0, sizes: [], names: new Map() }
-  // The first eight bytes say what the file is.
+  // The first eight bytes are the magic number and the version.
   const module = reader(wasm.subarray(8))
   while (!module.ended()) {
     const id = module.byte()
@@ -91,7 +94,7 @@ function reader(bytes) {
     byte: () => bytes[at++],
     take: (length) => bytes.subarray(at, at += length),
     text: () => text.decode(read.take(read.number())),
-    // LEB128: seven bits in a byte, the lowest first.
+    // LEB128: each byte has seven bits of the number, the lowest bits first.
     number: () => {
       let number = 0
       for (let weight = 1; ; weight *= 128) {

@@ -1,16 +1,16 @@
-// The goals of edge-mcp, as ratios within one run.
+// The performance goals of edge-mcp. Most of them are ratios within one run.
 
 import { ratio } from './statistics.mjs'
 import { FRESH, SHARED } from './subjects.mjs'
 
 /**
  * @typedef {object} Goal
- * @property {string} what
+ * @property {string} what the name of the goal
  * @property {number} goal
- * @property {number} least the value that is still acceptable
- * @property {boolean} [atMost] whether less is better
- * @property {(result: object) => import('./statistics.mjs').Quartiles & { work?: string } | undefined} of the value in a result of the
- *   bench, if it was measured; `work` is the one that decides, where there are several
+ * @property {number} least the worst acceptable value
+ * @property {boolean} [atMost] whether lower values are better
+ * @property {(result: object) => import('./statistics.mjs').Quartiles & { work?: string } | undefined} of returns the
+ *   value in a result of the bench, or `undefined` if it was not measured; `work` names the deciding workload if the goal has several
  */
 
 const FLOOR = 'floor'
@@ -20,7 +20,7 @@ const KINDS = { [FRESH]: 'fresh server', [SHARED]: 'shared' }
 
 const cpuOf = ({ rows }, work, subject) => rows.find((row) => row.work === work && row.subject === subject)?.cpu_us
 
-/** The CPU of `other` divided by that of `ours`: above 1, ours takes less. */
+/** Returns the CPU time of `other` divided by that of `ours`. Above 1, ours takes less CPU. */
 export const cpuRatio = (result, work, ours, other) => ratio(cpuOf(result, work, other), cpuOf(result, work, ours))
 
 const cpu = (work, ours, other, goal, least) => ({
@@ -42,8 +42,8 @@ const start = (what, member, ours, other, goal, least) => ({
 const once = (value) => value === undefined ? undefined : { lower: value, median: value, upper: value }
 
 /**
- * Ratios of the CPU, unless `what` says otherwise. mcp-lite builds its server once, so it is compared with ours shared; the peers that
- * build one for each request, with ours fresh; the floor, with both.
+ * The values are ratios of CPU times, unless `what` names another quantity. mcp-lite builds its server once, so it is compared with our
+ * shared server. Peers that build a server for each request are compared with our fresh server. The floor is compared with both.
  *
  * @type {Goal[]}
  */
@@ -70,10 +70,10 @@ export const GOALS = [
   { what: 'each further registered tool, µs per tools/call', goal: 0.2, least: 0.5, atMost: true, of: ({ per_tool: micros }) => once(micros) },
 ]
 
-/** The worse quartile, which decides: three of four rounds have to reach a bound. */
+/** Returns the worse quartile, which decides: three of four rounds must reach a bound. */
 export const worse = ({ atMost }, { lower, upper }) => atMost ? upper : lower
 
-/** `met`, `least` or `missed`, or `–` if nothing was measured. `found` has a value for each run; the worst decides. */
+/** Returns `met`, `least` or `missed`, or `–` if the goal was not measured. `found` has a value for each run. The worst value decides. */
 export function verdict(goal, found) {
   const values = found.filter((quartiles) => quartiles !== undefined).map((quartiles) => worse(goal, quartiles))
   if (values.length === 0) return '–'

@@ -1,4 +1,4 @@
-// Load from wrk, on a core of its own, and what it costs the subject.
+// Generates load with wrk on a separate core, and measures the CPU time of the subject.
 
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -13,14 +13,14 @@ const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 const CONNECTIONS = 8
 
 /**
- * Runs one window of load. It ends after `seconds`, or earlier after `answers` where that is not 0.
+ * Runs one window of load. It ends after `seconds`, or earlier after `answers` if that is not 0.
  *
  * @param {import('./bed.mjs').Bed} bed
  * @param {{ pid: number, url: string, token?: string }} process
  * @param {import('./works.mjs').Work} work
  * @param {{ seconds?: number, answers?: number }} until
  * @returns {Promise<{ requests: number, cpu_us: number, rps: number, p50_us: number, p99_us: number }>} `cpu_us` is per
- *   request; the last three are numbers only if the time was up
+ *   request. The last three are numbers only if the window ended after `seconds`
  */
 export async function load({ core, folder }, { pid, url, token }, work, { seconds = 3600, answers = 0 }) {
   const body = join(folder, 'body.json')
@@ -41,8 +41,9 @@ const LEAST = { answers: 12_000, seconds: 4 }
 const LEVEL = 0.04
 
 /**
- * Runs windows of load until the CPU per request is level: two successive windows differ by at most 4 %, after 12 000 answers or 4 s.
- * V8 optimizes a function after a number of calls, so the windows count answers. The warm-up ends after `seconds` in any case.
+ * Runs windows of load until the CPU time per request is stable: two successive windows differ by at most 4 %, after 12 000 answers or
+ * 4 s. V8 optimizes a function after a number of calls, so a window ends after a number of answers. The warm-up ends after `seconds` in
+ * any case.
  */
 export async function warmUp(bed, process, work, seconds) {
   const begun = performance.now()

@@ -5,11 +5,14 @@ import { cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, size
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
 const END = '<!-- /bench -->'
 
-/** `page` with what results say between its two markers: the first in all tables, the others in that of the goals too. */
+/**
+ * Returns `page` with the results between its two markers. The first result fills all tables. The table of the goals also contains the
+ * other results.
+ */
 export function withResult(page, results) {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`the page has no place for the result, between ${BEGIN} and ${END}`)
+  if (begin < 0 || end < begin) throw new Error(`the page has no place for the results: it must contain ${BEGIN} and, after it, ${END}`)
   return `${page.slice(0, begin + BEGIN.length)}\n${part(results)}\n${page.slice(end)}`
 }
 
@@ -24,14 +27,15 @@ ${rounds} rounds of ${seconds} s. A cell has the median and, in brackets, the lo
 
 ## Goals
 
-A ratio is the CPU of the other divided by that of edge-mcp, so more is better, except where the bound is "at most". The worse quartile,
-in brackets, decides${results.length > 1 ? '; of two runs, the worse one' : ''}.
+A ratio is the CPU time of the other subject divided by that of edge-mcp. Higher ratios are better, unless the bound is "at most". The worse
+quartile, in brackets, decides whether a goal is met${results.length > 1 ? '; of two runs, the worse one' : ''}.
 
 ${markdown(goalTable(results))}
 
 ## CPU ratios
 
-The CPU per request of the other, divided by that of edge-mcp and of edge-mcp, shared, in the same round: above 1, edge-mcp takes less.
+The CPU per request of the other subject, divided by that of "edge-mcp" / "edge-mcp, shared" in the same round. Above 1, edge-mcp takes
+less CPU.
 
 ${markdown(ratioTable(result))}
 
@@ -41,7 +45,7 @@ ${markdown(cpuTable(result))}
 
 ## A token and a log line
 
-\`tools/call small\` again, where the server checks a token or writes a line to the log.
+\`tools/call small\` with a server that checks a token or writes a log line.
 
 ${markdown(extraTable(result))}
 
@@ -57,7 +61,7 @@ ${markdown(sizeTable(result))}
 
 ## The largest crates
 
-By the names of the functions that cargo has compiled, before wasm-opt.
+The sizes are sums over the functions in cargo's output, before wasm-opt.
 
 ${markdown(crateTable(result))}
 `

@@ -1,4 +1,4 @@
-// One run: every subject beside every other, and nothing timed before it has answered rightly.
+// One run of the bench: it measures all subjects in turns, and checks the answers first.
 
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -18,8 +18,8 @@ import { FRESH } from './subjects.mjs'
  * @param {import('./subjects.mjs').Subject[]} subjects
  * @param {import('./works.mjs').Work[]} works
  * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, whole: boolean }} how `whole` adds the memory, the cost of
- *   a tool, and the crates of the module
- * @returns {Promise<object>} what is in target/bench.json
+ *   each further tool, the size of the deployed Worker, and the crates of the module
+ * @returns {Promise<object>} the content of target/bench.json
  */
 export async function run(place, subjects, works, how) {
   const ready = []

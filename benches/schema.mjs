@@ -1,12 +1,12 @@
-// How long checks of large values take in WebAssembly, and how long one of their steps is: `scripts/bench schema` builds the module
-// and runs this.
+// Measures how long checks of large values take in WebAssembly, and how long one step of a check takes. `scripts/bench schema` builds the
+// module and runs this script.
 //
-// Times are CPU time of this thread, so that other processes disturb them less. A check may take 50 ms; a step should take 10 ns.
+// Times are CPU times of this thread, so that other processes affect them less. A check may take 50 ms, and a step should take 10 ns.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Checks of each case, of which the fastest counts; the first ones run code that is not optimized yet. */
+/** The number of checks of each case. The fastest check counts, because the first checks run code that V8 has not optimized yet. */
 const CHECKS = 9
 
 const folder = process.argv[2]
@@ -18,7 +18,7 @@ const now = () => {
   return (user + system) / 1000
 }
 
-/** The milliseconds that `work` takes. */
+/** Returns the CPU time of `work` in milliseconds. */
 const time = (work) => {
   const begun = now()
   work()
@@ -32,7 +32,7 @@ console.log('|---|--:|--:|--:|--:|--:|--:|---|')
 for (const each of cases()) {
   const first = time(() => each.check(1)) - time(() => each.read(1))
   const read = fastest(() => each.read(1))
-  // Short ones are done several times: the clock counts microseconds.
+  // The clock counts microseconds, so short checks run several times.
   const times = each.bytes < 100_000 ? 20 : 1
   const check = Math.max(0, (fastest(() => each.check(times)) - read) / times)
   const steps = each.check(1)

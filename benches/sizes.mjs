@@ -1,4 +1,4 @@
-// How large what is deployed is.
+// Computes the size of the deployed modules.
 
 import { gzipSync } from 'node:zlib'
 

@@ -1,7 +1,7 @@
 // Measures the first requests of a new process: their CPU time, and the time to the first answer.
 
 import { request } from 'node:http'
-import { put } from './bed.mjs'
+import { startSubject } from './bed.mjs'
 import { headersOf } from './check.mjs'
 import { load } from './load.mjs'
 import { cpuMicros } from './proc.mjs'
@@ -10,16 +10,16 @@ import { SMALL } from './works.mjs'
 
 /**
  * @typedef {object} Starts each list has one number per start
- * @property {number[]} start_ms from the start of the process to the end of its first answer
- * @property {number[]} first_ms from the first request, on a socket that listens, to there
- * @property {number[]} first_500_us CPU time per request over the first 500, from the moment when the socket listens
- * @property {number[]} first_2000_us the same over the first 2 000
+ * @property {number[]} start_ms the time from the start of the process to the end of its first answer
+ * @property {number[]} first_ms the time from the first request, which is sent when the socket listens, to the end of its answer
+ * @property {number[]} first_500_us CPU time per request of the first 500 requests, from the moment when the socket listens
+ * @property {number[]} first_2000_us the same for the first 2 000 requests
  *
  * @returns {Promise<Record<string, Starts>>} for each subject
  */
 export async function starts(bed, subjects, count) {
   const found = new Map(subjects.map(({ name }) => [name, []]))
-  // The first start of all reads files from the disk, and the first request of this program is slower than the others.
+  // The very first start does not count: it reads files from the disk, and the first request of this program is slower than later ones.
   if (count > 0) await start(bed, subjects[0])
   for (let round = 0; round < count; round++) {
     bed.say(`starts: ${round + 1} of ${count}`)
@@ -29,14 +29,14 @@ export async function starts(bed, subjects, count) {
 }
 
 async function start(bed, subject) {
-  const process = await put(bed, subject, SMALL.tools)
+  const process = await startSubject(bed, subject, SMALL.tools)
   try {
     const before = await cpuMicros(process.pid)
     const perRequest = async (count) => (await cpuMicros(process.pid) - before) / count
     const sent = performance.now()
     const text = await post(process.url, SMALL, process.token)
     const answered = performance.now()
-    if (!text.includes('"text":"5"')) throw new Error(`${subject.name}: a wrong first answer: ${text}`)
+    if (!text.includes('"text":"5"')) throw new Error(`${subject.name}: the first answer is wrong: ${text}`)
     await load(bed, process, SMALL, { answers: 499 })
     const first500 = await perRequest(500)
     await load(bed, process, SMALL, { answers: 1500 })
@@ -47,7 +47,7 @@ async function start(bed, subject) {
   }
 }
 
-// Nearer to the socket than fetch, whose own time would count.
+// This uses node:http, because fetch itself would take a part of the measured time.
 const post = (url, work, token) => new Promise((resolve, reject) => {
   const sending = request(url, { method: 'POST', headers: headersOf(work, token), agent: false }, (response) => {
     let text = ''

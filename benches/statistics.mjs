@@ -1,10 +1,10 @@
-// Numbers out of several rounds.
+// Statistics of the values of several rounds.
 
 /**
  * @typedef {{ lower: number, median: number, upper: number }} Quartiles
  *
  * @param {number[]} numbers
- * @returns {Quartiles} interpolated between neighbours
+ * @returns {Quartiles} with linear interpolation between neighbors
  */
 export function quartiles(numbers) {
   const sorted = numbers.toSorted((one, other) => one - other)
@@ -19,7 +19,8 @@ export function quartiles(numbers) {
 export const median = (numbers) => quartiles(numbers).median
 
 /**
- * The ratio of two subjects, taken in each round. The values of one round are close in time, so a slow phase of the machine slows both.
+ * Returns the quartiles of the ratios of two subjects, one ratio per round. The values of one round are close in time, so a slow phase of
+ * the machine affects both.
  */
 export const ratio = (one, other) => one && other ? quartiles(one.map((value, round) => value / other[round])) : undefined
 
@@ -27,5 +28,5 @@ export const ratio = (one, other) => one && other ? quartiles(one.map((value, ro
 export const columns = (objects) =>
   Object.fromEntries(Object.keys(objects[0]).map((name) => [name, objects.map((one) => one[name])]))
 
-/** The list, rotated by one place in each round, so that nothing always follows the same one. */
+/** Returns the list, rotated by one place in each round, so that each subject is first in turn. */
 export const rotated = (list, round) => list.map((_, index) => list[(index + round) % list.length])

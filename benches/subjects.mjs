@@ -1,20 +1,20 @@
-// What is measured: each subject, and what it is made of.
+// The subjects of the bench.
 
 /**
  * @typedef {object} Subject
- * @property {string} name as it is called in target/bench.json
- * @property {string} [peer] its entry in benches/peers/; the others are crates, built by worker-build
+ * @property {string} name its name in target/bench.json
+ * @property {string} [peer] its entry in benches/peers/. Subjects without it are crates, which worker-build builds
  * @property {string} [crate] the folder of its crate, relative to the repository
- * @property {string} [build] the folder of a module that is already built, in place of a crate
- * @property {Record<string, string>} [bindings] of its Worker, in addition to those of all subjects
- * @property {boolean} [token] whether it checks a token; the others are open
+ * @property {string} [build] the folder of a module that is already built, instead of a crate
+ * @property {Record<string, string>} [bindings] additional bindings of its Worker
+ * @property {boolean} [token] whether it checks a token. Otherwise callers need no token
  * @property {boolean} [extra] whether it is measured with `tools/call small` only
  * @property {boolean} [quick] whether it is part of a quick run
  * @property {boolean} [withRust] whether it is measured on request only
- * @property {string[]} [cannot] works that it does not support
+ * @property {string[]} [cannot] the workloads that it does not support
  */
 
-/** The two of this library: the first builds a server for each request, the second builds it once. */
+/** The two subjects of this library. The first builds a server for each request, and the second builds it once. */
 export const FRESH = 'edge-mcp'
 export const SHARED = 'edge-mcp, shared'
 export const isOurs = (name) => name.startsWith(FRESH)
@@ -39,11 +39,11 @@ export const SUBJECTS = [
   { name: 'mcp-lite, log line', peer: 'mcp-lite', bindings: LOG, extra: true },
 ]
 
-/** Another build of benches/server, such as a copy from before a change. `build` is its folder. */
+/** Returns the subjects for another build of benches/server, such as a copy from before a change. `build` is its folder. */
 export const before = (build) => [
   { name: 'before', build },
   { name: 'before, shared', build, bindings: { SHARED: 'yes' } },
 ]
 
-/** Whether a subject is measured with a work. */
-export const does = ({ cannot, extra }, work) => !cannot?.includes(work.name) && (!extra || work.name === 'tools/call small')
+/** Returns whether the bench measures a subject with a workload. */
+export const supports = ({ cannot, extra }, work) => !cannot?.includes(work.name) && (!extra || work.name === 'tools/call small')

@@ -1,4 +1,4 @@
-// Results as tables: for a terminal, and in Markdown.
+// Formats results as tables, for a terminal and in Markdown.
 
 import { cpuRatio, GOALS, verdict, worse } from './goals.mjs'
 import { quartiles } from './statistics.mjs'
@@ -6,11 +6,11 @@ import { isOurs } from './subjects.mjs'
 
 const NOTHING = '–'
 
-/** The subjects that are measured with all works. */
+/** Returns the subjects that are measured with all workloads. */
 const subjectsOf = ({ sizes }) => Object.keys(sizes)
 const worksOf = ({ rows }) => [...new Set(rows.map(({ work }) => work))]
 
-/** The CPU of the others divided by that of ours: medians. */
+/** Returns the median ratios: the CPU time of each other subject, divided by that of each of our subjects. */
 export function ratioTable(result) {
   const ours = subjectsOf(result).filter(isOurs)
   const others = subjectsOf(result).filter((name) => !isOurs(name))
@@ -22,7 +22,7 @@ export function ratioTable(result) {
   ]
 }
 
-/** The goals, with the values of one run or several and the verdict. */
+/** Returns the goals, with their values in each run and the verdict. */
 export const goalTable = (results) => [
   ['', ...results.map((_, index) => index === 0 ? 'measured' : 'again'), 'goal', 'least', ''],
   ...GOALS.map((goal) => {
@@ -32,17 +32,17 @@ export const goalTable = (results) => [
   }),
 ]
 
-/** The median, the quartile that decides, and the work that decides. */
+/** Returns the median, the deciding quartile and the deciding workload. */
 function measured(goal, found) {
   if (found === undefined) return NOTHING
   const { lower, median, upper, work } = found
   return [digits(median), lower < upper && `(${digits(worse(goal, found))})`, work].filter(Boolean).join(' ')
 }
 
-/** The CPU per request, in microseconds. */
+/** Returns the CPU time per request, in microseconds. */
 export const cpuTable = (result) => workTable('CPU µs per request', result, ({ cpu_us: cpu }) => spread(cpu))
 
-/** The requests per second. */
+/** Returns the requests per second. */
 export const rateTable = (result) => workTable('requests/s', result, ({ rps }) => digits(rps))
 
 const workTable = (head, result, cell) => [
@@ -53,7 +53,7 @@ const workTable = (head, result, cell) => [
   })]),
 ]
 
-/** The subjects with a token or a log line, and what that adds to the subject without it. */
+/** Returns the subjects with a token or a log line, and the added CPU time compared with the same subject without it. */
 export const extraTable = (result) => [
   ['subject', 'CPU µs per request', 'added, µs'],
   ...result.rows.filter(({ subject }) => !subjectsOf(result).includes(subject)).map(({ work, subject, cpu_us: cpu }) => {
@@ -62,14 +62,14 @@ export const extraTable = (result) => [
   }),
 ]
 
-/** The cost of the first requests of a new process. */
+/** Returns the cost of the first requests of a new process. */
 export const startTable = ({ starts }) => [
   ['subject', 'first 500, CPU µs per request', 'first 2 000', 'process to first answer, ms', 'first answer alone, ms'],
   ...Object.entries(starts).map(([subject, one]) =>
     [subject, ...[one.first_500_us, one.first_2000_us, one.start_ms, one.first_ms].map(spread)]),
 ]
 
-/** The size of each subject and its memory. */
+/** Returns the size and the memory of each subject. */
 export const sizeTable = ({ sizes, memory = {} }) => [
   ['subject', 'KB', 'KB, gzip', 'MiB after 1 000', 'after 100 000'],
   ...Object.entries(sizes).map(([subject, { raw, gzip }]) => [
@@ -77,32 +77,32 @@ export const sizeTable = ({ sizes, memory = {} }) => [
   ]),
 ]
 
-/** The crates that ours is made of, the largest. */
+/** Returns the largest crates of our module. */
 export const crateTable = ({ crates }) => [['crate', 'KB of code'], ...crates.map(({ crate, bytes }) => [crate, digits(bytes / 1000)])]
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 
-/** Three significant digits; more only for those before the decimal point. */
+/** Returns a number with three significant digits, or with all digits before the decimal point if there are more. */
 const digits = (value) => {
   if (!isNumber(value)) return NOTHING
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }
 
-/** The median, and the quartiles in brackets. */
+/** Returns the median, with the quartiles in brackets. */
 function spread(numbers) {
   if (numbers === undefined) return NOTHING
   const { lower, median, upper } = quartiles(numbers)
   return `${digits(median)} (${digits(lower)}–${digits(upper)})`
 }
 
-/** Columns for a terminal: the first to the left, the others to the right. */
+/** Formats a table for a terminal. The first column is left-aligned, and the others are right-aligned. */
 export function plain(table) {
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)))
   return table.map((row) => row.map((cell, column) => column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))
     .join('  ').trimEnd()).join('\n')
 }
 
-/** The same in Markdown. */
+/** Formats a table in Markdown. */
 export function markdown([head, ...rows]) {
   const line = (cells) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map((_, column) => column === 0 ? '---' : '---:')), ...rows.map(line)].join('\n')

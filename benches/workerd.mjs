@@ -1,4 +1,4 @@
-// A Worker in a workerd of its own, on one core.
+// Runs a Worker in a separate workerd process on one core.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,19 +10,19 @@ process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
 
 /**
  * @param {object} worker
- * @param {string} worker.workerd the program
- * @param {string} worker.folder where its configuration is written
- * @param {{ name: string, bytes: Uint8Array }[]} worker.modules the entry first
+ * @param {string} worker.workerd the path of the program
+ * @param {string} worker.folder the folder for its configuration, modules and log
+ * @param {{ name: string, bytes: Uint8Array }[]} worker.modules its modules, the entry first
  * @param {Record<string, string>} worker.bindings
- * @param {number} worker.core it is pinned to this one
- * @param {string[]} [worker.flags] for V8
- * @returns {Promise<Process>} once its socket listens
+ * @param {number} worker.core the core on which the process runs
+ * @param {string[]} [worker.flags] flags for V8
+ * @returns {Promise<Process>} resolves when its socket listens
  *
  * @typedef {object} Process
  * @property {number} pid
  * @property {string} url
- * @property {number} spawned milliseconds, as of performance.now()
- * @property {() => Promise<string>} logs the end of what it has printed
+ * @property {number} spawned the start time, from performance.now()
+ * @property {() => Promise<string>} logs returns the last 4 000 characters of its output
  * @property {() => Promise<void>} stop
  */
 export async function start({ workerd, folder, modules, bindings, core, flags = [] }) {
@@ -31,11 +31,11 @@ export async function start({ workerd, folder, modules, bindings, core, flags = 
   const config = join(folder, 'config.capnp')
   await writeFile(config, configuration(modules, bindings, flags))
 
-  // Into a file: who read them from a pipe would take their share of the two cores.
+  // The output goes to a file. A process that reads it from a pipe would compete for the two cores.
   const log = join(folder, 'log')
   const printed = await open(log, 'w')
   const spawned = performance.now()
-  // It says on the third descriptor which port it has been given.
+  // workerd reports its port on file descriptor 3.
   const child = spawn('taskset', ['-c', String(core), workerd, 'serve', '--experimental', '--control-fd=3', config],
     { stdio: ['ignore', printed.fd, printed.fd, 'pipe'] })
   running.add(child)
@@ -65,7 +65,7 @@ async function listening(stream) {
 
 const kinds = { js: 'esModule', mjs: 'esModule', wasm: 'wasm' }
 
-/** The text of a configuration with one Worker and one socket. */
+/** Returns the text of a configuration with one Worker and one socket. */
 export function configuration(modules, bindings, flags = []) {
   const text = JSON.stringify
   const module = ({ name }) => `(name = ${text(name)}, ${kinds[name.split('.').at(-1)]} = embed ${text(name)})`

@@ -1,4 +1,4 @@
-// What the subjects are asked to do, and what a right answer to it is.
+// The workloads: requests, and checks of their answers.
 
 import { readFileSync } from 'node:fs'
 import { megabyte, named, prose, RESOURCE } from './content.mjs'
@@ -7,18 +7,18 @@ const ELEVEN = JSON.parse(readFileSync(new URL('tools.json', import.meta.url), '
 
 /**
  * @typedef {object} Work
- * @property {string} name as it is called in target/bench.json
- * @property {number} tools how many the server has
+ * @property {string} name its name in target/bench.json
+ * @property {number} tools the number of tools of the server
  * @property {string} body
  * @property {Record<string, string>} headers
- * @property {(message: object) => string | undefined} wrong what is wrong with an answer, or nothing
+ * @property {(message: object) => string | undefined} wrong returns the problem of a wrong answer, or `undefined` for a right one
  */
 
-/** All subjects speak this revision; the floor does not look. */
+/** All subjects support this revision. The floor ignores the revision. */
 const LEGACY = '2025-06-18'
 const MODERN = '2026-07-28'
 
-function work(name, method, params, wrong, { tools = 11, revision = LEGACY } = {}) {
+function work(name, method, params, isRight, { tools = 11, revision = LEGACY } = {}) {
   return {
     name,
     tools,
@@ -30,19 +30,19 @@ function work(name, method, params, wrong, { tools = 11, revision = LEGACY } = {
       ...revision === MODERN && { 'mcp-method': method },
     },
     wrong: (message) => {
-      if (message?.jsonrpc !== '2.0' || message.id !== 1) return `not an answer to this request: ${short(message)}`
-      return wrong(message) ? undefined : short(message)
+      if (message?.jsonrpc !== '2.0' || message.id !== 1) return `this is not an answer to the request: ${short(message)}`
+      return isRight(message) ? undefined : short(message)
     },
   }
 }
 
-const call = (name, tool, args, wrong) => work(name, 'tools/call', { name: tool, arguments: args }, wrong)
-const says = (text) => ({ result }) =>
+const call = (name, tool, args, isRight) => work(name, 'tools/call', { name: tool, arguments: args }, isRight)
+const isText = (text) => ({ result }) =>
   !result?.isError && result?.content?.length === 1 && result.content[0].type === 'text' && result.content[0].text === text
-// 2025-06-18 leaves it open whether it is an error of the tool or of the protocol.
-const refuses = ({ result, error }) => (result?.isError === true && result.content?.[0]?.text !== '') || error?.code === -32602
-// In whatever order: a registry may have none.
-const lists = (count) => ({ result }) => {
+// Revision 2025-06-18 permits a tool error and a protocol error.
+const isRejection = ({ result, error }) => (result?.isError === true && result.content?.[0]?.text !== '') || error?.code === -32602
+// The order does not matter, because the registry of a peer may be unordered.
+const isListOf = (count) => ({ result }) => {
   const published = new Map(result?.tools?.map((tool) => [tool.name, tool]))
   return published.size === count && Array.from({ length: count }, (_, index) => {
     const { name, description, inputSchema } = ELEVEN[index % ELEVEN.length]
@@ -53,11 +53,11 @@ const lists = (count) => ({ result }) => {
 
 /** @type {Work[]} */
 export const WORKS = [
-  call('tools/call small', 'add', { a: 2, b: 3 }, says('5')),
-  call('tools/call 100 KB', 'echo', { text: prose(100_000) }, says(prose(100_000))),
-  call('tools/call invalid', 'add', { a: 2, b: 'three' }, refuses),
-  work('tools/list 11', 'tools/list', {}, lists(11)),
-  work('tools/list 200', 'tools/list', {}, lists(200), { tools: 200 }),
+  call('tools/call small', 'add', { a: 2, b: 3 }, isText('5')),
+  call('tools/call 100 KB', 'echo', { text: prose(100_000) }, isText(prose(100_000))),
+  call('tools/call invalid', 'add', { a: 2, b: 'three' }, isRejection),
+  work('tools/list 11', 'tools/list', {}, isListOf(11)),
+  work('tools/list 200', 'tools/list', {}, isListOf(200), { tools: 200 }),
   work('resources/read 1 MB', 'resources/read', { uri: RESOURCE }, ({ result }) =>
     result?.contents?.length === 1 && result.contents[0].uri === RESOURCE && result.contents[0].text === megabyte()),
   work('initialize', 'initialize',
@@ -75,20 +75,20 @@ export const WORKS = [
 export const SMALL = WORKS[0]
 
 /**
- * Whether a published schema asks for what `expected` asks for. Where it has been generated from a type it says more besides: a
- * title, a dialect, the width of an integer, that nothing else may come along.
+ * Returns whether a published schema has the same constraints as `expected`. A schema that is generated from a type may have more members:
+ * a title, a dialect, the format of an integer, and `additionalProperties`.
  */
 export function same(published, expected) {
   return JSON.stringify(plain(published)) === JSON.stringify(plain(expected))
 }
 
-const BESIDES = new Set(['$schema', 'additionalProperties', 'format', 'title'])
+const IGNORED = new Set(['$schema', 'additionalProperties', 'format', 'title'])
 
 function plain(value, isSchema = true) {
   if (Array.isArray(value)) return value.map((one) => plain(one))
   if (typeof value !== 'object' || value === null) return value
-  const names = Object.keys(value).filter((name) => !(isSchema && BESIDES.has(name))).sort()
-  // Below `properties` the names are not keywords.
+  const names = Object.keys(value).filter((name) => !(isSchema && IGNORED.has(name))).sort()
+  // The names in `properties` are not keywords.
   return Object.fromEntries(names.map((name) => [name, plain(value[name], !(isSchema && name === 'properties'))]))
 }
 

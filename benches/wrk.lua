@@ -1,5 +1,5 @@
--- Sends one request again and again: wrk -s wrk.lua URL -- BODY_FILE ANSWERS NAME VALUE NAME VALUE …
--- It ends when its time is up, or before that after so many ANSWERS, where that is not 0.
+-- Sends one request repeatedly: wrk -s wrk.lua URL -- BODY_FILE ANSWERS NAME VALUE NAME VALUE …
+-- It ends after the duration that wrk gets, or earlier after ANSWERS answers if that is not 0.
 
 function init(args)
   wrk.method = "POST"
@@ -11,7 +11,7 @@ function init(args)
   local count = tonumber(args[2])
   if count > 0 then
     local left = count
-    -- wrk itself waits for its time to be up, whatever its threads do.
+    -- wrk waits for its whole duration, even if its threads stop. So this script ends the process.
     response = function(status)
       if status ~= 200 then os.exit(1) end
       left = left - 1

@@ -1,7 +1,7 @@
-//! What the targets share: the endpoint that is asked, and what must hold of its answers, both as in the property test.
+//! Code that the targets share: the endpoint under test, and the properties of its answers. Both are those of the property test.
 
-#[path = "../tests/property/holds.rs"]
-pub mod holds;
+#[path = "../tests/property/invariants.rs"]
+pub mod invariants;
 #[path = "../tests/property/json.rs"]
 pub mod json;
 #[path = "../tests/property/random.rs"]
@@ -15,26 +15,26 @@ use std::rc::Rc;
 
 use edge_mcp::Endpoint;
 
-use holds::Seen;
+use invariants::CheckedAnswer;
 use requests::Known;
-use specimen::Asked;
+use specimen::RawRequest;
 
 thread_local! {
     static ENDPOINT: Rc<Endpoint> = Rc::new(specimen::endpoint());
     static KNOWN: Known = ENDPOINT.with(Known::of);
 }
 
-/// What a client knows from earlier answers of the endpoint.
+/// Calls `read` with the values that a client has from earlier answers of the endpoint.
 pub fn with_known<T>(read: impl FnOnce(&Known) -> T) -> T {
     KNOWN.with(read)
 }
 
-/// Asks the endpoint: the status, and what came, of which everything holds.
-pub fn ask(asked: Asked) -> (u16, Seen) {
-    let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, asked.clone()));
+/// Sends a request to the endpoint and checks the properties of the answer. Returns the status and the content of the answer.
+pub fn ask(request: RawRequest) -> (u16, CheckedAnswer) {
+    let answer = ENDPOINT.with(|endpoint| specimen::ask_at(endpoint, request.clone()));
     assert_ne!(answer.status(), 0, "{}", answer.text());
-    match holds::check(&asked, &answer) {
-        Ok(seen) => (answer.status(), seen),
+    match invariants::check(&request, &answer) {
+        Ok(checked) => (answer.status(), checked),
         Err(problem) => panic!("{problem}\n{} {}", answer.status(), String::from_utf8_lossy(answer.body())),
     }
 }

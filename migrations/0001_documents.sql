@@ -1,5 +1,5 @@
--- Documents, and a full-text index that follows them. The triggers run within the statement that changes a document,
--- so that no document is ever stored without its index, nor indexed without being stored.
+-- Documents and their full-text index. The triggers update the index within the statement that changes a document. So every stored
+-- document is in the index, and the index contains only stored documents.
 
 CREATE TABLE documents (
   id INTEGER PRIMARY KEY,

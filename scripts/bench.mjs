@@ -1,4 +1,4 @@
-// See scripts/bench, which starts it.
+// scripts/bench starts this module and documents it.
 
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const [FIRST, AGAIN, COMPARED] = ['bench.json', 'bench-again.json', 'bench-compa
 const PAGE = join(ROOT, 'docs/performance.md')
 const CHART = join(ROOT, 'docs/performance.svg')
 
-// What has been started ends with this.
+// process.exit also ends the child processes, because benches/workerd.mjs kills them on exit.
 for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) process.once(signal, () => process.exit(status))
 
 try {
@@ -48,7 +48,7 @@ function readArguments() {
   const { quick, compare } = values
   const chosen = (option, among) => {
     const unknown = values[option]?.find((name) => !among.some((one) => one.name === name))
-    if (unknown !== undefined) throw new Error(`--${option} ${unknown}: there is ${among.map(({ name }) => name).join(', ')}`)
+    if (unknown !== undefined) throw new Error(`--${option} must be one of: ${among.map(({ name }) => name).join('; ')} (got ${unknown})`)
     return among.filter(({ name }) => values[option].includes(name))
   }
   const usual = ({ name, withRust, quick: isQuick }) =>
@@ -69,29 +69,30 @@ function readArguments() {
 
 function number(name, text, otherwise) {
   if (text === undefined) return otherwise
-  if (!(name === 'starts' ? /^\d{1,4}$/ : /^[1-9]\d{0,3}$/).test(text)) throw new Error(`--${name} ${text}: not a number from 1 to 9999`)
+  const [least, pattern] = name === 'starts' ? [0, /^\d{1,4}$/] : [1, /^[1-9]\d{0,3}$/]
+  if (!pattern.test(text)) throw new Error(`--${name} must be a number from ${least} to 9999 (got ${text})`)
   return Number(text)
 }
 
 async function measure({ subjects, works, file, ...how }) {
   const begun = performance.now()
-  // What measures is not to compete with what is measured.
+  // The process that measures runs on the core of the load, so that it does not compete with the subjects.
   const place = await bed(ROOT, (line) => console.error(line))
   spawnSync('taskset', ['-a', '-c', '-p', String(place.core.load), String(process.pid)])
   const result = await run(place, subjects, works, how)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify(result)}\n`)
-  // A second run belongs to the first run before it.
+  // The result of an --again run belongs to the run before it, so a new run deletes it.
   if (file === FIRST) await rm(AGAIN, { force: true })
 
   const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable].map((table) => table(result))
   if (file !== COMPARED) tables.push(goalTable(file === FIRST ? [result] : await results()))
-  // A table may have no rows but its head.
+  // Skip tables that have only a header row.
   for (const table of tables.filter(({ length }) => length > 1)) console.log(`${plain(table)}\n`)
-  console.log(`${relative(ROOT, file)}, after ${Math.round((performance.now() - begun) / 1000)} s`)
+  console.log(`wrote ${relative(ROOT, file)} after ${Math.round((performance.now() - begun) / 1000)} s`)
 }
 
-/** The results of the last run and, if there is one, of its --again run. */
+/** Returns the results of the last run and, if it exists, of its --again run. */
 async function results() {
   const texts = await Promise.all([FIRST, AGAIN].map((file) => readFile(file, 'utf8').catch(() => undefined)))
   return texts.filter((text) => text !== undefined).map((text) => JSON.parse(text))
@@ -100,7 +101,7 @@ async function results() {
 async function write() {
   const all = await results()
   if (all.length === 0 || all.some(({ crates }) => crates === undefined)) {
-    throw new Error('target/bench.json, or bench-again.json, has no whole result: run scripts/bench --with-rust first')
+    throw new Error('target/bench.json or target/bench-again.json is not from a complete run: run scripts/bench --with-rust first')
   }
   await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), all))
   await writeFile(CHART, chart(all[0]))

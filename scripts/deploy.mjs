@@ -1,8 +1,8 @@
-// See scripts/deploy, which starts it in the folder of wrangler.toml.
+// scripts/deploy starts this module in the folder of wrangler.toml, and documents it.
 //
-// The id of the new database is written into wrangler.toml, as Cloudflare's own documentation has it:
-// an id is no secret, and every later wrangler command (d1 execute, tail, rollback) then finds the
-// database. Local data does not hang on it: `preview_database_id` keeps that where it is.
+// The script writes the id of the new database to wrangler.toml, as Cloudflare's documentation recommends. An id is not a secret, and
+// later wrangler commands (d1 execute, tail, rollback) find the database by it. Local data does not depend on the id, because wrangler
+// stores it under `preview_database_id`.
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ import { unstable_readConfig as readConfig } from 'wrangler'
 import { appendPrivately, makePrivate } from './lib/private-file.mjs'
 
 const NOT_CREATED_YET = '00000000-0000-0000-0000-000000000000'
-const KEPT = '.deploy.vars'
+const TOKEN_FILE = '.deploy.vars'
 
 const temporary = mkdtempSync(join(tmpdir(), 'edge-mcp-deploy-'))
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
@@ -29,7 +29,9 @@ try {
 }
 
 async function main() {
-  if (makePrivate(KEPT)) console.error(`${KEPT} could be read by others; its mode is 600 now. Replace its secrets if someone else uses this machine.`)
+  if (makePrivate(TOKEN_FILE)) {
+    console.error(`other users had access to ${TOKEN_FILE}; its mode is 600 now. If someone else uses this machine, replace its secrets.`)
+  }
   const config = readConfig({ config: 'wrangler.toml' })
   for (const database of config.d1_databases) {
     await ensureDatabase(database)
@@ -37,8 +39,9 @@ async function main() {
     await wrangler(['d1', 'migrations', 'apply', database.binding, '--remote'])
   }
   const url = await deploy(await missingSecrets(config))
-  console.log(`\nDeployed: ${url}/mcp. Try it, with your token in MCP_TOKEN:\n
-curl -s ${url}/mcp -H "Authorization: Bearer $MCP_TOKEN" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+  console.log(`\nDeployed: ${url}/mcp. Set MCP_TOKEN to your token, and run these commands:\n
+curl -s ${url}/mcp -H "Authorization: Bearer $MCP_TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 MCP_TOKEN=… scripts/load DIR --url ${url}/mcp\n`)
 }
 
@@ -50,30 +53,30 @@ async function ensureDatabase({ database_name: name, database_id: id }) {
     console.error(`creating the database ${name}`)
     await wrangler(['d1', 'create', name])
     found = await find()
-    if (!found) throw new Error(`wrangler created the database ${name} and does not list it: run this again`)
+    if (!found) throw new Error(`wrangler created the database ${name}, but does not list it: run scripts/deploy again`)
   }
   const text = readFileSync('wrangler.toml', 'utf8')
-  // Where several databases wait for an id, each has its own after its name.
+  // If several databases have no id, each placeholder follows the name of its database.
   const place = text.indexOf(`"${NOT_CREATED_YET}"`, text.indexOf(`"${name}"`, text.indexOf('[[d1_databases]]')))
-  if (place < 0) throw new Error(`wrangler.toml has no place for the id of ${name}: put database_id = "${found.uuid}" after its name`)
+  if (place < 0) throw new Error(`wrangler.toml has no database_id for ${name}: add database_id = "${found.uuid}" after its name`)
   writeFileSync('wrangler.toml', `${text.slice(0, place)}"${found.uuid}"${text.slice(place + NOT_CREATED_YET.length + 2)}`)
   console.error(`wrangler.toml: database_id of ${name} is ${found.uuid}; commit it`)
 }
 
-/** The required secrets that Cloudflare does not have yet, with the values to give them. */
+/** Returns the required secrets that Cloudflare does not have, with their values. */
 async function missingSecrets(config) {
   const required = config.secrets?.required ?? []
   if (required.length === 0) return {}
   const existing = await secretNames()
   const values = {}
-  const absent = []
+  const missing = []
   for (const name of required.filter((one) => !existing.has(one))) {
     const value = process.stdin.isTTY ? await ask(name) : process.env[name]
     if (value) values[name] = value
-    else absent.push(name)
+    else missing.push(name)
   }
-  if (absent.length > 0) {
-    throw new Error(`no value for the secret ${absent.join(', ')}: run this on a terminal, or set the environment variable of that name`)
+  if (missing.length > 0) {
+    throw new Error(`no value for the secret ${missing.join(', ')}: run this on a terminal, or set the environment variable of that name`)
   }
   return values
 }
@@ -82,32 +85,33 @@ async function secretNames() {
   try {
     return new Set(JSON.parse(await wrangler(['secret', 'list', '--format', 'json'], { capture: true })).map(({ name }) => name))
   } catch (error) {
-    // A Worker that was never deployed has none.
+    // A Worker that was never deployed has no secrets.
     if (/10007|not found|does not exist/i.test(error.message)) return new Set()
     throw error
   }
 }
 
-/** Asks without showing what is typed. */
+/** Asks for a secret, without showing the typed text. */
 async function ask(name) {
-  const makes = name === 'MCP_STATIC_TOKENS'
+  const canCreate = name === 'MCP_STATIC_TOKENS'
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true })
-  process.stderr.write(`${name} is not set${makes ? ` (JSON as in .dev.vars.example; Enter alone makes a random token and keeps it in ${KEPT})` : ''}: `)
+  const hint = canCreate ? ` (JSON as in .dev.vars.example; press Enter to create a random token and store it in ${TOKEN_FILE})` : ''
+  process.stderr.write(`${name} is not set${hint}: `)
   const answer = (await prompt.question('')).trim()
   prompt.close()
   process.stderr.write('\n')
-  return answer || (makes ? madeTokens() : '')
+  return answer || (canCreate ? createTokens() : '')
 }
 
-function madeTokens() {
+function createTokens() {
   const token = randomBytes(32).toString('base64url')
   const value = JSON.stringify([{ token, subject: 'owner', scopes: ['kb:read', 'kb:write'] }])
-  appendPrivately(KEPT, `MCP_STATIC_TOKENS='${value}'\n`)
+  appendPrivately(TOKEN_FILE, `MCP_STATIC_TOKENS='${value}'\n`)
   return value
 }
 
-/** Deploys, with the secrets in the same step: no version serves without them. Gives the Worker's address. */
+/** Deploys the Worker and its secrets in one step, so that no version serves without them. Returns the URL of the Worker. */
 async function deploy(secrets) {
   const args = ['deploy']
   if (Object.keys(secrets).length > 0) {
@@ -115,20 +119,20 @@ async function deploy(secrets) {
     writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
     args.push('--secrets-file', file)
   }
-  // What wrangler did, in a form meant for programs.
+  // wrangler writes its results to this file as JSON lines.
   const record = join(temporary, 'output.ndjson')
   await wrangler(args, { environment: { WRANGLER_OUTPUT_FILE_PATH: record } })
   const done = readFileSync(record, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).find(({ type }) => type === 'deploy')
   const target = done?.targets?.find((one) => !one.includes('*') && !/^schedule/.test(one))
-  if (!target) throw new Error('it is deployed, but has no address: turn on workers_dev or add a route in wrangler.toml')
+  if (!target) throw new Error('the Worker is deployed, but has no URL: set workers_dev = true or add a route in wrangler.toml')
   return (/^https?:/.test(target) ? target : `https://${target}`).replace(/ .*$/, '').replace(/\/+$/, '')
 }
 
-/** Runs wrangler; what it says is shown, or given back with `capture`. */
+/** Runs wrangler and shows its output. With `capture`, returns the output instead. */
 function wrangler(args, { capture = false, environment = {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn('wrangler', args, {
-      // Without an input it asks nothing: who runs this script has decided already.
+      // wrangler does not ask for confirmation if it has no input. A user who runs this script has already decided.
       stdio: ['ignore', capture ? 'pipe' : 'inherit', capture ? 'pipe' : 'inherit'],
       env: { ...process.env, ...environment },
     })

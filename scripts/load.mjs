@@ -1,4 +1,4 @@
-// See scripts/load, which starts it.
+// scripts/load starts this module and documents it.
 
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool, keepsTokens, patiently } from './lib/mcp.mjs'
+import { callTool, isConfidential, withRetries } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -16,7 +16,7 @@ const token = await findToken()
 
 const failures = []
 for (const [index, { path, slug }] of documents.entries()) {
-  const problem = slug ? await save(path, slug) : 'no slug can be made of its path: none of a-z, 0-9 in it'
+  const problem = slug ? await save(path, slug) : 'its path has no slug, because it contains none of a-z and 0-9: rename it'
   if (problem) failures.push(path)
   console.error(`[${index + 1}/${documents.length}] ${path}${problem ? `: NOT LOADED: ${problem}` : ` -> ${slug}`}`)
 }
@@ -32,10 +32,10 @@ function readArguments() {
         'allow-clear-text': { type: 'boolean', default: false },
       },
     })
-    if (positionals.length !== 1) throw new Error('name one folder: scripts/load DIR [--url URL]')
-    if (!URL.canParse(values.url)) throw new Error(`--url ${values.url}: not a URL`)
-    if (!values['allow-clear-text'] && !keepsTokens(new URL(values.url))) {
-      throw new Error(`--url ${values.url}: the token would be sent in clear text; use https, or add --allow-clear-text`)
+    if (positionals.length !== 1) throw new Error('pass one folder: scripts/load DIR [--url URL]')
+    if (!URL.canParse(values.url)) throw new Error(`--url must be a URL (got ${values.url})`)
+    if (!values['allow-clear-text'] && !isConfidential(new URL(values.url))) {
+      throw new Error(`--url ${values.url} would send the token in clear text: use https, or add --allow-clear-text`)
     }
     return { folder: positionals[0], url: values.url }
   } catch (error) {
@@ -46,9 +46,9 @@ function readArguments() {
 async function collect(folder) {
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) fail(`${folder} is not a folder`)
   const documents = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
-  if (documents.length === 0) fail(`there is no .md file below ${folder}`)
+  if (documents.length === 0) fail(`there is no .md file in ${folder}`)
   const same = collisions(documents.filter(({ slug }) => slug))
-  for (const [slug, paths] of same) console.error(`load: one slug for several files: ${slug}: ${paths.join(', ')}`)
+  for (const [slug, paths] of same) console.error(`load: several files have the slug ${slug}: ${paths.join(', ')}`)
   if (same.length > 0) fail('nothing was sent: rename the files above')
   return documents
 }
@@ -57,13 +57,13 @@ async function findToken() {
   if (process.env.MCP_TOKEN) return process.env.MCP_TOKEN
   const text = await readFile(join(ROOT, '.dev.vars'), 'utf8').catch(() => '')
   try {
-    return firstToken(text) ?? fail('no token: set MCP_TOKEN, or have one in .dev.vars (scripts/dev makes it)')
+    return firstToken(text) ?? fail('there is no token: set MCP_TOKEN, or run scripts/dev, which writes one to .dev.vars')
   } catch (error) {
     fail(error.message)
   }
 }
 
-/** Sends one file; gives what went wrong, or nothing. */
+/** Sends one file. Returns the problem if the file was not saved. */
 async function save(path, slug) {
   let text
   try {
@@ -73,7 +73,7 @@ async function save(path, slug) {
   }
   try {
     const call = { url, token, name: 'save-document', arguments: { slug, title: titleOf(text, path), text } }
-    await patiently(() => callTool(call), { say: (message) => console.error(`${path}: ${message}`) })
+    await withRetries(() => callTool(call), { say: (message) => console.error(`${path}: ${message}`) })
   } catch (error) {
     return error.message
   }

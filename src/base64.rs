@@ -8,7 +8,7 @@ pub(crate) const STANDARD: Base64 =
 pub(crate) const URL_SAFE: Base64 =
     Base64 { alphabet: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", is_padded: false };
 
-/// A form of base64.
+/// A variant of base64.
 pub(crate) struct Base64 {
     alphabet: &'static [u8; 64],
     is_padded: bool,
@@ -36,7 +36,7 @@ impl Base64 {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// Decodes a text, or returns `None` if it is not what [`encode`](Self::encode) returns for any bytes.
+    /// Decodes `text`. Returns `None` unless `text` has the canonical form, the one that [`encode`](Self::encode) returns.
     pub(crate) fn decode(&self, text: &str) -> Option<Vec<u8>> {
         let mut values = [None; 256];
         for (value, digit) in (0_u8..).zip(self.alphabet) {
@@ -52,7 +52,7 @@ impl Base64 {
             let [_, decoded @ ..] = bits(sextets.into_iter(), 6, 4).to_be_bytes();
             bytes.extend(decoded.into_iter().take(group.len().saturating_sub(1)));
         }
-        // Otherwise there is more than one text for the same bytes: with other padding, or with bits after the last byte.
+        // A text with other padding, or with bits after the last byte, would decode to the same bytes as the canonical text.
         (self.encode_bytes(&bytes) == text).then_some(bytes)
     }
 }

@@ -4,9 +4,10 @@ use std::borrow::Borrow;
 
 /// A map of at most `capacity` entries, each with the time at which it expires.
 ///
-/// An insertion into a full cache evicts the expired entries. If none has expired, it evicts the entry that expires soonest.
+/// An insertion into a full cache evicts the expired entries. If no entry has expired, it evicts the entry that
+/// expires soonest.
 ///
-/// Times are numbers of one unit, such as seconds since 1970. The cache has no clock: each call says what time it is.
+/// Times are numbers of one unit, such as seconds since 1970. The cache does not have a clock: each call passes the current time.
 pub(crate) struct BoundedCache<K, V> {
     capacity: usize,
     /// Sorted by key.
@@ -28,7 +29,7 @@ impl<K: Ord, V> BoundedCache<K, V> {
         Self { capacity, entries: Vec::new() }
     }
 
-    /// Returns the value of `key` if there is one that has not expired.
+    /// Returns the value of `key`, or `None` if it is absent or has expired.
     pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q, now: u64) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -37,7 +38,7 @@ impl<K: Ord, V> BoundedCache<K, V> {
         (now < entry.expires).then_some(&entry.value)
     }
 
-    /// Inserts `value`, or replaces the value that `key` has. Does nothing if `expires` has already passed.
+    /// Inserts `value` under `key`, and replaces an earlier value. Does nothing if `expires` has already passed.
     pub(crate) fn insert(&mut self, key: K, value: V, expires: u64, now: u64) {
         if expires <= now || self.capacity == 0 {
             return;
@@ -81,14 +82,14 @@ mod tests {
         cache.insert("a", 1, 10, 5);
         assert_eq!((cache.get("a", 9), cache.get("a", 10), cache.get("b", 9)), (Some(&1), None, None));
         cache.insert("a", 2, 5, 5);
-        assert_eq!(cache.get("a", 9), Some(&1), "an expired value replaces nothing");
+        assert_eq!(cache.get("a", 9), Some(&1), "an expired value does not replace another");
         cache.insert("a", 3, 20, 5);
         assert_eq!((cache.get("a", 19), cache.entries.len()), (Some(&3), 1));
         cache.insert("b", 4, NEVER, 5);
         assert_eq!(cache.get("b", NEVER - 1), Some(&4));
     }
 
-    /// A full cache evicts the expired entries and no others. If there are none, it evicts the entry that expires soonest.
+    /// A full cache evicts only the expired entries. If no entry has expired, it evicts the entry that expires soonest.
     #[test]
     fn expired_entries_are_evicted_first() {
         let mut cache = BoundedCache::new(4);
@@ -101,7 +102,7 @@ mod tests {
         cache.insert("g", 0, 12, 10);
         assert_eq!(keys(&cache), ["a", "b", "f", "g"], "e expires soonest, and the new entry stays");
         cache.insert("a", 0, 50, 10);
-        assert_eq!(keys(&cache), ["a", "b", "f", "g"], "a replaced value evicts nothing");
+        assert_eq!(keys(&cache), ["a", "b", "f", "g"], "replacing a value does not evict an entry");
     }
 
     #[test]
@@ -110,10 +111,10 @@ mod tests {
         for key in 0..1000_u64 {
             cache.insert(key * 7 % 1000, key, 100 + key % 3, 5);
             assert!(cache.entries.len() <= 100);
-            assert_eq!(cache.get(&(key * 7 % 1000), 99), Some(&key), "the newest entry is there");
+            assert_eq!(cache.get(&(key * 7 % 1000), 99), Some(&key), "the newest entry is cached");
         }
-        let mut none = BoundedCache::new(0);
-        none.insert(1, 1, 2, 0);
-        assert_eq!(none.get(&1, 0), None);
+        let mut empty = BoundedCache::new(0);
+        empty.insert(1, 1, 2, 0);
+        assert_eq!(empty.get(&1, 0), None);
     }
 }

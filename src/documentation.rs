@@ -1,12 +1,22 @@
-//! Compiles the pages of `docs/`: what they show of Rust is tested with the documentation of the crate.
+//! Compiles the Rust examples of the pages in `docs/`, as documentation tests.
 //!
-//! Pages without Rust (`connect.md`, `knowledge-base.md`, `performance.md`, `performance-bounds.md`) are not here.
+//! Pages without Rust (`connect.md`, `from-mastra-client.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
+//! `performance-bounds.md`, `rate-limits.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
+
+#[doc = include_str!("../docs/concepts.md")]
+struct Concepts;
 
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
 
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;
+
+#[doc = include_str!("../docs/tool-arguments.md")]
+struct ToolArguments;
+
+#[doc = include_str!("../docs/tool-results.md")]
+struct ToolResults;
 
 #[doc = include_str!("../docs/resources.md")]
 struct Resources;
@@ -17,14 +27,20 @@ struct Prompts;
 #[doc = include_str!("../docs/protocol.md")]
 struct Protocol;
 
-#[doc = include_str!("../docs/asking.md")]
-struct Asking;
+#[doc = include_str!("../docs/elicitation.md")]
+struct Elicitation;
+
+#[doc = include_str!("../docs/steps.md")]
+struct Steps;
 
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
 
 #[doc = include_str!("../docs/authorization.md")]
 struct Authorization;
+
+#[doc = include_str!("../docs/identity-providers.md")]
+struct IdentityProviders;
 
 #[doc = include_str!("../docs/about.md")]
 struct About;
@@ -47,6 +63,15 @@ struct Page;
 #[doc = include_str!("../docs/from-mastra.md")]
 struct FromMastra;
 
+#[doc = include_str!("../docs/from-mastra-tools.md")]
+struct FromMastraTools;
+
+#[doc = include_str!("../docs/from-mastra-content.md")]
+struct FromMastraContent;
+
+#[doc = include_str!("../docs/from-mastra-auth.md")]
+struct FromMastraAuth;
+
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;
 
@@ -55,5 +80,6 @@ struct Compared;
 
 #[doc = include_str!("../docs/upgrading.md")]
 struct Upgrading;
+
 #[doc = include_str!("../docs/compiler-errors.md")]
 struct CompilerErrors;

@@ -1,18 +1,18 @@
 //! A framework for MCP servers at the edge.
 //!
-//! A fetch handler builds a fresh server for each request, answers with one JSON response, or with a stream if the handler reports
-//! progress, and keeps nothing. One endpoint serves all five revisions of the protocol: 2026-07-28 and, for clients that still send
-//! `initialize`, 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05.
+//! A server runs as WebAssembly on Cloudflare Workers. Its fetch handler builds a fresh MCP server for each request and keeps no state
+//! between requests. It answers with one JSON response, or with a stream if a handler reports progress. One endpoint serves all five
+//! revisions of the protocol: 2026-07-28 and, for clients that still send `initialize`, 2025-11-25, 2025-06-18, 2025-03-26 and
+//! 2024-11-05.
 //!
-//! # Tools
-//!
-//! A [`Tool`] is an async function. Its argument type has a JSON Schema, which is published and enforced. The function runs only if the
-//! arguments are valid.
+//! This program defines a server with one tool, and calls the tool as a client does:
 //!
 //! ```
-//! use edge_mcp::{HandlerError, Json, Tool};
+//! use edge_mcp::testing::{self, call};
+//! use edge_mcp::{BuildError, HandlerError, Json, McpServer, RequestInfo, Tool};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
+//! use serde_json::json;
 //!
 //! #[derive(Deserialize, JsonSchema)]
 //! struct Division {
@@ -27,6 +27,7 @@
 //!     quotient: f64,
 //! }
 //!
+//! // The handler of the tool.
 //! async fn divide(Division { dividend, divisor }: Division) -> Result<Json<Quotient>, HandlerError> {
 //!     if divisor == 0.0 {
 //!         return Err(HandlerError::new("`divisor` must not be 0."));
@@ -34,16 +35,120 @@
 //!     Ok(Json(Quotient { quotient: dividend / divisor }))
 //! }
 //!
-//! let tool = Tool::new("divide", "Divides one number by another.", divide).read_only();
+//! // The server function. The endpoint calls it for each request.
+//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+//!     let divide = Tool::new("divide", "Divides one number by another.", divide).read_only();
+//!     McpServer::builder("calculator", "1.0.0").tool(divide).build()
+//! }
+//!
+//! testing::run(async {
+//!     let endpoint = testing::endpoint(server);
+//!     let answer = call(&endpoint, "divide", json!({ "dividend": 1, "divisor": 4 })).await;
+//!     assert_eq!(answer.structured()["quotient"], 0.25);
+//!     assert!(call(&endpoint, "divide", json!({ "dividend": 1 })).await.is_error());
+//! });
 //! ```
 //!
-//! The function takes its arguments, the [`Context`] of the call, both, or nothing. It returns text, [`Json`], [`Content`], a
-//! [`ToolResult`], nothing, or a `Result` of one of these. [`IntoToolResult`] lists the return types.
+//! The next sections follow the order in which a new server needs them. Each section names the pages of the repository with the details.
+//! `docs/concepts.md` explains the terms.
 //!
-//! # Resources and prompts
+//! # Installation
+//!
+//! In the repository of edge-mcp, `scripts/new` creates a complete server from `template/`: a Worker with a D1 database, a token and native
+//! tests. `npm run dev` in the new folder builds the server and serves it on your machine.
+//!
+//! ```sh
+//! scripts/new ~/parcels && cd ~/parcels && npm run dev
+//! ```
+//!
+//! The default feature `worker` adds the module `worker`, which serves on Cloudflare Workers. With `default-features = false`, the crate does
+//! not depend on the `worker` crate.
+//!
+//! Pages: `README.md`, `docs/tutorial.md`.
+//!
+//! # First server
+//!
+//! A Worker consists of a server function, an endpoint function, and one macro. The server function builds the [`McpServer`] of each
+//! request. [`build`](McpServerBuilder::build) rejects a definition that cannot work, for example a name that is used twice or a schema
+//! that the library cannot enforce. The [`BuildError`] names the definition.
+//!
+//! The endpoint function gets the environment of the Worker, and returns an [`Endpoint`]: the server function with an HTTP path,
+//! authentication and limits. The macro `worker::entry!` exports the fetch handler. The [`prelude`] has the names that most servers use.
+//!
+//! ```no_run
+//! # #[cfg(feature = "worker")]
+//! # mod example {
+//! use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
+//!
+//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+//!     McpServer::builder("greeter", "1.0.0").tool(greet).build()
+//! }
+//!
+//! fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
+//!     Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
+//! }
+//!
+//! edge_mcp::worker::entry!(endpoint);
+//! # }
+//! ```
+//!
+//! A server can depend on its caller, because the server function gets the [`RequestInfo`] of each request:
+//!
+//! ```
+//! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+//!
+//! fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+//!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
+//!     let is_admin = request.principal().is_some_and(|caller| caller.has_scope("admin"));
+//!     let reset = || Tool::new("reset", "Deletes all greetings.", || async {});
+//!     if is_admin { server.tool(reset()).build() } else { server.build() }
+//! }
+//! ```
+//!
+//! Page: `docs/your-own-server.md`.
+//!
+//! # Tools
+//!
+//! A [`Tool`] is an async function. Its parameters are the arguments, the [`Context`] of the call, both, or none. The JSON Schema of the
+//! arguments comes from their Rust type. The server publishes and enforces the schema, and calls the function only with valid arguments.
+//!
+//! The function returns text, [`Json`], [`Content`], a [`ToolResult`], `()`, or a `Result` of one of these. [`IntoToolResult`] lists the
+//! return types. A [`HandlerError`] contains the sentence that the model gets. The operator `?` converts every `std::error::Error` into a
+//! `HandlerError` with a fixed sentence, and the text of the error goes to the log. [`ResultExt::message`] sets another sentence.
+//!
+//! Pages: `docs/tools.md`, `docs/tool-arguments.md`, `docs/tool-results.md`, `docs/compiler-errors.md`.
+//!
+//! # State
+//!
+//! [`Endpoint::state`] shares bindings and configuration with all handlers of the isolate. A handler gets them by their type:
+//!
+//! ```
+//! use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, Tool};
+//!
+//! struct App {
+//!     greeting: String,
+//! }
+//!
+//! async fn greet(cx: Context) -> Result<String, HandlerError> {
+//!     Ok(cx.state::<App>()?.greeting.clone())
+//! }
+//!
+//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+//!     McpServer::builder("greeter", "1.0.0").tool(Tool::new("greet", "Says hello.", greet)).build()
+//! }
+//!
+//! let endpoint = Endpoint::new(server).state(App { greeting: "Hello".into() }).without_auth();
+//! ```
+//!
+//! State lives as long as the isolate, so do not store data of a request in it. Store data that must last in D1, KV or a Durable Object.
+//! Page: `docs/your-own-server.md`.
+//!
+//! # Resources
 //!
 //! A [`Resource`] has one URI. A [`ResourceTemplate`] has a [URI template](uri_template) and serves every URI that matches it. An async
-//! function reads either.
+//! function reads either of them.
 //!
 //! ```
 //! use edge_mcp::{Resource, ResourceTemplate};
@@ -62,54 +167,75 @@
 //! let chapters = ResourceTemplate::new("book://chapters/{number}", chapter).name("Chapter");
 //! ```
 //!
-//! A [`Prompt`] is an async function that returns messages. [`Completion`] suggests values for its arguments and for the variables of a
-//! template. An [`Agent`] or a [`Workflow`] is served as a tool.
+//! Page: `docs/resources.md`.
 //!
-//! # Server
+//! # Prompts
 //!
-//! A function builds the [`McpServer`] of each request, so a server can depend on its caller. [`build`](McpServerBuilder::build) rejects
-//! a definition that cannot work, for example a name that is used twice or a schema that cannot be enforced. The [`BuildError`] names it.
+//! A [`Prompt`] is an async function that returns messages. [`Completion`] suggests values for the arguments of a prompt and for the
+//! variables of a resource template. Page: `docs/prompts.md`.
 //!
-//! ```
-//! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+//! # Authorization
 //!
-//! fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
-//!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
-//!     let is_admin = request.principal().is_some_and(|caller| caller.has_scope("admin"));
-//!     let reset = || Tool::new("reset", "Deletes all greetings.", || async {});
-//!     if is_admin { server.tool(reset()).build() } else { server.build() }
-//! }
-//! ```
+//! An endpoint answers every request with 503 until its authentication is set. [`Endpoint::auth`] sets the validator of bearer tokens: a
+//! list of tokens ([`StaticTokens`]), token introspection ([`Introspection`]), signed tokens ([`Jwt`]), several of these ([`AnyOf`]), or
+//! your own [`TokenValidator`]. [`Endpoint::configured`] reads these settings from environment variables. [`Tool::scopes`] sets the scopes
+//! that a caller of the tool needs. Resources and prompts have the same method.
 //!
-//! # Endpoint
+//! Pages: `docs/authorization.md`, `docs/identity-providers.md`, `docs/rate-limits.md`.
 //!
-//! An [`Endpoint`] serves the function at an HTTP path, with authentication and limits. It answers every request with 503 until its
-//! authentication is set. On Cloudflare Workers, `worker::entry!` exports the fetch handler that calls it. Natively,
-//! [`Endpoint::handle`] takes a request and a [`Host`](host::Host) and returns an `http::Response`. [`testing`] has a host for tests.
+//! # Limits
 //!
-//! # Rooms
+//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] the time of a call. [`limits`] lists all limits of the
+//! library. Page: `docs/limits.md`.
 //!
-//! The source is divided into rooms. Each room uses only rooms above it in this table. The names of a private room are exported at the
-//! root of the crate.
+//! # Testing
+//!
+//! [`testing`] has a client, and a host with a clock, a network and a log. A test calls an endpoint in the same process, without a Worker
+//! and without a network. Page: `docs/testing.md`.
+//!
+//! # Deployment
+//!
+//! A server that `scripts/new` created deploys with `npm run deploy`. Page: `docs/your-own-server.md`.
+//!
+//! To serve on another host, implement the traits of [`host`], and call [`Endpoint::handle`]. It returns an `http::Response`.
+//!
+//! # More features
+//!
+//! | feature | entry point | page |
+//! |---|---|---|
+//! | forms and confirmations of a user | [`Context::elicit`], [`Context::confirm`] | `docs/elicitation.md` |
+//! | text of the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
+//! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
+//! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
+//! | agents and workflows as tools | [`Agent`], [`ChatAgent`], [`Workflow`] | `docs/agents.md`, `docs/workflows.md` |
+//! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
+//! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
+//! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
+//! | the log | [`LogPolicy`] | `docs/logging.md` |
+//! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
+//!
+//! # Source layout
+//!
+//! Each directory of the source is a room. A room uses only rooms above it in this table. The crate exports the names of a private room at
+//! its root.
 //!
 //! | room | content |
 //! |---|---|
 //! | [`json`] | the JSON reader and writer |
-//! | `protocol` | the messages of the protocol as types |
+//! | `protocol` | the protocol as types: messages, revisions, methods, content, capabilities, errors |
 //! | [`uri_template`] | URI templates (RFC 6570) |
 //! | [`schema`] | JSON Schema 2020-12: generated from Rust types, compiled, enforced |
 //! | [`host`] | the interface to the machine, as three traits |
 //! | `auth` | the OAuth resource server |
-//! | `call` | one call of a handler: context, errors, results, questions, steps |
-//! | [`registry`] | what a server says about itself: packages, remotes, `server.json` |
+//! | `call` | one call of a handler: context, state, errors, results, questions, steps |
+//! | [`registry`] | the metadata of a server, as data: packages, remotes, `server.json` |
 //! | `server` | tools, resources, prompts, completion, and the builder |
-//! | `agents` | agents and workflows |
+//! | `agents` | agents, workflows and `ChatAgent`, which are served as tools |
 //! | `rpc` | one JSON-RPC request in, one response out |
 //! | `http` | streamable HTTP without I/O |
 //! | `worker` | Cloudflare Workers as the host (feature `worker`) |
 //!
-//! [`limits`] is the table of all bounds. Every room may use it.
+//! Every room can use [`limits`], the table of all limits.
 
 mod agents;
 mod auth;
@@ -135,7 +261,7 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
-/// Functions that the fuzz targets call directly: they parse headers and bodies of which a caller or another server chooses every byte.
+/// Functions that the fuzz targets call directly. They parse headers and bodies whose bytes a caller or another server chooses.
 #[doc(hidden)]
 pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
@@ -185,7 +311,7 @@ pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::tool::Tool;
 
-/// The crate that derives the JSON Schema of a type. A program that derives schemas by this name needs no dependency on schemars.
+/// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.
 ///
 /// ```
 /// use edge_mcp::Tool;
@@ -194,7 +320,7 @@ pub use server::tool::Tool;
 ///
 /// #[derive(Deserialize, JsonSchema)]
 /// struct Greeting {
-///     /// Whom to greet
+///     /// Name of the person to greet
 ///     #[schemars(length(min = 1))]
 ///     name: String,
 /// }
@@ -203,7 +329,7 @@ pub use server::tool::Tool;
 /// let tool = Tool::new("greet", "Says hello.", greet);
 /// ```
 ///
-/// The derived code names the crate `schemars`, so that name must be in scope. If it is not, name the crate at the type:
+/// The derived code uses the name `schemars`, so this name must be in scope. Otherwise, set the path in an attribute of the type:
 ///
 /// ```
 /// use serde::Deserialize;
@@ -218,9 +344,9 @@ pub use server::tool::Tool;
 /// ```
 pub use schemars;
 
-/// The names that most servers use, for `use edge_mcp::prelude::*`.
+/// Contains the names that most servers use, for `use edge_mcp::prelude::*`.
 ///
-/// It has no modules: after `use edge_mcp::*`, the module `worker` shadows the crate `worker`.
+/// The prelude contains no modules. In contrast, `use edge_mcp::*` imports the module `worker`, which shadows the crate `worker`.
 ///
 /// ```
 /// use edge_mcp::prelude::*;

@@ -1,38 +1,38 @@
-//! Every bound of the library, in one table.
+//! The limits of the library, in one table.
 //!
-//! A loop over input, a list that grows, or a wait has its bound here, and the page docs/limits.md shows the table: a test compares the
-//! two. Bounds that only make something faster (from which size on a cache is used, say) are with their code.
+//! Every loop over input, every list that grows and every wait has its limit here. The page docs/limits.md shows the table, and a test
+//! compares both. Thresholds that only affect speed, such as the size from which a cache is used, are next to the code that uses them.
 
 use std::fmt;
 
-/// A bound.
+/// A limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// What is bounded.
+    /// The limited quantity, as a noun phrase.
     pub what: &'static str,
-    /// The number, in its unit.
+    /// The default, in `unit`.
     pub number: u64,
-    /// What the number counts.
+    /// The unit of `number`.
     pub unit: Unit,
-    /// Where a program can set another number, if it can.
+    /// The setting by which a program can change the limit. Empty if it cannot.
     pub set_by: &'static str,
-    /// What happens past it.
+    /// The effect of exceeding the limit.
     pub past_it: &'static str,
 }
 
-/// What a number counts.
+/// The unit of a [`Limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
     Bytes,
     /// Seconds.
     Seconds,
-    /// What the text says.
+    /// A number of the things in [`Limit::what`].
     Count,
 }
 
 impl fmt::Display for Limit {
-    /// Writes the number as people write it: `4 MiB`, `30 s`, `500 000`.
+    /// Formats the number for readers: `4 MiB`, `30 s`, `500 000`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 2] = [(1 << 20, "MiB"), (1 << 10, "KiB")];
         if self.unit == Unit::Bytes {
@@ -46,7 +46,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A number with a space between groups of three digits.
+/// Formats a number with spaces between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -59,11 +59,11 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Bounds about one subject.
+/// The limits of one subject.
 pub struct Group {
-    /// What they are about.
+    /// The heading of the group.
     pub subject: &'static str,
-    /// The bounds.
+    /// The limits.
     pub limits: &'static [Limit],
 }
 
@@ -74,8 +74,8 @@ macro_rules! limits {
             pub(crate) const $name: $kind = $number;
         )*)*
 
-        /// The table.
-        // The numbers are small enough for any integer.
+        /// All limits, by subject.
+        // Every number fits into a `u64`.
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
         pub const TABLE: &[Group] = &[$(Group {
             subject: $subject,
@@ -93,62 +93,71 @@ macro_rules! limits {
 limits! {
     "Requests" {
         BODY: usize = 4 << 20, Bytes, "`Limits::body`":
-            "a body" => "413; the rest of the body is not read, whatever length was announced";
+            "the body of a request" => "413; the rest of the body is not read, regardless of `Content-Length`";
         BODY_SECONDS: u64 = 30, Seconds, "":
-            "the time in which a body must arrive" => "408";
+            "the time to receive a body" => "408";
         IN_FLIGHT: usize = 64 << 20, Bytes, "`Limits::in_flight`, at least `Limits::body`":
-            "all bodies that an isolate reads or holds at the same time" => "503 with `Retry-After: 1`; the body is not read";
+            "all bodies that an isolate reads or holds at the same time"
+            => "503 with `Retry-After: 1`; the body is not read";
         RESERVATION_SECONDS: u64 = 300, Seconds, "":
-            "the time after which a body no longer counts, if the platform has stopped its request without a word"
-            => "nothing; it may take twice as long";
+            "the time for which memory stays reserved for a body, if the platform stops its request without notice"
+            => "the memory counts as free; this can take twice as long";
         JSON_DEPTH: usize = 100, Count, "`Limits::json.depth`, at most 120":
-            "arrays and objects inside one another" => "400 with `-32600`, and the id if it can be read";
+            "nesting depth of arrays and objects" => "400 with `-32600`, and the id if it can be read";
         JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
-            "JSON values in a body, keys included" => "400 with `-32600`, and the id if it can be read";
+            "JSON values in a body, including keys" => "400 with `-32600`, and the id if it can be read";
         HEADER: usize = 64 << 10, Bytes, "`Limits::header`":
-            "the value of a header" => "431, which names the header, if the endpoint reads it; otherwise the program does not see the header";
+            "the value of a header"
+            => "431 with the name of the header, if the endpoint reads it; otherwise the program does not see the header";
         BATCH: usize = 100, Count, "`Limits::batch`":
-            "messages in a batch (2025-03-26)" => "400 with `-32600`; none of them is answered";
+            "messages in a batch (2025-03-26)" => "400 with `-32600`; the messages are not answered";
         CONCURRENT: usize = 4, Count, "`Limits::concurrent`":
-            "messages of a batch that are worked on at the same time" => "nothing; the others wait";
+            "messages of a batch that are handled concurrently" => "further messages wait";
         PROGRESS_TOKEN_BYTES: usize = 256, Bytes, "":
-            "a progress token" => "`-32602`, which names the field";
+            "a progress token" => "`-32602` with the name of the field";
     }
     "Answers" {
         OUTPUT: usize = 16 << 20, Bytes, "`Limits::output`":
-            "an answer; those to a batch share it" => "a tool: a result with `isError`; otherwise `-32603`";
+            "an answer; the answers to a batch share this limit"
+            => "a tool: a result with `isError`; otherwise `-32603`";
         WAITING_NOTIFICATIONS: usize = 1024, Count, "":
-            "notifications of a call that wait until the client reads them" => "new ones are dropped";
+            "notifications of a call that the client has not read yet" => "new notifications are dropped";
         WAITING_BYTES: usize = 1 << 20, Bytes, "":
-            "the same in bytes; a single one may be longer" => "new ones are dropped";
+            "the size of these notifications; a single one may be larger" => "new notifications are dropped";
         SILENCE_SECONDS: u64 = 5, Seconds, "":
-            "silence on a stream" => "a comment is sent, which clients ignore";
+            "the time without data on a stream" => "the server sends a comment, which clients ignore";
         COMPLETION_VALUES: usize = 100, Count, "":
-            "values of a completion (the specification's own limit)" => "the rest is not sent, and `hasMore` is true";
+            "values of a completion (the limit of the specification)"
+            => "further values are not sent, and `hasMore` is true";
         SERVER_JSON_DESCRIPTION: usize = 100, Count, "":
-            "characters of the description in `/server.json`" => "it is shortened";
+            "characters of the description in `/server.json`" => "the description is shortened";
         SERVER_JSON_NAME: usize = 200, Count, "":
-            "characters of the name in `/server.json` that is made of the URL" => "there is no such name, and the log says so";
+            "characters of the name in `/server.json` that is derived from the URL"
+            => "404; set `registry_name` instead";
     }
     "Calls" {
         DEADLINE_SECONDS: u64 = 30, Seconds, "`deadline` of a tool, prompt or resource":
-            "a handler, once it waits for something" => "it is dropped; a tool: a result with `isError`; otherwise `-32603`";
+            "the time of a handler; only a handler that waits can be stopped"
+            => "the handler is dropped; a tool: a result with `isError`; otherwise `-32603`";
         LONGEST_DEADLINE_SECONDS: u64 = 300, Seconds, "":
-            "a deadline that can be set" => "it is shortened to this";
+            "a configured deadline" => "the deadline is shortened to this time";
         NESTED_CALLS: u8 = 8, Count, "":
-            "calls of tools within one another" => "the inner call fails";
+            "nested tool calls" => "the inner call fails";
         APPROVAL_CHARACTERS: usize = 1000, Count, "":
-            "characters of the arguments that a question for approval shows" => "the rest is counted";
+            "characters of the arguments that a question for approval shows"
+            => "the question shows the size of the rest in bytes";
         QUESTIONS: usize = 256, Count, "":
-            "questions that a call asks its client, over all its rounds" => "`-32603`; the log says why";
+            "questions of a call to the client, over all rounds" => "`-32603`; the log has the cause";
         FINISHED_STEPS: usize = 1024, Count, "":
-            "results of steps that a call remembers between its rounds" => "`-32603` once it asks; the log says why";
+            "step results that a call keeps between its rounds"
+            => "`-32603` at the next question; the log has the cause";
         STATE_BYTES: usize = 512 << 10, Bytes, "`Limits::state`":
-            "a request state" => "sent: `-32603`, and the log says why; received: `-32602`";
+            "a request state" => "when sent: `-32603`, and the log has the cause; when received: `-32602`";
         STATE_SECONDS: u64 = 600, Seconds, "`StateKeys::lifetime`":
-            "the time for which a request state is valid" => "`-32602`; the client calls again without it";
+            "the time for which a request state is valid" => "`-32602`; the client repeats the call without the state";
         FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":
-            "an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
+            "the time of a request by `Context::fetch`, up to the last byte of the answer"
+            => "the request is aborted, and `fetch` fails";
         FETCH_BYTES: usize = 1 << 20, Bytes, "`FetchLimits`":
             "the body of an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
     }
@@ -156,70 +165,73 @@ limits! {
         CHECK_STEPS: u32 = 4_600_000, Count, "":
             "steps of a check, of about 10 ns each" => "the value is rejected: \"this takes too long to check\"";
         EXPLANATION_STEPS: u32 = 400_000, Count, "":
-            "steps for saying which alternative came closest, beside as many as the check has taken"
-            => "the mistake says only that none fits";
+            "steps of the search for the closest alternative, beyond the number that the check has taken"
+            => "the mistake does not name the closest alternative";
         RULES_WITHIN_RULES: u32 = 400, Count, "":
-            "schemas that are applied within one another" => "the value is rejected: \"this takes too long to check\"";
+            "nesting depth of the schemas that a check applies"
+            => "the value is rejected: \"this takes too long to check\"";
         MISTAKES: usize = 10, Count, "":
-            "mistakes that are listed" => "the rest is not";
+            "mistakes that are listed" => "further mistakes are not listed";
         LISTED_VALUES: usize = 50, Count, "":
-            "values of an `enum` that a mistake lists" => "the rest is not";
+            "values of an `enum` that a mistake lists" => "further values are not listed";
         REMEMBERED_ANSWERS: usize = 1 << 15, Count, "":
-            "answers that a check remembers, of 8 bytes each" => "a new one takes the place of another";
+            "results that a check caches, of 8 bytes each" => "a new result overwrites an older one";
         PATTERN_STATES: usize = 5_000, Count, "":
-            "states of a `pattern`" => "the server cannot be built";
+            "states of the automaton of a `pattern`" => "the server cannot be built";
         PATTERNS_STATES: usize = 50_000, Count, "":
             "states of all patterns of a schema" => "the server cannot be built";
         PATTERN_CLASSES: usize = 2_000, Count, "":
-            "classes of characters that a `pattern` distinguishes" => "the server cannot be built";
+            "character classes that a `pattern` distinguishes" => "the server cannot be built";
         PATTERN_GROUPS: usize = 64, Count, "":
-            "groups within one another in a `pattern`" => "the server cannot be built";
+            "nesting depth of groups in a `pattern`" => "the server cannot be built";
         PATTERN_CACHE: usize = 1 << 20, Bytes, "":
-            "cached states of all patterns of a check; of a single one, once more" => "the cache is emptied";
+            "cached states of all patterns in a check; the current pattern may use as much again"
+            => "the cache is emptied";
         SCHEMA_DEPTH: usize = 128, Count, "":
-            "schemas inside one another" => "the server cannot be built";
+            "nesting depth of a schema" => "the server cannot be built";
         SCHEMA_CHAIN: usize = 64, Count, "":
-            "schemas that lead to one another about one value" => "the server cannot be built";
+            "schemas that refer to one another for the same value" => "the server cannot be built";
         SCHEMAS: usize = 256, Count, "":
-            "compiled schemas that are cached, of those that are data" => "one of them is evicted";
+            "cached compiled schemas, except those of Rust types" => "one schema is evicted";
     }
     "Access tokens" {
         ISSUER_SECONDS: u64 = 5, Seconds, "":
-            "an answer of an authorization server (introspection, keys)" => "503 with `Retry-After`";
+            "the time for an answer of an authorization server (introspection, keys)" => "503 with `Retry-After`";
         ISSUER_BYTES: usize = 64 << 10, Bytes, "":
-            "the same in bytes" => "503 with `Retry-After`";
+            "an answer of an authorization server" => "503 with `Retry-After`";
         TOKEN_ANSWERS: usize = 1000, Count, "":
-            "answers about tokens that are cached" => "those that expire soonest are evicted";
+            "cached answers about tokens" => "the answer that expires soonest is evicted";
         INTROSPECTION_SECONDS: u64 = 60, Seconds, "`Introspection::kept_for`":
             "the time for which an answer about a valid token is cached" => "the server asks again";
         REFUSAL_SECONDS: u64 = 5, Seconds, "":
-            "the same for a token that is not valid" => "the server asks again";
+            "the time for which an answer about an invalid token is cached" => "the server asks again";
         KEYS: usize = 32, Count, "":
-            "keys of an issuer" => "the rest is not used";
+            "keys of an issuer" => "further keys are not used";
         ISSUER_COUNT: usize = 16, Count, "":
-            "issuers whose keys are cached" => "those that expire soonest are evicted";
+            "issuers whose keys are cached" => "the issuer whose keys expire soonest is evicted";
         KEYS_SECONDS: u64 = 600, Seconds, "":
-            "the time for which keys are cached" => "they are fetched again";
+            "the time for which keys are cached" => "the keys are fetched again";
         KEYS_AGAIN_SECONDS: u64 = 60, Seconds, "":
-            "the time between two fetches for a key that is not known" => "401 until then";
+            "the time between two fetches of keys because of an unknown key" => "401 until then";
         KEYS_AFTER_FAILURE_SECONDS: u64 = 5, Seconds, "":
-            "the time between a failed fetch of keys and the next" => "503 with `Retry-After: 5` until then";
+            "the time between a failed fetch of keys and the next fetch" => "503 with `Retry-After: 5` until then";
         CLOCK_SKEW_SECONDS: u64 = 60, Seconds, "":
-            "the difference between the clocks of two machines" => "a token is expired, or not yet valid";
+            "the tolerated difference between two clocks" => "a token counts as expired, or as not yet valid";
     }
     "Agents" {
         AGENT_ROUNDS: u8 = 8, Count, "":
-            "rounds with the model; in the last it may call nothing" => "the call fails";
+            "rounds with the model, the last one without tool calls" => "the call fails";
         AGENT_CALLS: usize = 16, Count, "":
-            "tool calls in one answer of the model" => "further calls are not made, and the model is told";
+            "tool calls in one answer of the model"
+            => "further calls are not made; instead of their results, the model gets a note";
         AGENT_RESULT: usize = 64 << 10, Bytes, "":
-            "the tool result that is sent to the model" => "it is cut off, and the model is told";
+            "a tool result that is sent to the model" => "the result is truncated, with a note for the model";
         AGENT_DESCRIPTION: usize = 1024, Bytes, "":
-            "the tool description that is sent to the model" => "it is cut off";
-        MODEL_ANSWER: usize = 1 << 20, Bytes, "":
+            "a tool description that is sent to the model" => "the description is truncated";
+        MODEL_ANSWER: usize = 1 << 20, Bytes, "`ChatModel::answer_bytes`":
             "an answer of the model" => "the call fails";
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":
-            "an answer of the model" => "the call fails";
+            "the time of an agent's answer, with all rounds" => "the call fails";
     }
     "MCP client" {
         UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
@@ -253,13 +265,13 @@ limits! {
     }
     "Log and crashes" {
         REQUEST_ID_BYTES: usize = 128, Bytes, "":
-            "a request id of the platform in the log" => "it is cut off";
+            "the request id of the platform in the log" => "the id is truncated";
         WARNINGS: usize = 32, Count, "":
-            "different warnings that an isolate writes once each" => "the rest is not written";
+            "different warnings that an isolate writes, once each" => "further warnings are not written";
         CRASH_ID_BYTES: usize = 16 << 10, Bytes, "":
-            "JSON-RPC ids of a request that are kept for the answer if the module breaks" => "that answer has no id";
+            "JSON-RPC ids of a request that are kept for the answer after a crash" => "the answer has no id";
         HEADER_NAMES: usize = 64, Count, "":
-            "names of headers that are kept as JavaScript strings" => "others are made anew each time";
+            "header names that are cached as JavaScript strings" => "other names are converted each time";
     }
 }
 
@@ -267,7 +279,7 @@ limits! {
 mod tests {
     use super::*;
 
-    /// The table as the page has it.
+    /// Returns the table in the format of the page.
     fn page() -> String {
         let row = |limit: &Limit| {
             let Limit { what, set_by, past_it, .. } = limit;
@@ -275,19 +287,19 @@ mod tests {
         };
         let group = |Group { subject, limits }: &Group| {
             let rows: String = limits.iter().map(row).collect();
-            format!("### {subject}\n\n| bound on | default | set by | past it |\n|---|--:|---|---|\n{rows}\n")
+            format!("### {subject}\n\n| limit on | default | set by | effect |\n|---|--:|---|---|\n{rows}\n")
         };
         TABLE.iter().map(group).collect()
     }
 
     #[test]
-    fn the_page_shows_the_table() {
+    fn the_page_equals_the_table() {
         let page = page();
         assert!(include_str!("../docs/limits.md").contains(&page), "docs/limits.md must have:\n{page}");
     }
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
+    fn numbers_are_formatted_with_units() {
         for (number, unit, shown) in [
             (4 << 20, Unit::Bytes, "4 MiB"),
             (64 << 10, Unit::Bytes, "64 KiB"),

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the Worker in this folder into build/. wrangler calls it, as `npm run build`.
+# Builds the Worker in this folder. The output is in build/. wrangler runs this script with `npm run build`.
 set -eu
 
-# Programs on PATH come first. A missing one is installed in .tools/, once.
+# Programs on PATH take precedence. A missing program is installed in .tools/.
 PATH=$PATH:$PWD/.tools/bin
 need() {
   command -v "$1" >/dev/null || cargo install --locked --root .tools --bin "$1" "$2"
@@ -16,8 +16,8 @@ export ESBUILD_BIN=esbuild WASM_OPT_BIN=wasm-opt WASM_BINDGEN_BIN
 [ $# -gt 0 ] || set -- --release
 worker-build "$@"
 
-# In a release, the names of functions are a sixth of the module. Before they go, functions are sorted by them: gzip then finds
-# similar functions beside each other.
+# In a release build, the names of functions are a sixth of the module. wasm-opt sorts the functions by name and then removes the names.
+# The order makes similar functions neighbors, so gzip compresses them better.
 case $1 in
   --release) wasm-opt --reorder-functions-by-name --strip-debug build/index_bg.wasm -o build/index_bg.wasm ;;
 esac

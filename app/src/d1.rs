@@ -1,4 +1,4 @@
-//! The store in D1, with a full-text index (SQLite's FTS5) that triggers keep up to date.
+//! The store in D1. Triggers keep its full-text index (SQLite's FTS5) up to date.
 
 use async_trait::async_trait;
 use worker::js_sys::Array;
@@ -10,15 +10,15 @@ use crate::store::{Hit, Outage, Store, StoreError};
 
 pub(crate) struct D1Store(D1Database);
 
-/// A match in the title counts five times as much as one in the text. Equal ranks are sorted by slug.
+/// A match in the title counts five times as much as a match in the text. Results with equal ranks are sorted by slug.
 const SEARCH: &str = "SELECT d.slug AS slug, d.title AS title, snippet(documents_index, 1, '', '', ' … ', 32) AS snippet \
      FROM documents_index JOIN documents d ON d.id = documents_index.rowid \
      WHERE documents_index MATCH ?1 ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
 
 const READ: &str = "SELECT slug, title, text FROM documents WHERE slug = ?1";
 
-/// One statement per document; the triggers that index it run within the statement. Several statements form a batch, and D1
-/// executes all of a batch or nothing.
+/// Saves one document. The triggers update the index within this statement. For several documents, the statements form a batch,
+/// and D1 executes all statements of a batch, or none.
 const SAVE: &str = "INSERT INTO documents (slug, title, text) VALUES (?1, ?2, ?3) \
      ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at";
 
@@ -29,7 +29,7 @@ impl D1Store {
         Self(database)
     }
 
-    /// Runs a query and returns its rows. Each row has `N` columns, and each column is a text.
+    /// Runs a query and returns its rows. Each row must have `N` columns, all of them texts.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
         let mut rows = Vec::new();
         for texts in self.texts(sql, values).await? {
@@ -48,7 +48,7 @@ impl D1Store {
     }
 }
 
-/// Reads a slug from the table.
+/// Parses a slug from the database.
 fn slug(text: String) -> Result<Slug, StoreError> {
     let malformed = |error: NotASlug| StoreError { outage: Outage::Unavailable, cause: error.to_string() };
     text.try_into().map_err(malformed)
@@ -60,8 +60,9 @@ fn failed(error: worker::Error) -> StoreError {
     StoreError { outage, cause }
 }
 
-/// Quotes each word as a string of FTS5's query language and joins them by `OR`. Punctuation, quotes included, only separates
-/// words, so no part of `query` is an operator. The ranking puts documents with most of the words first.
+/// Returns an FTS5 expression that matches documents with any word of `query`. It quotes each word as an FTS5 string and joins the
+/// strings with `OR`. Punctuation, including quotes, only separates words, so no part of `query` is an operator. The ranking puts
+/// documents that contain more of the words first.
 fn match_any(query: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
     let mut expression = String::new();

@@ -1,11 +1,11 @@
-//! Documents and their names.
+//! Documents and their slugs.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The URI of a document as a resource is this prefix and its slug.
+/// The prefix of the URI of a document. The slug follows it.
 pub(crate) const URI_PREFIX: &str = "kb://documents/";
 
 /// The media type of every document.
@@ -42,22 +42,23 @@ impl Slug {
         &self.0
     }
 
-    /// Returns the URI of the document as a resource.
+    /// Returns the URI of the document as a resource, such as `kb://documents/getting-started`.
     pub(crate) fn uri(&self) -> String {
         format!("{URI_PREFIX}{}", self.0)
     }
 }
 
-/// A document. What is said here of its parts is published.
+/// A Markdown document.
+// Doc comments become descriptions in the published schemas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
     /// The document's name: a-z, 0-9 and -, such as `getting-started`
     #[schemars(with = "String", length(min = 1, max = 200))]
     pub(crate) slug: Slug,
-    /// The title, as people read it
+    /// The title of the document
     #[schemars(length(min = 1, max = 300))]
     pub(crate) title: String,
-    /// The whole document in Markdown; it replaces what was there
+    /// The whole text in Markdown; it replaces the previous text
     // D1 stores rows of at most 2,000,000 bytes, and a character has at most 4 bytes.
     #[schemars(length(min = 1, max = 400_000))]
     pub(crate) text: String,

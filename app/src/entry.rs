@@ -1,4 +1,4 @@
-//! The entry point of the Worker: reads the environment and makes the endpoint.
+//! The entry point of the Worker. It reads the environment and builds the endpoint.
 
 use std::rc::Rc;
 
@@ -13,8 +13,7 @@ use crate::store::Documents;
 edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
-    let unbound =
-        |_| ConfigError::new("DB", "is not bound: [[d1_databases]] in wrangler.toml names a database of this name");
+    let unbound = |_| ConfigError::new("DB", "is not bound: add this binding to [[d1_databases]] in wrangler.toml");
     let documents = Documents(Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?)));
     let resource = ProtectedResource::local().name("Knowledge base");
     Ok(Endpoint::new(server)

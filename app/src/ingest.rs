@@ -1,4 +1,4 @@
-//! The workflow `ingest`: stores many documents at once, all of them or none.
+//! The workflow `ingest`, which stores many documents in one call: all of them, or none.
 
 use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
@@ -10,21 +10,20 @@ use crate::tools::Saved;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Ingest {
-    /// The documents: all of them are stored, or none
+    /// The documents to store: all of them, or none
     #[schemars(length(min = 1, max = 100))]
     documents: Vec<Document>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Ingested {
-    /// What was stored, in the order in which it was given
+    /// The stored documents, in the order of the arguments
     documents: Vec<Saved>,
 }
 
-/// Returns the workflow.
+/// Returns the workflow `ingest`.
 pub(crate) fn ingest() -> Workflow {
-    const DESCRIPTION: &str =
-        "Creates many documents, or replaces those that have their slugs. All of them are stored or none.";
+    const DESCRIPTION: &str = "Creates or replaces many documents. It stores all of them, or none.";
     Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
 }
 
@@ -36,7 +35,7 @@ async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>
     Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
 }
 
-/// Rejects a slug that occurs twice: one of its documents would overwrite the other.
+/// Rejects a slug that occurs twice, because one of its documents would overwrite the other.
 fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     let is_repeated = |(nth, slug): &(usize, &&Slug)| slugs.iter().take(*nth).any(|earlier| earlier == *slug);
     match slugs.iter().enumerate().find(is_repeated) {
@@ -48,7 +47,7 @@ fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     }
 }
 
-/// Saves the documents, at the second attempt if the database does not answer the first. Saving twice has no further effect.
+/// Saves the documents. If the database does not answer, it tries once more. Saving twice has no further effect.
 async fn save(stored: &Documents, documents: &[Document]) -> Result<(), StoreError> {
     match stored.save(documents).await {
         Err(StoreError { outage: Outage::Unavailable, .. }) => stored.save(documents).await,

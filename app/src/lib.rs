@@ -1,8 +1,8 @@
-//! A knowledge base of Markdown documents: tools to search, read and save documents, each document as a resource,
+//! A knowledge base of Markdown documents. It has tools that search, read and save documents, a resource for each document,
 //! and prompts that answer from the documents.
 //!
-//! Each module imports only from those before it: `document`, `store`, `d1`, `scopes`, `tools`, `ingest`, `resources`, `prompts`,
-//! `librarian`, `server`, `entry`.
+//! Each module imports only from the modules before it in this list: `document`, `store`, `d1`, `scopes`, `tools`, `ingest`,
+//! `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod d1;

@@ -8,12 +8,12 @@ use crate::document::{Document, MARKDOWN, Slug};
 use crate::scopes;
 use crate::store::{Documents, Hit};
 
-/// The most documents in one prompt. More would fill the context of a model without helping it.
+/// The maximum number of documents in one prompt. More documents would fill the context of a model without better answers.
 const MAX_DOCUMENTS: u32 = 3;
 
 #[derive(Deserialize, JsonSchema)]
 struct Question {
-    /// What is to be answered
+    /// The question to answer
     #[schemars(length(min = 1, max = 500))]
     question: String,
 }
@@ -24,15 +24,15 @@ struct Code {
     code: String,
 }
 
-/// `answer-from-documents`: a question with the documents that match it best.
+/// Returns the prompt `answer-from-documents`. It contains the documents that match a question best, and then the question.
 pub(crate) fn answer_from_documents() -> Prompt {
     Prompt::new("answer-from-documents", answer)
         .title("Answer from documents")
-        .description("Answers a question from the documents that fit it best, and names them.")
+        .description("Answers a question from the documents that match it best, and names them.")
         .scopes([scopes::READ])
 }
 
-/// Both versions of `analyze-code`.
+/// Returns both versions of the prompt `analyze-code`.
 pub(crate) fn analyze_code() -> [Prompt; 2] {
     let first = |Code { code }: Code| async move { format!("Analyze this code: {code}") };
     let second = |Code { code }: Code| async move { format!("Analyze this code with the new logic: {code}") };
@@ -52,13 +52,13 @@ async fn answer(Question { question }: Question, cx: Context) -> Result<PromptRe
     }
     messages.push(PromptMessage::user(if messages.is_empty() {
         format!(
-            "No document of the knowledge base has a word of this question: {question}\n\nSay so, and name other words \
-             that are worth searching for. Do not answer from what you know."
+            "No document of the knowledge base contains a word of this question: {question}\n\nSay so, and suggest \
+             other words to search for. Do not answer from other knowledge."
         )
     } else {
         format!(
-            "Answer this question from the documents above, and name the ones you used by their titles: {question}\n\nIf \
-             they do not answer it, say so."
+            "Answer this question from the documents above, and name the documents that you used by their titles: \
+             {question}\n\nIf the documents do not answer the question, say so."
         )
     }));
     Ok(PromptResult::new(messages))

@@ -15,7 +15,7 @@ struct Address {
     slug: Slug,
 }
 
-/// Returns the template that stands for all documents. It also lists them and completes their slugs.
+/// Returns the resource template for all documents. It also lists the documents and completes slugs.
 pub(crate) fn documents() -> ResourceTemplate {
     ResourceTemplate::new("kb://documents/{slug}", read)
         .name("document")
@@ -39,7 +39,7 @@ async fn list(cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
     Ok(cx.state::<Documents>()?.list().await?.into_iter().map(describe).collect())
 }
 
-/// Returns the slugs that begin with the typed text.
+/// Returns the slugs that begin with the text that the user has typed.
 async fn complete_slug(
     CompletionRequest { value, .. }: CompletionRequest,
     cx: Context,

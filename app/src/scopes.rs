@@ -1,6 +1,6 @@
-//! The OAuth scopes of the knowledge base. Neither includes the other.
+//! The OAuth scopes of the knowledge base. Neither scope includes the other.
 
-/// Needed to search and read documents.
+/// The scope to search and read documents.
 pub(crate) const READ: &str = "kb:read";
-/// Needed to save documents.
+/// The scope to save documents.
 pub(crate) const WRITE: &str = "kb:write";

@@ -10,7 +10,7 @@ use crate::resources::documents;
 use crate::scopes;
 use crate::tools::{read_document, save_document, search_documents};
 
-/// Builds the server. Without a librarian, `ask_librarian` is not served and the log says why.
+/// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`, and logs a warning.
 pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
     let ingest = Tool::of_workflow(ingest()).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
@@ -18,8 +18,8 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
         .instructions(
-            "A knowledge base of Markdown documents. Search it before you answer, read the documents that fit, and name \
-             them. Save what is worth keeping as a document of its own.",
+            "A knowledge base of Markdown documents. Search it before you answer. Read the documents that fit the \
+             question, and name them in your answer. Save new knowledge that is worth keeping as a separate document.",
         )
         .tool(search_documents())
         .tool(read_document())

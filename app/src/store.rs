@@ -1,4 +1,4 @@
-//! The storage of documents, as a trait: D1 implements it in the Worker, memory in tests.
+//! A trait for the storage of documents. The Worker uses an implementation with D1, and the tests use an implementation in memory.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
 
-/// The most characters of a search query.
+/// The maximum length of a search query, in characters.
 pub(crate) const MAX_QUERY_CHARACTERS: usize = 500;
 
-/// A document that was found, with the passage that made it so.
+/// A document that matches the query, with a passage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Hit {
-    /// What read-document takes
+    /// The document's slug, as read-document expects it
     pub(crate) slug: String,
     /// The document's title
     pub(crate) title: String,
-    /// The passage that fits best
+    /// The best matching passage
     pub(crate) snippet: String,
 }
 
@@ -63,13 +63,13 @@ pub(crate) trait Store {
     /// an operator.
     async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError>;
 
-    /// Returns the document named `slug`, or `None`.
+    /// Returns the document with this slug, or `None` if it does not exist.
     async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError>;
 
     /// Creates or replaces documents and their index entries: all of them, or none.
     async fn save(&self, documents: &[Document]) -> Result<(), StoreError>;
 
-    /// Returns slug and title of every document, sorted by slug.
+    /// Returns the slug and the title of every document, sorted by slug.
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError>;
 }
 
@@ -86,7 +86,7 @@ impl Deref for Documents {
 
 #[cfg(test)]
 pub(crate) mod memory {
-    //! A store in memory, which tests can make fail.
+    //! An in-memory store. A test can make its requests fail.
 
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub(crate) mod memory {
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
         pub(crate) outage: Cell<Option<Outage>>,
-        /// The number of requests that succeed; all later ones fail. `None` for no limit.
+        /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
         pub(crate) remaining: Cell<Option<usize>>,
     }
 
@@ -112,7 +112,7 @@ pub(crate) mod memory {
             let outage = self.outage.get().or((self.remaining.get() == Some(0)).then_some(Outage::Unavailable));
             self.remaining.set(self.remaining.get().map(|times| times.saturating_sub(1)));
             match outage {
-                Some(outage) => Err(StoreError { outage, cause: "the test says so".into() }),
+                Some(outage) => Err(StoreError { outage, cause: "simulated outage".into() }),
                 None => Ok(()),
             }
         }

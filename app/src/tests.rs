@@ -1,4 +1,4 @@
-//! Tests of the knowledge base over a store in memory.
+//! Tests of the knowledge base with an in-memory store.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -26,19 +26,19 @@ fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
     testing::endpoint(server).state(Documents(store.clone())).state(librarian)
 }
 
-/// Resources that do not exist have an error code of their own in older revisions.
+/// Returns a client of 2025-11-25, because revisions before 2026-07-28 have a separate error code for resources that do not exist.
 fn old_client(endpoint: &Endpoint) -> Client<'_> {
     Client::new(endpoint).revision(Revision::V2025_11_25)
 }
 
-/// tools/list changes only together with its golden file.
+/// A change of tools/list must also change the golden file.
 #[test]
-fn tools_are_published_as_before() {
+fn published_tools_equal_the_golden_file() {
     let endpoint = endpoint(&Rc::default(), None);
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
-/// The code of a JSON-RPC error.
+/// Returns the code of a JSON-RPC error, or `None` for a result.
 fn code(answer: &Answer) -> Option<i64> {
     answer.error().map(|(code, _)| code)
 }
@@ -48,7 +48,7 @@ struct KnowledgeBase {
 }
 
 impl KnowledgeBase {
-    /// Returns a knowledge base of two documents.
+    /// Returns a knowledge base with two documents.
     fn new() -> Self {
         let base = Self { store: Rc::default() };
         for (slug, title, text) in [
@@ -76,7 +76,7 @@ impl KnowledgeBase {
 }
 
 #[test]
-fn documents_are_found_read_and_replaced() {
+fn documents_can_be_found_read_and_replaced() {
     let base = KnowledgeBase::new();
     let found = base.call("search-documents", json!({ "query": "deploy", "limit": 1 }));
     assert_eq!(found.structured()["documents"].as_array().map(Vec::len), Some(1));
@@ -89,21 +89,21 @@ fn documents_are_found_read_and_replaced() {
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
 }
 
-/// All documents are stored, or none if two have the same slug, one is malformed, or the store fails.
+/// The workflow stores no document if two have the same slug, one is malformed, or the store fails.
 #[test]
 fn ingest_stores_all_documents_or_none() {
     let base = KnowledgeBase::new();
     let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "New." });
     let count = || base.store.count();
-    for (documents, says) in [
+    for (documents, expected) in [
         (json!([document("a"), document("b"), document("a")]), "Two documents have the slug `a`"),
         (json!([document("a"), document("B b")]), "a slug is made of"),
         (json!([document("a"), { "slug": "b" }]), "`documents[1].title` is required"),
         (json!([]), "at least 1"),
     ] {
         let (text, is_error) = base.text("run_ingest", json!({ "documents": documents }));
-        assert!(is_error && text.contains(says), "{text}");
-        assert_eq!(count(), 2, "nothing was stored");
+        assert!(is_error && text.contains(expected), "{text}");
+        assert_eq!(count(), 2, "nothing is stored");
     }
     base.store.outage.set(Some(Outage::NotMigrated));
     let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
@@ -120,7 +120,7 @@ fn ingest_stores_all_documents_or_none() {
 }
 
 #[test]
-fn documents_are_resources() {
+fn documents_are_listed_and_read_as_resources() {
     let base = KnowledgeBase::new();
     let listed = base.request("resources/list", json!({}));
     assert_eq!(
@@ -141,10 +141,10 @@ fn documents_are_resources() {
 }
 
 #[test]
-fn arguments_are_checked() {
+fn invalid_arguments_are_rejected() {
     let base = KnowledgeBase::new();
     let document = |slug: &str, title: &str, text: &str| json!({ "slug": slug, "title": title, "text": text });
-    for (tool, arguments, says) in [
+    for (tool, arguments, expected) in [
         ("search-documents", json!({}), "`query` is required"),
         ("search-documents", json!({ "query": "" }), "`query` must have at least 1 character (got 0)"),
         ("search-documents", json!({ "query": "x".repeat(501) }), "`query` must have at most 500 characters (got 501)"),
@@ -167,13 +167,14 @@ fn arguments_are_checked() {
         ),
     ] {
         let (text, is_error) = base.text(tool, arguments);
-        assert!(is_error && text.contains(says), "{tool}: {text}");
+        assert!(is_error && text.contains(expected), "{tool}: {text}");
     }
-    assert!(!base.text("search-documents", json!({ "query": "é".repeat(500), "limit": 50 })).1, "at the limits");
+    let (text, is_error) = base.text("search-documents", json!({ "query": "é".repeat(500), "limit": 50 }));
+    assert!(!is_error, "arguments at the limits are valid: {text}");
 }
 
 #[test]
-fn slugs_are_completed() {
+fn slugs_are_completed_by_prefix() {
     let base = KnowledgeBase::new();
     let complete = |value: &str| {
         let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
@@ -211,8 +212,8 @@ fn prompts_embed_the_matching_documents() {
     assert_eq!(code(&get("answer-from-documents", json!({ "question": "x" }))), Some(-32603));
 }
 
-/// At whatever request the store fails, the caller gets an error without its cause, nothing is half written, and the next call
-/// succeeds.
+/// The store fails at each of its requests in turn. The caller always gets an error without the cause, nothing is partly written, and
+/// the next call succeeds.
 #[test]
 fn a_failing_store_leaves_no_partial_state() {
     let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "Run it." });
@@ -226,7 +227,7 @@ fn a_failing_store_leaves_no_partial_state() {
         (("resources/list", json!({})), 1),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
         (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
-        // It searches once and reads the two documents that it finds.
+        // The prompt searches once and reads the two documents that it finds.
         (("prompts/get", json!({ "name": "answer-from-documents", "arguments": { "question": "run" } })), 3),
     ] {
         for remaining in 0..=requests {
@@ -235,7 +236,7 @@ fn a_failing_store_leaves_no_partial_state() {
             let answer = base.request(method, params.clone());
             let has_failed = code(&answer) == Some(-32603) || answer.result()["isError"] == true;
             assert_eq!(has_failed, remaining < requests, "{method} after {remaining}: {answer:?}");
-            assert!(!format!("{answer:?}").contains("the test says so"), "{answer:?}");
+            assert!(!format!("{answer:?}").contains("simulated outage"), "{answer:?}");
             base.store.remaining.set(None);
             if has_failed {
                 let testing = base.text("read-document", json!({ "slug": "testing" })).0;
@@ -247,11 +248,11 @@ fn a_failing_store_leaves_no_partial_state() {
     }
 }
 
-/// The error of an outage says what to do and does not contain its cause.
+/// The error of an outage names a remedy and does not contain the cause.
 #[test]
-fn an_outage_says_what_to_do() {
+fn outage_errors_name_a_remedy() {
     let base = KnowledgeBase::new();
-    for (outage, says) in [(Outage::NotMigrated, "migrations apply"), (Outage::Unavailable, "Try again later")] {
+    for (outage, remedy) in [(Outage::NotMigrated, "migrations apply"), (Outage::Unavailable, "Try again later")] {
         base.store.outage.set(Some(outage));
         for (tool, arguments) in [
             ("search-documents", json!({ "query": "x" })),
@@ -259,7 +260,7 @@ fn an_outage_says_what_to_do() {
             ("save-document", json!({ "slug": "a", "title": "t", "text": "x" })),
         ] {
             let (text, is_error) = base.text(tool, arguments);
-            assert!(is_error && text.contains(says) && !text.contains("the test says so"), "{tool}: {text}");
+            assert!(is_error && text.contains(remedy) && !text.contains("simulated outage"), "{tool}: {text}");
         }
         for (method, params) in
             [("resources/list", json!({})), ("resources/read", json!({ "uri": "kb://documents/testing" }))]

@@ -1,4 +1,4 @@
-//! The tools for single documents: search, read and save.
+//! The tools that search, read and save documents.
 
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
@@ -15,10 +15,10 @@ pub(crate) const READ_DOCUMENT: &str = "read-document";
 
 #[derive(Deserialize, JsonSchema)]
 struct Search {
-    /// What to look for: words, in any order
+    /// The words to search for, in any order
     #[schemars(length(min = 1, max = MAX_QUERY_CHARACTERS))]
     query: String,
-    /// How many documents to return at most
+    /// The maximum number of documents to return
     #[schemars(range(min = 1, max = 50))]
     #[serde(default = "default_limit")]
     limit: u32,
@@ -30,7 +30,7 @@ fn default_limit() -> u32 {
 
 #[derive(Serialize, JsonSchema)]
 struct Found {
-    /// The documents that fit, best first
+    /// The matching documents, best match first
     documents: Vec<Hit>,
 }
 
@@ -41,12 +41,12 @@ struct Read {
     slug: Slug,
 }
 
-/// What was saved.
+/// A saved document.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Saved {
     /// The document's slug
     slug: String,
-    /// The document as a resource
+    /// The URI of the document as a resource
     uri: String,
 }
 
@@ -56,11 +56,11 @@ impl From<&Document> for Saved {
     }
 }
 
-/// `search-documents`
+/// Returns the tool `search-documents`.
 pub(crate) fn search_documents() -> Tool {
     Tool::new(
         SEARCH_DOCUMENTS,
-        "Finds the documents in which the words of a query occur, best first, with a passage of each.",
+        "Finds documents that contain at least one word of the query, best match first, with a passage of each.",
         search,
     )
     .title("Search documents")
@@ -69,7 +69,7 @@ pub(crate) fn search_documents() -> Tool {
     .closed_world()
 }
 
-/// `read-document`
+/// Returns the tool `read-document`.
 pub(crate) fn read_document() -> Tool {
     Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", read)
         .title("Read a document")
@@ -78,9 +78,9 @@ pub(crate) fn read_document() -> Tool {
         .closed_world()
 }
 
-/// `save-document`
+/// Returns the tool `save-document`.
 pub(crate) fn save_document() -> Tool {
-    Tool::new("save-document", "Creates a document, or replaces the one that has this slug.", save)
+    Tool::new("save-document", "Creates a document, or replaces the document with the same slug.", save)
         .title("Save a document")
         .scopes([scopes::WRITE])
         .destructive()

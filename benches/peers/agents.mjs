@@ -1,4 +1,4 @@
-// agents' handler for servers without sessions.
+// The handler of the package agents for servers without sessions.
 
 import { McpServer } from '@modelcontextprotocol/server'
 import { createMcpHandler } from 'agents/mcp/server'

@@ -1,4 +1,4 @@
-// Plain JavaScript that does nothing: it reads the message, and has the answer already.
+// The lower bound: plain JavaScript that parses the request and sends a prepared answer.
 
 import { megabyte, named, prose, RESOURCE } from '../content.mjs'
 import eleven from '../tools.json'

@@ -1,4 +1,4 @@
-// @mastra/mcp without sessions. It speaks with Node's requests, so that fetch's have to be turned into them.
+// @mastra/mcp without sessions. It accepts only Node's requests, so this code converts fetch requests to Node's requests.
 
 import { createTool } from '@mastra/core/tools'
 import { MCPServer } from '@mastra/mcp'
@@ -10,8 +10,8 @@ const serve = (env) => new MCPServer({
   id: 'bench',
   name: 'bench',
   version: '1.0.0',
-  tools: Object.fromEntries(tools(env).map(({ name, description, input, does }) =>
-    [name, createTool({ id: name, description, inputSchema: input, execute: async (args) => does(args) })])),
+  tools: Object.fromEntries(tools(env).map(({ name, description, input, handle }) =>
+    [name, createTool({ id: name, description, inputSchema: input, execute: async (args) => handle(args) })])),
   resources: {
     listResources: async () => [{ uri: RESOURCE, name: 'Megabyte', mimeType: 'text/plain' }],
     getResourceContent: async () => ({ text: megabyte() }),

@@ -1,4 +1,4 @@
-// One server for the life of the isolate, as its documentation has it.
+// mcp-lite. As in its documentation, one server serves all requests of the isolate.
 
 import { McpServer, StreamableHttpTransport } from 'mcp-lite'
 import * as z from 'zod'
@@ -8,8 +8,8 @@ import { RESOURCE } from '../content.mjs'
 function serve(env) {
   const server = new McpServer({ name: 'bench', version: '1.0.0', schemaAdapter: (schema) => z.toJSONSchema(schema) })
   if (env.LOG) server.use(logged)
-  for (const { name, description, input, does } of tools(env)) {
-    server.tool(name, { description, inputSchema: input, handler: (args) => ({ content: [{ type: 'text', text: does(args) }] }) })
+  for (const { name, description, input, handle } of tools(env)) {
+    server.tool(name, { description, inputSchema: input, handler: (args) => ({ content: [{ type: 'text', text: handle(args) }] }) })
   }
   server.resource(RESOURCE, { name: 'Megabyte', mimeType: 'text/plain' },
     (uri) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: megabyte() }] }))

@@ -1,4 +1,4 @@
-// @modelcontextprotocol/sdk without sessions: a server and a transport for each request, which is what it asks for.
+// @modelcontextprotocol/sdk without sessions. It requires a server and a transport for each request.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'

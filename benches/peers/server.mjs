@@ -1,4 +1,4 @@
-// @modelcontextprotocol/server: its own handler, which builds a server for each request.
+// @modelcontextprotocol/server with its own handler, which builds a server for each request.
 
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { register } from './register.mjs'

@@ -1,4 +1,4 @@
-// The tools and the resource of every peer, as they are in tools.json: what they are called, what they take, what they do.
+// The tools and the resource of every JavaScript peer. The names, descriptions and schemas come from tools.json.
 
 import * as z from 'zod'
 import { megabyte, named } from '../content.mjs'
@@ -6,20 +6,20 @@ import eleven from '../tools.json'
 
 export { megabyte }
 
-const does = {
+const handlers = {
   add: ({ a, b }) => String(a + b),
   echo: ({ text }) => text,
 }
 
 let made
-/** As many tools as the Worker is told to have: the eleven, and then the same again by other names. Made once. */
+/** Returns `TOOLS` tools: the eleven tools, and then the same tools again under other names. They are created once. */
 export const tools = ({ TOOLS }) => made ??= Array.from({ length: Number(TOOLS) }, (_, index) => {
   const { name, description, inputSchema } = eleven[index % eleven.length]
-  return { name: named(name, index), description, input: objects.get(inputSchema), does: does[name] ?? (() => 'done') }
+  return { name: named(name, index), description, input: objects.get(inputSchema), handle: handlers[name] ?? (() => 'done') }
 })
 
-// Written as anybody would by hand, and made once: the schemas are those of a module, not of a request.
-const written = {
+// The zod schemas have the usual form of hand-written schemas. They are created once per module, not once per request.
+const converters = {
   string: ({ enum: values, minLength, maxLength, pattern }) => {
     if (values) return z.enum(values)
     const some = minLength === undefined ? z.string() : z.string().min(minLength)
@@ -36,7 +36,7 @@ const written = {
   object: ({ properties }) => z.object(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, zod(one)]))),
 }
 const zod = (schema) => {
-  const type = written[schema.type](schema)
+  const type = converters[schema.type](schema)
   return schema.description === undefined ? type : type.describe(schema.description)
 }
 const within = (type, { minimum, maximum }) => {

@@ -1,12 +1,13 @@
-//! Any request: the answer is a JSON-RPC message, a stream of them, or nothing; never a 5xx; with the id as it was sent.
+//! Fuzzes the whole endpoint. The answer to any request is a JSON-RPC message, a stream of messages, or empty. It has the id of the
+//! request, and its status is never a 5xx.
 //!
-//! The input is `POST /mcp`, a header on each line that follows, an empty line, and the body. The classifier (which revision
-//! a message is written in) is not public; it is reached from here, by every body that is JSON.
+//! The input is `POST /mcp`, a header on each following line, an empty line, and the body. The classifier, which determines the revision
+//! of a message, is not public. Every body that is JSON reaches it through the endpoint.
 #![no_main]
 
-use edge_mcp_fuzz::specimen::Asked;
+use edge_mcp_fuzz::specimen::RawRequest;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
-    edge_mcp_fuzz::ask(Asked::read(input));
+    edge_mcp_fuzz::ask(RawRequest::parse(input));
 });

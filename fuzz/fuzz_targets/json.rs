@@ -1,8 +1,8 @@
-//! JSON: read here if and only if serde_json reads it and it has no key twice, is not too deep and not too long; and what was
-//! read is the same.
+//! Fuzzes the JSON parser. It accepts a text if and only if serde_json accepts it and the text has no duplicate keys and is within the
+//! limits on depth and values. The only exception is a number beyond the range of serde_json. Both parsers return the same value.
 //!
-//! An odd first byte makes the rest a plan: each byte adds a part, so that brackets match and keys are met twice. Otherwise the
-//! rest is the text. The depth and the number of values are limited to little, so that both limits are met.
+//! If the first byte is odd, the rest is a plan: each byte adds a part, so that brackets match and duplicate keys occur. Otherwise the
+//! rest is the text. The limits on depth and values are low, so that inputs reach both limits.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, M
 
 const LIMITS: JsonLimits = JsonLimits { depth: 8, values: 64 };
 
-/// Keys, two of which are one.
+/// Keys. Some of them are equal after their escapes are decoded.
 const KEYS: [&str; 8] =
     ["\"a\"", "\"\\u0061\"", "\"b\"", "\"\"", "\"aa\"", "\"\\ud83d\\ude00\"", "\"😀\"", "\"\\ud800\""];
 #[rustfmt::skip]
@@ -25,11 +25,11 @@ const SCALARS: [&str; 16] = [
 
 fuzz_target!(|input: &[u8]| {
     let Some((first, rest)) = input.split_first() else { return };
-    if first % 2 == 0 { compare(rest) } else { compare(woven(rest).as_bytes()) }
+    if first % 2 == 0 { compare(rest) } else { compare(text_of(rest).as_bytes()) }
 });
 
-/// The text that `plan` comes to.
-fn woven(plan: &[u8]) -> String {
+/// Returns the JSON text that `plan` describes.
+fn text_of(plan: &[u8]) -> String {
     let (mut text, mut open) = (String::new(), Vec::new());
     for byte in plan {
         let which = usize::from(byte / 4);
@@ -64,24 +64,24 @@ fn compare(input: &[u8]) {
     let model = serde_json::from_slice::<serde_json::Value>(input);
     let document = match (&document, &model) {
         (Ok(document), _) => document,
-        (Err(error), Ok(_)) => return assert!(is_due(error, input), "{error:?}"),
+        (Err(error), Ok(_)) => return assert!(is_justified(error, input), "{error:?}"),
         (Err(_), Err(_)) => return,
     };
     let root = document.root();
-    let shape = shape_of(input).expect("what is read here is JSON");
+    let shape = shape_of(input).expect("an accepted text is JSON");
     assert!(!shape.has_duplicates && shape.depth <= LIMITS.depth && shape.values <= LIMITS.values, "{shape:?}");
     match model {
         Ok(model) => {
             assert_same(root, &model);
             assert_eq!(serde_json::from_str::<serde_json::Value>(root.text()).expect("JSON"), model);
         }
-        // Numbers stay text here; serde_json has no place for some of them.
+        // `Document` keeps numbers as text. serde_json rejects numbers that are out of its range.
         Err(error) => assert!(error.to_string().starts_with("number out of range"), "{error}"),
     }
 }
 
-/// Whether `input`, which serde_json reads, has what `error` says of it.
-fn is_due(error: &JsonError, input: &[u8]) -> bool {
+/// Returns whether `input`, which serde_json accepts, has the property that `error` reports.
+fn is_justified(error: &JsonError, input: &[u8]) -> bool {
     let Ok(shape) = shape_of(input) else { return false };
     match error {
         JsonError::DuplicateKey { .. } => shape.has_duplicates,
@@ -91,7 +91,7 @@ fn is_due(error: &JsonError, input: &[u8]) -> bool {
     }
 }
 
-/// What was read is what serde_json read.
+/// Asserts that `value` equals the value that serde_json parsed.
 fn assert_same(value: Value<'_>, model: &serde_json::Value) {
     use serde_json::Value as Model;
     match (value.kind(), model) {
@@ -118,13 +118,13 @@ fn assert_same(value: Value<'_>, model: &serde_json::Value) {
     assert!(value.kind() == Kind::Object || value.members().next().is_none());
 }
 
-/// What the limits are about.
+/// The properties of a text that the limits restrict.
 #[derive(Debug, Default)]
 struct Shape {
     has_duplicates: bool,
-    /// Arrays and objects inside one another.
+    /// The depth of nested arrays and objects.
     depth: usize,
-    /// Values and keys.
+    /// The number of values and keys.
     values: usize,
 }
 

@@ -1,8 +1,8 @@
-//! `requestState`: whatever a client makes of it, the answer is -32602 or what the handler says; never another status, and
-//! never a state that was not given out for that call.
+//! Fuzzes `requestState`. The endpoint accepts only a state that it issued for the same call. Otherwise the error is -32602. The HTTP
+//! status is always 200.
 //!
-//! The first byte says what the rest is: a state, changes to a good one, the answers that come with it, or two lots of
-//! arguments on two lines: a state that was given for the one is not good for the other.
+//! The first byte selects the meaning of the rest: a state, changes to a valid state, the input responses that accompany a valid state, or
+//! the arguments of two calls on two lines. A state that was issued for one of these calls is not valid for the other.
 #![no_main]
 
 use edge_mcp_fuzz::ask;
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     match first % 4 {
         0 => {
             let text = String::from_utf8_lossy(rest);
-            assert_eq!(is_taken(method, params, &text, &answers()), text == *state, "{text}");
+            assert_eq!(is_accepted(method, params, &text, &answers()), text == *state, "{text}");
         }
         1 => {
             let mut bytes = state.clone().into_bytes();
@@ -25,14 +25,14 @@ fuzz_target!(|input: &[u8]| {
                 let at = usize::from(u16::from_be_bytes([change[0], change[1]])) % bytes.len();
                 bytes[at] = change[2];
             }
-            // Fewer than three bytes are left: so many are cut off.
+            // One or two bytes may remain. The state is shortened by this number of bytes.
             bytes.truncate(bytes.len() - rest.len() % 3);
             let text = String::from_utf8_lossy(&bytes);
-            assert_eq!(is_taken(method, params, &text, &answers()), text == *state, "{text}");
+            assert_eq!(is_accepted(method, params, &text, &answers()), text == *state, "{text}");
         }
         2 => {
             let Ok(answers) = serde_json::from_slice::<Value>(rest) else { return };
-            is_taken(method, params, state, &answers);
+            is_accepted(method, params, state, &answers);
         }
         _ => {
             let text = String::from_utf8_lossy(rest);
@@ -41,15 +41,15 @@ fuzz_target!(|input: &[u8]| {
             let [one, other] = [one, other].map(|arguments| json!({ "name": "keep", "arguments": arguments }));
             let (_, seen) = ask(plain("tools/call", &one));
             let Some(state) = seen.responses[0]["result"]["requestState"].as_str() else { return };
-            let is_taken = is_taken("tools/call", &other, state, &answers());
-            assert!(is_taken || one != other, "{one} is refused");
-            assert!(!is_taken || is_same(&one, &other), "{one} passes for {other}");
+            let is_accepted = is_accepted("tools/call", &other, state, &answers());
+            assert!(is_accepted || one != other, "the state of {one} must be accepted");
+            assert!(!is_accepted || is_same(&one, &other), "the state of {one} must be rejected for {other}");
         }
     }
 });
 
-/// Whether the call is answered, and not refused for what it carries.
-fn is_taken(method: &str, params: &Value, state: &str, answers: &Value) -> bool {
+/// Returns whether the endpoint accepts the state and the input responses of the call.
+fn is_accepted(method: &str, params: &Value, state: &str, answers: &Value) -> bool {
     let mut params = params.clone();
     params["requestState"] = json!(state);
     params["inputResponses"] = answers.clone();
@@ -63,7 +63,7 @@ fn is_taken(method: &str, params: &Value, state: &str, answers: &Value) -> bool 
     }
 }
 
-/// Whether two values are one value, however their numbers are written.
+/// Returns whether two values are equal, regardless of the notation of numbers.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_i128(), other.as_i128()) {

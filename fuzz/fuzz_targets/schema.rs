@@ -1,7 +1,8 @@
-//! Any schema and any value: the answer is the same whichever way the schema is put, and takes no more steps and memory than it may.
+//! Fuzzes the check of values against schemas. Equivalent schemas give the same verdict, and a check stays within its limits on steps and
+//! memory.
 //!
-//! The input is the schema on its first line, and the value in what follows. A check that takes longer than its steps allow shows as a
-//! timeout, and a check that keeps memory shows as a difference of live bytes.
+//! The first line of the input is the schema, and the rest is the value. If a check takes longer than its number of steps suggests, the
+//! fuzzer reports a timeout. If a check leaks memory, the number of live bytes differs.
 #![no_main]
 
 use edge_mcp::json::{Document, JsonLimits, Value};
@@ -10,16 +11,16 @@ use libfuzzer_sys::fuzz_target;
 use peak_alloc::PeakAlloc;
 use serde_json::{Value as Json, json};
 
-/// As the library has it.
+/// The same constants as in the library.
 const MOST_MISTAKES: usize = 10;
 const TOO_LONG: &str = "this takes too long to check";
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Bytes that a check may take at one time, whatever the value: remembered answers, states of patterns, and the mistakes.
+/// The maximum number of live bytes of a check, independent of the value: cached results, states of patterns, and mistakes.
 const MOST_BYTES: usize = 4 << 20;
-/// Bytes that it may take in addition for each byte of the value: members in order, digests of items, canonical forms.
+/// The additional live bytes for each byte of the value: sorted members, digests of items, and canonical forms.
 const BYTES_FOR_EACH: usize = 64;
 
 type Validate = fn(&Schema, Value<'_>) -> Vec<String>;
@@ -29,14 +30,14 @@ fuzz_target!(|input: &str| {
     let Ok(schema) = serde_json::from_str::<Json>(schema) else { return };
     let Ok(compiled) = Schema::of_value(&schema) else { return };
     let Ok(document) = Document::parse(value.as_bytes(), JsonLimits::default()) else { return };
-    is_bounded(&compiled, &document, value.len());
-    let whole = standing_alone(schema);
-    let ways: [Validate; 2] = [Schema::validate, Schema::validate_with_formats];
-    for validate in ways {
+    assert_bounded(&compiled, &document, value.len());
+    let whole = self_contained(schema);
+    let validators: [Validate; 2] = [Schema::validate, Schema::validate_with_formats];
+    for validate in validators {
         let mistakes = validate(&compiled, document.root());
         assert!(mistakes.len() <= MOST_MISTAKES, "{mistakes:?}");
         assert_eq!(validate(&compiled, document.root()), mistakes);
-        // A limit may be met one way and not another.
+        // A check of one form may reach a limit that a check of another form does not reach.
         let Some(fits) = verdict(&mistakes) else { continue };
         for (another, is_opposite) in [
             (json!({ "allOf": [whole] }), false),
@@ -56,8 +57,8 @@ fuzz_target!(|input: &str| {
     }
 });
 
-/// Checks the value, and fails if that takes too much.
-fn is_bounded(schema: &Schema, document: &Document<'_>, length: usize) {
+/// Checks the value, and asserts that the check stays within its limits on steps and memory.
+fn assert_bounded(schema: &Schema, document: &Document<'_>, length: usize) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let (steps, limit) = schema.steps(document.root());
@@ -68,13 +69,13 @@ fn is_bounded(schema: &Schema, document: &Document<'_>, length: usize) {
     assert_eq!(after, before, "bytes are live after the check");
 }
 
-/// Whether nothing is wrong; `None` if it took too long to say.
+/// Returns whether the value is valid, or `None` if the check reached its limit.
 fn verdict(mistakes: &[String]) -> Option<bool> {
     (!mistakes.iter().any(|mistake| mistake.starts_with(TOO_LONG))).then_some(mistakes.is_empty())
 }
 
-/// The schema under a name, so that its references stay within it wherever it is put.
-fn standing_alone(mut schema: Json) -> Json {
+/// Returns the schema with an `$id`, so that its references still resolve within it if it is part of another schema.
+fn self_contained(mut schema: Json) -> Json {
     if let Json::Object(object) = &mut schema
         && !object.get("$id").is_some_and(Json::is_string)
     {

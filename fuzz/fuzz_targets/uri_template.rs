@@ -1,7 +1,7 @@
-//! Any template and any URI: nothing panics, matching is linear, and matching and expanding are inverse.
+//! Fuzzes URI templates. Nothing panics, matching takes linear time, and matching and expansion are inverse.
 //!
-//! `cargo +nightly fuzz run uri_template`. The input is lines: a template after its `x:`, a URI after its `x:`, and then a
-//! value for each variable in turn; an empty line leaves a variable out.
+//! Run it with `cargo +nightly fuzz run uri_template`. The first line of the input is a template, and the second line is a URI. Both omit
+//! their prefix `x:`. Each further line is the value of a variable. An empty line omits the variable.
 #![no_main]
 
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
-# Debian packages, where the machine has apt. Source it after root.sh.
+# Installs Debian packages with apt. Source this file after root.sh.
 # shellcheck shell=bash
 
 apt_updated=
 
-# apt_install PACKAGE… -> those of them that are missing; the package list is refreshed once.
+# apt_install PACKAGE… -> installs the packages that are missing. The first call in a script refreshes the package list.
 apt_install() {
   local missing=() package
   for package in "$@"; do

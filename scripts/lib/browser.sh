@@ -1,24 +1,24 @@
-# The browser that opens the page for people in its test, tests/e2e/page.test.mjs: one that is here, or Debian's Chromium.
-# Source it after common.sh, root.sh and apt.sh.
+# The browser in which tests/e2e/page.test.mjs opens the landing page: an installed one, or Debian's Chromium.
+# Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
-# The program that was found, for the test to read.
+# This file contains the path of the browser. The test reads it.
 BROWSER=$TOOLS/browser
 
-# ensure_browser -> the path of a Chromium in that file.
+# ensure_browser -> writes the path of a browser to that file, and installs Chromium if there is no browser
 ensure_browser() {
   if [[ -x $(cat "$BROWSER" 2>/dev/null) ]] || find_browser; then return; fi
   command -v apt-get >/dev/null ||
-    die "no Chromium is here, and no apt-get to install it: install Chromium or Chrome, which the test of the page opens"
+    die "the test of the landing page needs a browser: install Chromium or Chrome"
   local start=$SECONDS
   say "chromium: installing Debian's (about 120 MB)"
-  # Without a font of its own it would measure empty boxes.
+  # Without a font, the browser would measure empty boxes instead of letters.
   apt_install chromium fonts-dejavu-core
-  find_browser || die "chromium is installed, and still not on PATH"
+  find_browser || die "chromium is installed, but it is not on PATH"
   say "chromium: installed in $(took "$start")"
 }
 
-# find_browser -> remembers the first of the names by which distributions call it.
+# find_browser -> writes the path of the first browser that it finds. The name of the program depends on the distribution.
 find_browser() {
   local name path
   for name in chromium chromium-browser google-chrome google-chrome-stable \

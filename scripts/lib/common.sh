@@ -1,16 +1,15 @@
-# What every script here starts with: where the repository is, and how to speak.
-# Source it; it runs nothing.
+# Paths, environment variables and functions that every script needs. Sourcing this file runs no command.
 # shellcheck shell=bash
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 TOOLS=$ROOT/.tools
 
-# The pinned npm tools before anything of the machine: wrangler's first line asks for `node`,
-# and must find the one of package.json, not an older one.
+# The pinned npm tools come first on PATH. wrangler runs the first `node` on PATH, which must be the version of package.json, not an
+# older one of the machine.
 MACHINE_PATH=$PATH
 export PATH="$ROOT/node_modules/.bin:$PATH"
-# wrangler keeps to itself: no metrics, no crash reports, no banner, no log files in the home folder,
-# and no call for a sample of `request.cf`, which only delays the start where there is no network.
+# wrangler sends no metrics and no crash reports, prints no banner, and writes no log files to the home folder. It does not fetch a
+# sample of `request.cf`, because that delays the start on a machine without network.
 export WRANGLER_SEND_METRICS=false WRANGLER_SEND_ERROR_REPORTS=false WRANGLER_HIDE_BANNER=true
 export WRANGLER_WRITE_LOGS=false CLOUDFLARE_CF_FETCH_ENABLED=false
 
@@ -21,15 +20,15 @@ die() {
   exit 1
 }
 
-# The comment at the top of the script is its help.
+# usage -> prints the comment at the top of the script, which is its --help text
 usage() {
   awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"
 }
 
-# took SECONDS_AT_START -> "42 s"
+# took SECONDS_AT_START -> the time since then, as "42 s"
 took() { printf '%d s' "$((SECONDS - $1))"; }
 
-# locked NAME -> the version of a crate in Cargo.lock, so that no script writes one a second time.
+# locked NAME -> the version of a crate in Cargo.lock. Scripts use it instead of a second copy of the version.
 locked() {
   awk -v name="$1" '
     $1 == "name" { found = ($3 == "\"" name "\"") }

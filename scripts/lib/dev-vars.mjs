@@ -1,4 +1,4 @@
-// Reads the secrets that wrangler dev reads: .dev.vars, in the dotenv format.
+// Reads .dev.vars, the file with the local secrets for wrangler dev, in the dotenv format.
 //
 //   node scripts/lib/dev-vars.mjs FILE      prints the first plain token of MCP_STATIC_TOKENS, or nothing
 
@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 
-/** The first token of MCP_STATIC_TOKENS that is there as it is, not as a hash; undefined without one. */
+/** Returns the first token of MCP_STATIC_TOKENS that is stored in plain text, not as a hash, or undefined. */
 export function firstToken(text) {
   const tokens = parseEnv(text).MCP_STATIC_TOKENS
   if (!tokens) return undefined

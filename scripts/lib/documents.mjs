@@ -1,11 +1,11 @@
-// A folder of Markdown as documents: which files, and the slug and title of each.
+// The documents of a folder of Markdown files: their paths, slugs and titles.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The .md files below a folder, as paths with `/`, sorted. Folders whose name begins with a dot and
- * node_modules are left out. A symbolic link is followed, but no folder is entered a second time.
+ * Returns the sorted paths of the .md files in a folder and its subfolders, with `/`. Skips node_modules and folders whose names begin
+ * with a dot. Follows symbolic links, but enters each folder only once.
  */
 export async function markdownFiles(root) {
   const found = []
@@ -16,7 +16,7 @@ export async function markdownFiles(root) {
     entered.add(real)
     for (const name of await readdir(folder)) {
       const path = join(folder, name)
-      // A link that leads nowhere is no file.
+      // A broken symbolic link is skipped.
       const what = await stat(path).catch(() => undefined)
       if (what?.isDirectory() && !name.startsWith('.') && name !== 'node_modules') await enter(path, `${prefix}${name}/`)
       else if (what?.isFile() && /\.md$/i.test(name)) found.push(prefix + name)
@@ -26,7 +26,7 @@ export async function markdownFiles(root) {
   return found.sort()
 }
 
-/** `guides/Getting Started.md` -> `guides-getting-started`. Empty where nothing of the path can be kept. */
+/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. It is empty if the path has none of a-z and 0-9. */
 export function slugOf(path) {
   return path
     .replace(/\.md$/i, '')
@@ -37,7 +37,7 @@ export function slugOf(path) {
     .replace(/^-|-$/g, '')
 }
 
-/** The `title:` of the front matter, else the first heading outside a code fence, else the file's name. */
+/** Returns the `title:` of the front matter, or else the first heading outside a code fence, or else the name of the file. */
 export function titleOf(text, path) {
   const { matter, body } = splitFrontMatter(text)
   return matterTitle(matter) || headingTitle(body) || path.split('/').at(-1).replace(/\.md$/i, '')
@@ -48,7 +48,7 @@ function splitFrontMatter(text) {
   return matter === undefined ? { matter: '', body: text } : { matter, body: body ?? '' }
 }
 
-// One line of YAML: bare, or between quotes. A title that is written any other way is not read.
+// Parses one line of YAML, plain or in quotes. Other forms of a title are ignored.
 function matterTitle(matter) {
   const value = /^title:[ \t]+(.+?)[ \t]*$/m.exec(matter)?.[1]
   if (value === undefined) return ''
@@ -65,7 +65,7 @@ function headingTitle(body) {
   for (const line of body.split(/\r?\n/)) {
     const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
     if (fence) {
-      // A fence is closed by the same sign, at least as long, and nothing after it.
+      // The same character closes a fence. The closing fence is at least as long, and no text follows it.
       if (mark && mark[1].startsWith(fence) && !mark[2].trim()) fence = ''
     } else if (mark) {
       fence = mark[1]
@@ -77,7 +77,7 @@ function headingTitle(body) {
   return ''
 }
 
-/** The slugs that several files have: `[slug, [path, path…]]`. */
+/** Returns the slugs that several files share, as `[slug, [path, path…]]`. */
 export function collisions(documents) {
   const bySlug = Map.groupBy(documents, ({ slug }) => slug)
   return [...bySlug].filter(([, same]) => same.length > 1).map(([slug, same]) => [slug, same.map(({ path }) => path)])

@@ -1,14 +1,14 @@
-# Child processes that end with the script: each long-running command gets a process group of its
-# own, because wrangler passes no signal on to the processes that it starts.
-# Source it after common.sh.
+# Ends the child processes of a script when the script ends. Each long-running command runs in a separate process group, because wrangler
+# does not forward signals to the processes that it starts.
+# Source this file after common.sh.
 # shellcheck shell=bash
 
 groups=()
-# Files to delete at the end, however it comes.
+# Files to delete when the script ends, also after a signal.
 temporary=()
 
-# start COMMAND… -> runs it in the background in its own group; its id is in $started.
-# It reads nothing: only the group in the foreground may read from a terminal.
+# start COMMAND… -> runs the command in the background in a new process group, and stores its id in $started.
+# The command gets no input, because only the group in the foreground may read from a terminal.
 start() {
   set -m
   "$@" </dev/null &
@@ -17,8 +17,8 @@ start() {
   groups+=("$started")
 }
 
-# run COMMAND… -> runs it to its end, and gives its status. Unlike a plain call, a signal to the
-# script is acted on at once and not after the command.
+# run COMMAND… -> runs the command to its end and returns its status. Unlike with a plain call, the script handles a signal at once, not
+# after the command.
 run() {
   start "$@"
   local id=$started status=0
@@ -27,7 +27,7 @@ run() {
   return "$status"
 }
 
-# end_groups -> ends every group that still runs: asks, and after 5 s at most no longer asks.
+# end_groups -> ends every group that still runs: sends SIGTERM, waits at most 5 s for each group, and sends SIGKILL.
 end_groups() {
   local id tries
   for id in ${groups[@]+"${groups[@]}"}; do kill -TERM -- "-$id" 2>/dev/null || true; done
@@ -36,15 +36,15 @@ end_groups() {
       kill -0 "$id" 2>/dev/null || break
       sleep 0.1
     done
-    # Also where the first of the group has ended: what it started need not have.
+    # The first process of the group may have ended while its child processes still run.
     kill -KILL -- "-$id" 2>/dev/null || true
-    # Collects its status, so that the shell has nothing to say about it.
+    # Collect the status, so that the shell does not print a message about the killed process.
     wait "$id" 2>/dev/null || true
   done
   groups=()
 }
 
-# Ctrl-C, a kill, a closed terminal and an ordinary end all come by here once.
+# end_groups_on_exit -> calls end_groups once when the script ends: normally, by Ctrl-C, by SIGTERM, or because the terminal closes
 end_groups_on_exit() {
   trap 'status=$?; trap "" INT TERM HUP; end_groups; rm -f ${temporary[@]+"${temporary[@]}"}; exit "$status"' EXIT
   trap 'exit 130' INT

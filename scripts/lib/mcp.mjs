@@ -1,18 +1,18 @@
-// One tool call in the 2026-07-28 revision: a single POST, with nothing before it.
+// Tool calls in revision 2026-07-28: each is a single POST, without initialization.
 
 import { setTimeout } from 'node:timers/promises'
 
 const REVISION = '2026-07-28'
 let requests = 0
 
-/** Whether a token cannot be read on its way there: HTTPS, or this machine itself. */
-export function keepsTokens({ protocol, hostname }) {
+/** Whether no other machine can read a token that is sent to the URL: it is HTTPS, or it is on this machine. */
+export function isConfidential({ protocol, hostname }) {
   const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)
 }
 
-/** The server is there and says when to call again: a 429 or 503 with Retry-After in seconds. */
-export class TryLater extends Error {
+/** The server answered 429 or 503, with the seconds to wait in Retry-After. */
+export class RetryLater extends Error {
   constructor(message, seconds) {
     super(message)
     this.seconds = seconds
@@ -20,7 +20,7 @@ export class TryLater extends Error {
 }
 
 /**
- * Calls a tool and gives its result. Every kind of refusal is an Error with the server's own words.
+ * Calls a tool and returns its result. If the server or the tool rejects the call, throws an Error with the message of the server.
  *
  * @param {{ url: string, token?: string, name: string, arguments: object }} call
  */
@@ -51,7 +51,7 @@ export async function callTool({ url, token, name, arguments: args }) {
           arguments: args,
         },
       }),
-      // A redirect would take the token to another place.
+      // A redirect would send the token to another URL.
       redirect: 'manual',
       signal: AbortSignal.timeout(60_000),
     })
@@ -62,31 +62,31 @@ export async function callTool({ url, token, name, arguments: args }) {
 
   const message = parse(text)
   if (message?.error || !response.ok) {
-    const words = message?.error?.message ?? `HTTP ${response.status}: ${firstLine(text) || response.statusText}`
+    const problem = message?.error?.message ?? `HTTP ${response.status}: ${firstLine(text) || response.statusText}`
     const seconds = secondsToWait(response)
-    throw seconds === undefined ? new Error(words) : new TryLater(words, seconds)
+    throw seconds === undefined ? new Error(problem) : new RetryLater(problem, seconds)
   }
-  if (message?.result === undefined) throw new Error(`not an MCP answer: ${firstLine(text)}`)
-  if (message.result.isError) throw new Error(textOf(message.result) || 'the tool failed and did not say why')
+  if (message?.result === undefined) throw new Error(`the answer is not an MCP response: ${firstLine(text)}`)
+  if (message.result.isError) throw new Error(textOf(message.result) || 'the tool failed without a message')
   return message.result
 }
 
 /**
- * Does it again for as long as the server says when, five times at most: who is over a limit is soon
- * below it, and a server that still refuses has another trouble. What it waits for, it says before.
+ * Repeats an attempt that fails with RetryLater, at most five times. A caller over a rate limit is soon below it, so more failures have
+ * another cause. Reports the reason with `say` before it waits.
  *
  * @param {() => Promise<T>} attempt
  * @param {{ say: (message: string) => void, sleep?: (seconds: number) => Promise<void> }} how
  * @returns {Promise<T>}
  * @template T
  */
-export async function patiently(attempt, { say, sleep = (seconds) => setTimeout(seconds * 1000) }) {
+export async function withRetries(attempt, { say, sleep = (seconds) => setTimeout(seconds * 1000) }) {
   for (let again = 0; ; again++) {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof TryLater) || again === 5) throw error
-      // Neither at once, nor so late that it seems to hang.
+      if (!(error instanceof RetryLater) || again === 5) throw error
+      // A shorter wait would repeat the request at once, and a longer wait would look like a hang.
       const seconds = Math.min(Math.max(error.seconds, 1), 120)
       say(`waiting ${seconds} s: ${error.message}`)
       await sleep(seconds)
@@ -94,7 +94,7 @@ export async function patiently(attempt, { say, sleep = (seconds) => setTimeout(
   }
 }
 
-// The other form of Retry-After is a date, and clocks differ: it counts as none.
+// Retry-After may also be a date. It is ignored, because the clocks of client and server may differ.
 const secondsToWait = ({ status, headers }) => {
   const value = headers.get('retry-after') ?? ''
   return (status === 429 || status === 503) && /^\d+$/.test(value) ? Number(value) : undefined

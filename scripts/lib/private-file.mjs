@@ -1,14 +1,14 @@
-// Files with secrets in them: only their owner may read or write them.
+// Files with secrets, which only their owner may read or write.
 
 import { appendFileSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs'
 
 const OWNER_ONLY = 0o600
 
-/** Appends to a file of mode 0600. A file that others may read loses that mode before anything is written. */
+/** Appends to a file, and creates it if it is missing. Sets its mode to 0600 before it writes the text. */
 export function appendPrivately(path, text) {
   const file = openSync(path, 'a', OWNER_ONLY)
   try {
-    // The mode above is only that of a new file.
+    // openSync sets the mode of new files only.
     fchmodSync(file, OWNER_ONLY)
     appendFileSync(file, text)
   } finally {
@@ -16,7 +16,7 @@ export function appendPrivately(path, text) {
   }
 }
 
-/** Sets the mode of a file to 0600 if others may use it. Returns whether they could; false if there is no such file. */
+/** Sets the mode of a file to 0600 if other users have access to it. Returns whether they had; false if the file does not exist. */
 export function makePrivate(path) {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) === 0) return false

@@ -1,21 +1,21 @@
-# Commands that need root. Source it after common.sh.
+# Runs commands that need root. Source this file after common.sh.
 # shellcheck shell=bash
 
-# What goes before such a command: nothing for root, `sudo` for others.
+# The prefix of such a command: empty for root, `sudo` for other users.
 root=()
 
-# ask_for_root COMMAND… -> who is not root is asked before sudo is used for it.
+# ask_for_root COMMAND… -> asks for permission to run the command with sudo, unless the user is root.
 ask_for_root() {
   local answer
   ((EUID != 0)) || return 0
-  command -v sudo >/dev/null || die "this needs root, and there is no sudo here: $*"
-  [[ -t 0 ]] || die "this needs root, and there is no terminal to ask on. Run it yourself, then this again: sudo $*"
-  read -r -p "May I run: sudo $* ? [y/N] " answer
-  [[ $answer == [yY]* ]] || die "stopped: that is needed"
+  command -v sudo >/dev/null || die "this command needs root, and sudo is missing: $*"
+  [[ -t 0 ]] || die "there is no terminal to ask on: run \`sudo $*\` yourself, and then run this script again"
+  read -r -p "Run sudo $* ? [y/N] " answer
+  [[ $answer == [yY]* ]] || die "stopped, because this command is required: sudo $*"
   root=(sudo)
 }
 
-# as_root COMMAND… -> what it prints is shown only where it fails. Ask first.
+# as_root COMMAND… -> runs the command as root, and prints its output only if it fails. Call ask_for_root first.
 as_root() {
   ${root[@]+"${root[@]}"} "$@" >"$TOOLS/root.log" 2>&1 || { cat "$TOOLS/root.log" >&2 && die "failed: $*"; }
 }

@@ -1,41 +1,43 @@
-# The official tests of JSON Schema, and the MCP registry's schema, for scripts/test schema: what tests/schema/requirements.txt names.
-# Source it after common.sh, root.sh and apt.sh.
+# Downloads the official tests of JSON Schema and the schema of the MCP registry, for scripts/test schema. They are in the Python
+# packages that tests/schema/requirements.txt lists.
+# Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
 SCHEMA_SUITE=$TOOLS/json-schema-test-suite
 
-# ensure_schema_suite -> draft2020-12/ and mcp-registry/ in that folder. Beside them is a copy of what they were made from; equal
-# means nothing to do.
+# ensure_schema_suite -> writes draft2020-12/ and mcp-registry/ to that folder, with a copy of requirements.txt. If the copy is equal to
+# requirements.txt, the folder is up to date.
 ensure_schema_suite() {
   local from=$ROOT/tests/schema/requirements.txt start=$SECONDS work=$SCHEMA_SUITE.new python package
   if cmp -s "$from" "$SCHEMA_SUITE/.made-from"; then return; fi
   if ! find_pip; then
     command -v apt-get >/dev/null ||
-      die "the JSON-Schema-Test-Suite comes by Python's pip, and there is none: install Python 3 with pip (https://python.org)"
+      die "the download of the JSON-Schema-Test-Suite needs pip: install Python 3 with pip (https://python.org)"
     apt_install python3-pip
-    find_pip || die "python3-pip is installed, and still \`python3 -m pip\` does not run"
+    find_pip || die "python3-pip is installed, but \`python3 -m pip\` does not run"
   fi
-  say "json-schema-test-suite: fetching (about 10 s)"
-  # Another version must not stay in its place if this fails.
+  say "json-schema-test-suite: downloading (about 10 s)"
+  # If the download fails, an old version must not remain.
   rm -rf "$work" "$SCHEMA_SUITE"
   mkdir -p "$work"
-  # Of this package the source, since the built one is without the tests; of the tools with which pip looks into it, as ever.
-  # pip checks the digest before that. It may ask for a virtual environment, but nothing is installed here.
+  # Only the source package of jsonschema contains the tests. To read its metadata, pip runs build tools, which may be binary packages.
+  # pip checks the digest of the source package before that.
+  # The configuration of pip may require a virtual environment. This command does not need one, because it installs nothing.
   PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip download --quiet --no-deps \
-    --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not fetch the JSON-Schema-Test-Suite"
+    --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not download the JSON-Schema-Test-Suite"
   package=$(cd "$work" && echo jsonschema-*.tar.gz)
   tar -xzf "$work/$package" -C "$work" --strip-components=3 "${package%.tar.gz}/json/tests/draft2020-12"
-  # A wheel is a zip file, which Python can read where no program can.
+  # A wheel is a zip file. Python reads it, because the machine may have no program for zip files.
   "$python" -m zipfile -e "$work"/skillsaw-*.whl "$work/wheel"
   mkdir "$work/mcp-registry"
   mv "$work"/wheel/skillsaw/schemas/mcp_registry/v2025_12_11/{server.schema.json,LICENSE} "$work/mcp-registry"
   rm -r "$work/wheel" "$work/$package" "$work"/skillsaw-*.whl
   cp "$from" "$work/.made-from"
   mv "$work" "$SCHEMA_SUITE"
-  say "json-schema-test-suite: fetched in $(took "$start")"
+  say "json-schema-test-suite: downloaded in $(took "$start")"
 }
 
-# find_pip -> which Python has pip, in $python. The first on PATH may be another than the one that apt gives pip to.
+# find_pip -> sets $python to a Python that has pip. apt installs pip for /usr/bin/python3, which may not be the first Python on PATH.
 find_pip() {
   for python in python3 /usr/bin/python3; do
     if "$python" -m pip --version >/dev/null 2>&1; then return; fi

@@ -1,9 +1,9 @@
-# The wasm32 target of the Rust compiler: where it comes from, and which compiler has it.
+# Installs the wasm32 target of the Rust compiler, and selects the compiler that has the target.
 #
-# rustup adds it. Where rustup does not exist or cannot reach its server, debian-rust.sh installs another compiler.
-# .tools/wasm-toolchain remembers which one, because PATH may name the other one first.
+# rustup adds the target. If rustup is missing or cannot reach its server, debian-rust.sh installs Debian's compiler.
+# .tools/wasm-toolchain stores which compiler has the target, because the other one may come first on PATH.
 #
-# Source it after common.sh.
+# Source this file after common.sh.
 # shellcheck shell=bash
 
 WASM=wasm32-unknown-unknown
@@ -14,8 +14,8 @@ use_wasm_toolchain() {
   [[ $(cat "$WASM_CHOICE" 2>/dev/null) != debian ]] || export PATH="$ROOT/node_modules/.bin:/usr/bin:$PATH"
 }
 
-# has_wasm_target RUSTC -> whether that compiler finds the target's core library, and one of its own:
-# the library built here carries the version it was built with, and a compiler may have been updated since.
+# has_wasm_target RUSTC -> whether the compiler finds a core library of its version for the target. debian-rust.sh stores the version of
+# the compiler with the library, because an update of the compiler does not update this library.
 has_wasm_target() {
   local lib
   lib=$("$1" --print target-libdir --target "$WASM" 2>/dev/null) || return 1
@@ -23,13 +23,13 @@ has_wasm_target() {
   [[ ! -e $lib/.built-with || $(cat "$lib/.built-with") == "$("$1" -V)" ]]
 }
 
-# ensure_wasm_target -> installs the target if no compiler has it. EDGE_MCP_WASM=rustup|debian forces one way.
+# ensure_wasm_target -> installs the target if no compiler has it. EDGE_MCP_WASM=rustup|debian selects the compiler.
 ensure_wasm_target() {
   local forced=${EDGE_MCP_WASM:-} choice
   choice=$(cat "$WASM_CHOICE" 2>/dev/null || true)
   case $forced in
     '' | rustup | debian) ;;
-    *) die "EDGE_MCP_WASM is \"$forced\": it may be rustup, debian or unset" ;;
+    *) die "EDGE_MCP_WASM must be rustup, debian or unset (got \"$forced\")" ;;
   esac
 
   if [[ $choice == debian && $forced != rustup ]] && has_wasm_target /usr/bin/rustc; then return; fi
@@ -39,7 +39,7 @@ ensure_wasm_target() {
   fi
 
   case $forced in
-    rustup) from_rustup || die "rustup could not add $WASM, and EDGE_MCP_WASM forbids the other way" ;;
+    rustup) from_rustup || die "rustup could not add $WASM, and EDGE_MCP_WASM=rustup excludes Debian's compiler" ;;
     debian) fall_back ;;
     *) from_rustup || fall_back ;;
   esac
@@ -58,14 +58,14 @@ remember() {
 from_rustup() {
   command -v rustup >/dev/null || return 1
   local start=$SECONDS limit=()
-  say "wasm32: asking rustup for $WASM (about 10 s)"
-  # A server that cannot be reached refuses at once or not at all: one try, and a limit.
+  say "wasm32: installing $WASM with rustup (about 10 s)"
+  # If the server is unreachable, retries do not help, and a connection may hang. So rustup tries once, with a timeout.
   if command -v timeout >/dev/null; then limit=(timeout 60); fi
   if RUSTUP_MAX_RETRIES=0 ${limit[@]+"${limit[@]}"} rustup target add "$WASM" >&2 && has_wasm_target rustc; then
     remember rustup
     say "wasm32: installed by rustup in $(took "$start")"
     return
   fi
-  say "wasm32: rustup cannot get it here ($(took "$start"))"
+  say "wasm32: rustup could not install $WASM ($(took "$start"))"
   return 1
 }

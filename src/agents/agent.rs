@@ -1,4 +1,4 @@
-//! Agents, which answer questions in natural language, as tools.
+//! Agents, which answer questions in natural language, served as tools.
 //!
 //! An agent with the key `librarian` is the tool `ask_librarian`. Its result is the text of the answer. The token usage
 //! of a model is in `_meta`.
@@ -23,7 +23,7 @@ use crate::server::tool::{Origin, Tool};
 /// The member of `_meta` with the token usage.
 const USAGE: &str = "edge-mcp/usage";
 
-/// An agent, which answers questions in natural language.
+/// An agent that answers questions in natural language.
 ///
 /// ```
 /// use edge_mcp::{Agent, AgentReply, Context, HandlerError, McpServer};
@@ -40,7 +40,7 @@ const USAGE: &str = "edge-mcp/usage";
 ///     }
 ///
 ///     fn description(&self) -> &str {
-///         "Says what it has heard."
+///         "Repeats the message."
 ///     }
 ///
 ///     async fn generate(&self, message: String, _: Context) -> Result<AgentReply, HandlerError> {
@@ -83,7 +83,7 @@ pub trait Agent: 'static {
         None
     }
 
-    /// Answers `message`. `cx` has the caller and its scopes, the headers, and the extensions that the host has added.
+    /// Answers `message`. `cx` contains the caller and its scopes, the headers, and the values that the server function stored.
     ///
     /// # Errors
     /// The error for the caller.
@@ -158,7 +158,7 @@ impl IntoToolResult for AgentReply {
     }
 }
 
-// A doc comment would be published in the schema.
+// This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Deserialize, JsonSchema)]
 struct Question {
     /// The question or input for the agent.
@@ -185,7 +185,7 @@ fn tool(agent: impl Agent) -> Tool {
     let agent = Rc::new(agent);
     let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
     let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
-    let blank = || format!("(named {name:?}) has an empty description; a model chooses agents by it");
+    let blank = || format!("(named {name:?}) has an empty description; a model needs it to choose an agent");
     let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
     let ask = move |Question { message }: Question, cx: Context| {
         let agent = agent.clone();

@@ -16,15 +16,15 @@ use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 
-/// The `_meta` key of a run: `true` in a request asks for it, and the result carries it.
+/// The `_meta` key of a run report. A request with the value `true` asks for the report. The result contains it.
 const RUN: &str = "edge-mcp/run";
 
 /// A named handler that runs in steps ([`Context::step`]), served as the tool `run_<key>`.
 ///
-/// A sequence is `.await`, steps at the same time are `try_join!`, a branch is `if`, another attempt is a loop. A step that asks the
-/// client ends the round. The next round continues there, with the results of the finished steps.
+/// Workflows use ordinary Rust: a sequence is `.await`, parallel steps are `try_join!`, a branch is `if`, and a retry is a loop. A question
+/// to the client ends the round. The next round runs the handler from its beginning, and finished steps return their results.
 ///
-/// A request with `"edge-mcp/run": true` in its `_meta` gets the status and times of the steps in the `_meta` of the result.
+/// If a request has `"edge-mcp/run": true` in its `_meta`, the `_meta` of the result contains the status and the times of the steps.
 ///
 /// ```
 /// use edge_mcp::{Context, HandlerError, Json, McpServer, Workflow};
@@ -56,7 +56,7 @@ pub struct Workflow {
 }
 
 impl Workflow {
-    /// Creates a workflow. The description is for the model that decides whether to run it, and must not be empty.
+    /// Creates a workflow. A model uses the description to decide when to run it, so it must not be empty.
     pub fn new<P, H>(key: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
     where
         P: Parameters<Arguments: HasJsonSchema>,
@@ -72,14 +72,14 @@ impl Workflow {
         Self { tool }
     }
 
-    /// Sets the name for people. Without it, it is the key.
+    /// Sets the title of the tool. The default is the key.
     #[must_use]
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.tool = self.tool.title(title);
         self
     }
 
-    /// Declares that it changes nothing.
+    /// Declares that the workflow does not modify data (`readOnlyHint`).
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.tool = self.tool.read_only();
@@ -88,20 +88,21 @@ impl Workflow {
 }
 
 impl Tool {
-    /// Makes the tool `run_<key>` of a workflow, to set its scopes, deadline or hooks.
+    /// Creates the tool `run_<key>` of a workflow. Use this to set its [scopes](Self::scopes), [deadline](Self::deadline) or
+    /// [hooks](Self::hook).
     pub fn of_workflow(workflow: Workflow) -> Self {
         workflow.tool
     }
 }
 
 impl McpServerBuilder {
-    /// Adds a workflow as the tool `run_<key>`. A tool that is added under that name replaces it.
+    /// Adds a workflow as the tool `run_<key>`. A tool with the same name replaces it.
     pub fn workflow(self, workflow: Workflow) -> Self {
         self.tool(Tool::of_workflow(workflow))
     }
 }
 
-/// A handler whose results carry their run, if the caller asked for it.
+/// A handler that adds the run report to its results, if the caller asked for it.
 struct WithRun(Box<dyn AnyToolHandler>);
 
 impl AnyToolHandler for WithRun {

@@ -1,9 +1,9 @@
-//! Several validators, any of which may accept a token.
+//! Several validators as one.
 
 use super::principal::Principal;
 use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 
-/// Accepts a token if one of its validators does. It asks them in order, so add the cheapest first.
+/// Accepts a token if one of its validators accepts it. It calls them in the order in which they were added, so add the cheapest first.
 ///
 /// ```
 /// use edge_mcp::{AnyOf, Introspection, StaticTokens};
@@ -18,7 +18,7 @@ use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 pub struct AnyOf(Vec<Box<dyn DynValidator>>);
 
 impl AnyOf {
-    /// Creates a validator that accepts no token.
+    /// Creates an empty list of validators. It rejects every token.
     pub fn new() -> Self {
         Self::default()
     }
@@ -31,8 +31,8 @@ impl AnyOf {
     }
 }
 
-/// Returns how much a refusal tells the caller: of several refusals, the one with the highest rank is reported. A validator that
-/// cannot check the token outranks those that reject it, because the token may be valid.
+/// Returns the rank of a refusal. If all validators refuse a token, the refusal with the highest rank is reported. A validator that cannot
+/// check the token outranks a validator that rejects it, because the token may be valid.
 fn rank(refusal: &TokenRefusal) -> u8 {
     match refusal {
         TokenRefusal::Invalid(_) => 0,
@@ -45,7 +45,7 @@ fn rank(refusal: &TokenRefusal) -> u8 {
 
 impl TokenValidator for AnyOf {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        let mut reported = TokenRefusal::Invalid("no validator knows it".into());
+        let mut reported = TokenRefusal::Invalid("no validator accepts it".into());
         for validator in &self.0 {
             match validator.validate_boxed(presented).await {
                 Ok(principal) => return Ok(principal),

@@ -2,18 +2,18 @@
 //!
 //! Source: RFC 6750 §2.1, RFC 9110 §11.4.
 
-/// An `Authorization` header with the scheme `Bearer` that does not have exactly one token.
+/// The error for an `Authorization` header with the scheme `Bearer` that does not have exactly one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
 /// Returns the bearer token of an `Authorization` header.
 ///
-/// Without a header, and with another scheme, it returns `Ok(None)`: the caller has not sent a token. The case of the scheme does not
-/// matter.
+/// Returns `Ok(None)` without a header and for another scheme, because the caller did not send a bearer token. Schemes are
+/// case-insensitive.
 ///
 /// # Errors
-/// [`Malformed`] if `Bearer` is followed by no token, by several tokens, or by characters that a token cannot have. Two headers arrive
-/// joined by a comma, so they are malformed too.
+/// [`Malformed`] if there is no token after `Bearer`, if there are several tokens, or if a token has an invalid character. Two headers
+/// arrive joined by a comma, so they are malformed too.
 ///
 /// ```
 /// use edge_mcp::parsers::{Malformed, token};
@@ -39,7 +39,7 @@ pub fn is_token(text: &str) -> bool {
     !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/:".contains(&byte))
 }
 
-/// Returns whether the query of a URL has the parameter `access_token`. Such tokens are rejected because URLs end up in logs and
+/// Returns whether the query of a URL has the parameter `access_token`. Such tokens are rejected, because URLs end up in logs and
 /// histories (2026-07-28, basic/authorization, "Token Requirements").
 ///
 /// ```
@@ -57,9 +57,9 @@ pub fn is_in_query(url: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Rule 106: a malformed header is not the same as no header.
+    /// Rule 106: a malformed header is an error, and a missing header is not.
     #[test]
-    fn a_header_has_one_token_or_none() {
+    fn malformed_headers_are_rejected() {
         for (header, expected) in [
             (None, Ok(None)),
             (Some(""), Ok(None)),

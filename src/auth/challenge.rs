@@ -1,4 +1,4 @@
-//! The `WWW-Authenticate` header of a response to a caller without sufficient authorization.
+//! The `WWW-Authenticate` header, for responses to callers without sufficient authorization.
 //!
 //! Source: RFC 6750 §3; RFC 9728 §5.1; 2026-07-28, basic/authorization, "Protected Resource Metadata Discovery Requirements" and
 //! "Runtime Insufficient Scope".
@@ -51,9 +51,9 @@ impl Challenge {
 mod tests {
     use super::*;
 
-    /// No value can end its quoted string, its parameter or the header.
+    /// A value cannot end its quoted string, its parameter or the header.
     #[test]
-    fn a_value_stays_in_its_quotes() {
+    fn values_are_escaped() {
         assert_eq!(Challenge::new().into_value(), "Bearer");
         for (value, expected) in [
             ("plain", r#"Bearer a="plain", b="c""#),

@@ -13,20 +13,20 @@ use crate::host::is_same_url;
 use crate::json::{Document, JsonLimits, Kind};
 use crate::limits::CLOCK_SKEW_SECONDS;
 
-/// The values of `token_use` that mean an access token: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id`
-/// (Cognito) or `refresh_token` (Hydra).
+/// The values of `token_use` for access tokens: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id` (Cognito)
+/// or `refresh_token` (Hydra).
 const ACCESS_TOKEN_USES: [&str; 2] = ["access", "access_token"];
-/// The values of the claim `typ` by which Keycloak marks tokens that are not access tokens. Other issuers use `typ` for other purposes,
+/// The values of the claim `typ` with which Keycloak marks tokens that are not access tokens. Other issuers use `typ` for other purposes,
 /// so every other value passes.
 const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 
 /// The expected values of claims.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
-    /// The value of `iss`, if it is known.
+    /// The expected `iss`, if it is configured.
     pub issuer: Option<String>,
     pub audience: Audience,
-    /// Whether `exp`, and `iss` if its value is known, must be present.
+    /// Whether `exp` must be present, and also `iss` if `issuer` is set.
     pub all: bool,
 }
 
@@ -36,9 +36,9 @@ pub(super) enum Audience {
     /// The URL of this server.
     #[default]
     Resource,
-    /// Another name of this server.
+    /// This configured name.
     Named(String),
-    /// Any audience, or none.
+    /// Any audience. A token without an audience is accepted too.
     Any,
 }
 
@@ -51,10 +51,10 @@ pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
     document.root().to_map()
 }
 
-/// Checks `claims` at the time `now` for the server at `resource`, and returns for whom they speak.
+/// Checks `claims` for the server at `resource`, and returns the caller that they identify. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// The first check that fails.
+/// The refusal of the first check that fails.
 pub(super) fn check(
     claims: Map<String, Value>,
     expected: &Expected,
@@ -75,8 +75,8 @@ pub(super) fn check(
         return Err(invalid("it is bound to a key (`cnf`), and this server cannot check that the caller has the key"));
     }
     match (issuer, &expected.issuer) {
-        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("it has another issuer")),
-        (None, Some(_)) if expected.all => return Err(invalid("it names no issuer")),
+        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its `iss` is not the expected issuer")),
+        (None, Some(_)) if expected.all => return Err(invalid("it has no `iss`")),
         _ => {}
     }
     match expires {
@@ -109,7 +109,8 @@ pub(super) fn check(
         client_id: client_id.map(str::to_owned),
         scopes: scopes(&claims)?,
         expires,
-        // Any other audience has just been checked. The endpoint compares this one with the URL of this server again.
+        // The endpoint compares the audience with the URL of this server again, unless it is empty. With `Named` and `Any`, the token may
+        // have another audience, so it is left out.
         audience: match expected.audience {
             Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
             Audience::Named(_) | Audience::Any => Vec::new(),
@@ -118,8 +119,8 @@ pub(super) fn check(
     })
 }
 
-/// Returns `false` if the claims are marked as those of a refresh token or an ID token. An authorization server may report such a token
-/// as active (RFC 7662 §2.1).
+/// Returns `false` if the claims are marked as the claims of a refresh token or an ID token. An authorization server may report such a
+/// token as active (RFC 7662 §2.1).
 fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     let is_one_of = |known: &[&str], name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
     let is_used_as_such = string(claims, "token_use")?.is_none_or(|name| is_one_of(&ACCESS_TOKEN_USES, name));
@@ -127,22 +128,22 @@ fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
 }
 
-/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that no user can have,
+/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that a user cannot have,
 /// because clients may be able to choose their ids (RFC 9068 §5).
 fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
     let client_id = client_id.filter(|id| !id.is_empty());
     match (sub, client_id) {
-        (Some(""), _) | (None, None) => Err(invalid("it names neither a subject nor a client")),
+        (Some(""), _) | (None, None) => Err(invalid("it does not identify a caller (`sub`, `client_id` or `azp`)")),
         (None, Some(id)) => Ok(format!("{CLIENT_PREFIX}{id}")),
         (Some(sub), Some(id)) if sub == id => Ok(format!("{CLIENT_PREFIX}{id}")),
         (Some(sub), _) if sub.starts_with(CLIENT_PREFIX) => {
-            Err(invalid("its `sub` begins with the prefix for clients"))
+            Err(invalid("its `sub` begins with `edge-mcp:client:`, which is reserved for clients"))
         }
         (Some(sub), _) => Ok(sub.to_owned()),
     }
 }
 
-/// Returns whether `expires` has passed, with a tolerance for clocks that differ.
+/// Returns whether `expires` has passed, with a tolerance for clock skew.
 pub(crate) fn has_expired(expires: u64, now: u64) -> bool {
     expires.saturating_add(CLOCK_SKEW_SECONDS) <= now
 }
@@ -151,7 +152,7 @@ pub(super) fn invalid(detail: &'static str) -> TokenRefusal {
     TokenRefusal::Invalid(detail.into())
 }
 
-/// Refuses a claim of the wrong type.
+/// Returns the refusal for a claim of the wrong type.
 fn wrong_type(claim: &str) -> TokenRefusal {
     TokenRefusal::Invalid(format!("its `{claim}` has the wrong type").into())
 }

@@ -9,17 +9,17 @@ use crate::host::Environment;
 pub struct ConfigError {
     /// The variable or secret, such as `MCP_STATIC_TOKENS`.
     pub variable: &'static str,
-    /// The mistake and its correction, without the value, since it may be a secret.
+    /// The mistake and its correction. It does not contain the value, because the value may be a secret.
     pub problem: String,
 }
 
 impl ConfigError {
-    /// Creates the error that `variable` has this `problem`. The text continues a sentence that begins with the variable.
+    /// Creates an error about `variable`. The text of `problem` continues a sentence that begins with the variable.
     pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
         Self { variable, problem: problem.into() }
     }
 
-    /// Adds how a secret reaches the program, if the error is about a secret that is not set.
+    /// Adds how to [pass a secret to the program](Environment::about_secrets), if the error is about a secret that is not set.
     pub(crate) fn about_secrets(mut self, environment: &impl Environment) -> Self {
         let advice = environment.about_secrets();
         if self.problem.starts_with("is not set") && !advice.is_empty() {
@@ -38,7 +38,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Returns the values of a list: separated by spaces, commas or line breaks.
+/// Splits a list at spaces, commas and line breaks. Empty values are left out.
 pub(crate) fn list(text: &str) -> Vec<String> {
     let mut values = Vec::new();
     for value in text.split([' ', ',', '\n']).filter(|value| !value.is_empty()) {

@@ -21,10 +21,17 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 
 /// Asks an authorization server about each token.
 ///
-/// A token is valid if the answer has `"active": true`, an `exp` that has not passed, if any, and the URL of this server among its
-/// audiences. The answer is cached for a minute, but not after the token has expired: a revoked token may pass for that long. A refusal is
-/// cached for five seconds. If the authorization server is down, slow or gives a malformed answer, the caller gets a 503. It does not get
-/// a 401, because a client would then discard a valid token.
+/// A token is valid if all of these conditions are true:
+///
+/// - The answer has `"active": true`.
+/// - If the answer has an `exp`, it has not passed.
+/// - The `aud` of the answer contains the URL of this server.
+///
+/// The answer is cached for 60 s, but not beyond the expiry of the token. So a revoked token may be accepted for up to 60 s. A refusal is
+/// cached for 5 s.
+///
+/// If the authorization server is down, is slow or sends a malformed answer, the caller gets a 503. The caller does not get a 401, because
+/// its client would then discard a valid token.
 ///
 /// ```
 /// use edge_mcp::Introspection;
@@ -37,21 +44,21 @@ pub struct Introspection {
     endpoint: SecureUrl,
     client: ClientAuthentication,
     expected: Expected,
-    /// How long an answer is cached. `None`: answers are not cached.
+    /// The time for which an answer is cached. `None` disables the cache.
     cache_time: Option<Duration>,
 }
 
-/// How this server authenticates to the authorization server.
+/// The method and the credentials with which this server authenticates to the authorization server.
 enum ClientAuthentication {
     None,
     /// An `Authorization` header.
     Header(String),
-    /// Two more form fields: the client id and the secret.
+    /// Two form fields: the client id and the secret.
     Form(String, String),
 }
 
 impl ClientAuthentication {
-    /// Returns the parts in which two clients may differ.
+    /// Returns the parts that distinguish two clients in the key of the cache.
     fn parts(&self) -> [&str; 3] {
         match self {
             Self::None => ["none", "", ""],
@@ -65,12 +72,12 @@ impl Introspection {
     /// Creates a validator that sends its requests to `endpoint`, without client authentication.
     ///
     /// # Errors
-    /// `endpoint` is not an HTTPS URL and not on localhost.
+    /// `endpoint` is neither an HTTPS URL nor on localhost.
     pub fn new(endpoint: &str) -> Result<Self, ConfigError> {
         Self::at("MCP_INTROSPECTION_ENDPOINT", endpoint)
     }
 
-    /// As [`new`](Self::new), but errors name `variable` as the source of the URL.
+    /// Creates the validator as [`new`](Self::new) does, but errors name `variable` as the source of the URL.
     pub(crate) fn at(variable: &'static str, endpoint: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
@@ -80,7 +87,7 @@ impl Introspection {
         })
     }
 
-    /// Authenticates by HTTP Basic (`client_secret_basic`). Id and secret are form-encoded first, as OAuth requires.
+    /// Authenticates with HTTP Basic (`client_secret_basic`). The id and the secret are form-encoded first, as OAuth requires.
     #[must_use]
     pub fn basic(mut self, client_id: &str, client_secret: &str) -> Self {
         let pair = format!("{}:{}", form_encoded(client_id), form_encoded(client_secret));
@@ -88,21 +95,21 @@ impl Introspection {
         self
     }
 
-    /// Authenticates by form fields (`client_secret_post`).
+    /// Authenticates with form fields (`client_secret_post`).
     #[must_use]
     pub fn post(mut self, client_id: impl Into<String>, client_secret: impl Into<String>) -> Self {
         self.client = ClientAuthentication::Form(client_id.into(), client_secret.into());
         self
     }
 
-    /// Authenticates by a bearer token of this server.
+    /// Authenticates with a bearer token of this server.
     #[must_use]
     pub fn bearer(mut self, token: &str) -> Self {
         self.client = ClientAuthentication::Header(format!("Bearer {token}"));
         self
     }
 
-    /// Requires this issuer (`iss`) if the answer names one.
+    /// Requires this issuer if the answer has an `iss`.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.expected.issuer = Some(issuer.into());
@@ -116,22 +123,22 @@ impl Introspection {
         self
     }
 
-    /// Accepts tokens for any audience, and tokens without one. Use it only if the authorization server issues tokens for this server
-    /// alone.
+    /// Accepts tokens for any audience, and tokens without an audience. Use it only if the authorization server issues tokens for this
+    /// server alone.
     #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.expected.audience = Audience::Any;
         self
     }
 
-    /// Caches an answer for at most `time`, but not after the token has expired.
+    /// Caches an answer for at most `time`, but not beyond the expiry of the token.
     #[must_use]
     pub fn kept_for(mut self, time: Duration) -> Self {
         self.cache_time = Some(time);
         self
     }
 
-    /// Asks the authorization server at every request.
+    /// Disables the cache: the validator asks the authorization server for every request.
     #[must_use]
     pub fn without_cache(mut self) -> Self {
         self.cache_time = None;
@@ -182,12 +189,13 @@ fn parse_response(answer: &Fetched) -> Result<Map<String, Value>, TokenRefusal> 
             Err(claims::invalid("the authorization server does not introspect tokens of its type"))
         }
         status => {
-            Err(TokenRefusal::Unavailable(format!("the authorization server answered with status {status}").into()))
+            Err(TokenRefusal::Unavailable(format!("the authorization server answers with status {status}").into()))
         }
     }
 }
 
-/// Some authorization servers cannot introspect signed tokens and answer with this error (RFC 7009 §2.2.1).
+/// Returns whether the authorization server cannot introspect tokens of this type. Some servers answer so for signed tokens (RFC 7009
+/// §2.2.1).
 fn is_unsupported_token_type(body: &[u8]) -> bool {
     claims::parse_object(body)
         .is_some_and(|answer| answer.get("error").is_some_and(|error| error == "unsupported_token_type"))
@@ -212,7 +220,8 @@ impl TokenValidator for Introspection {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         let Some(cache_time) = self.cache_time else { return self.ask(presented).await };
         let resource = presented.resource().map_or("", SecureUrl::as_str);
-        // The answer may depend on the client that asks (RFC 7662 §2.2). Only the digest contains the secrets.
+        // The answer may depend on the client that asks (RFC 7662 §2.2), so the key of the cache includes the client. The key is a digest,
+        // so the cache does not store secrets.
         let [kind, client, secret] = self.client.parts();
         let expected = format!("{:?}", self.expected);
         let key = Key::of(&[self.endpoint.as_str(), kind, client, secret, resource, &expected, presented.token()]);

@@ -59,7 +59,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns the one algorithm of `key`.
+    /// Returns the only algorithm of `key`.
     pub(super) const fn of(key: &PublicKey) -> Self {
         match key {
             PublicKey::Rs256 { .. } => Self::Rs256,
@@ -76,9 +76,9 @@ type NamedKey = (Option<String>, PublicKey);
 #[derive(Clone, Default)]
 struct Issuer {
     keys: Vec<NamedKey>,
-    /// When the keys are too old to be used.
+    /// The time after which the keys must not be used.
     keys_expire: u64,
-    /// When they may be fetched again.
+    /// The earliest time of the next fetch.
     next_fetch: u64,
     /// Whether the last fetch failed.
     is_down: bool,
@@ -133,7 +133,7 @@ pub(super) async fn refetch(
     }
     presented.check_rate_limit().await?;
     if too_early == Some(true) {
-        return Err(unavailable("the last attempt failed a moment ago".into()));
+        return Err(unavailable(format!("the last attempt failed less than {KEYS_AFTER_FAILURE_SECONDS} s ago")));
     }
     let fetched = fetch(url, presented).await;
     let now = presented.now();
@@ -168,7 +168,7 @@ async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey
     let answer =
         presented.host().fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {
-        return Err(unavailable(format!("its server answered with status {}", answer.status)));
+        return Err(unavailable(format!("its server answers with status {}", answer.status)));
     }
     parse(&answer.body).ok_or_else(|| unavailable("the response is not a JSON Web Key Set".into()))
 }
@@ -177,7 +177,7 @@ fn unavailable(problem: String) -> TokenRefusal {
     TokenRefusal::Unavailable(format!("the keys of the issuer cannot be fetched: {problem}").into())
 }
 
-/// Parses a key set. It returns the signature keys of known types and ignores the others.
+/// Parses a key set. Returns at most [`KEYS`] signature keys of known types, and ignores the others.
 fn parse(json: &[u8]) -> Option<Vec<NamedKey>> {
     let set = claims::parse_object(json)?;
     let mut keys = Vec::new();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_has_a_limited_number_of_keys() {
+    fn keys_beyond_the_limit_are_ignored() {
         let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE.encode([7; 32]) });
         let set = json!({ "keys": vec![key; KEYS + 1] }).to_string();
         assert_eq!(parse(set.as_bytes()).map(|keys| keys.len()), Some(KEYS));

@@ -16,10 +16,15 @@ const ACCESS_TOKEN: &str = "at+jwt";
 
 /// Checks signed access tokens with the published keys of their issuer.
 ///
-/// A token is valid if a key of the issuer has signed it by an allowed algorithm, if it is an access token (`"typ": "at+jwt"`), if it
-/// names the issuer and the URL of this server, and if its `exp` has not passed. The keys are fetched once and cached for ten minutes.
-/// They are fetched again, at most once a minute, if a token names an unknown key, or if none of them has signed a token that names no
-/// key. If they cannot be fetched, the caller gets a 503, and the next attempt follows after five seconds at the earliest.
+/// A token is valid if all of these conditions are true:
+///
+/// - A key of the issuer has signed it with an allowed algorithm.
+/// - It is an access token (`"typ": "at+jwt"`).
+/// - Its `iss` is the issuer, and its `aud` contains the URL of this server.
+/// - Its `exp` has not passed.
+///
+/// The keys are cached for 10 minutes. They are fetched again for a token with an unknown key id, and for a token without a key id that no
+/// cached key has signed, but at most once a minute. If a fetch fails, the caller gets a 503. The next fetch follows at least 5 s later.
 ///
 /// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///
@@ -40,7 +45,7 @@ impl Jwt {
     /// Creates a validator for tokens of `issuer`, whose keys are at the URL `jwks`. It allows every [`Algorithm`].
     ///
     /// # Errors
-    /// `jwks` is not an HTTPS URL and not on localhost, or `issuer` is empty.
+    /// `jwks` is neither an HTTPS URL nor on localhost, or `issuer` is empty.
     pub fn new(jwks: &str, issuer: &str) -> Result<Self, ConfigError> {
         if issuer.is_empty() {
             return Err(ConfigError::new("MCP_ISSUER", "is not set: set it to the `iss` of the access tokens"));
@@ -53,7 +58,7 @@ impl Jwt {
         })
     }
 
-    /// Allows these algorithms only.
+    /// Allows only these algorithms.
     #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
@@ -99,7 +104,7 @@ struct Header {
     kind: String,
 }
 
-/// A signature, and what it signs.
+/// A signature and the message that it signs.
 struct Signature<'t> {
     algorithm: Algorithm,
     message: &'t str,
@@ -107,8 +112,8 @@ struct Signature<'t> {
 }
 
 impl Signature<'_> {
-    /// Returns whether one of `keys` has made the signature. Keys for other algorithms are ignored.
-    async fn is_by_one_of(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
+    /// Returns whether one of `keys` verifies the signature. Keys for other algorithms are ignored.
+    async fn is_verified_by_any(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
             let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
             let checked = presented.host().verify(key, message, signature).await;
@@ -125,7 +130,7 @@ fn parse(token: &str) -> Option<SignedToken<'_>> {
     let (header, claims) = message.split_once('.').filter(|(_, claims)| !claims.contains('.'))?;
     let header = claims::parse_object(&decode(header)?)?;
     let string = |name: &str| header.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
-    // A token with critical extensions must be rejected unless they are understood, and none is (RFC 7515 §4.1.11).
+    // A token with a critical extension that is not supported must be rejected (RFC 7515 §4.1.11). This library does not support any.
     if header.contains_key("crit") || header.get("kid").is_some_and(|id| !id.is_string()) {
         return None;
     }
@@ -150,13 +155,13 @@ impl TokenValidator for Jwt {
         let key_id = header.key_id.as_deref();
         let signed = Signature { algorithm, message, bytes: &signature };
         let keys = jwks::keys(&self.jwks, key_id, presented).await?;
-        let mut is_signed = signed.is_by_one_of(keys, presented).await?;
-        // A token that names no key may be signed by a key that is newer than the cached keys.
+        let mut is_signed = signed.is_verified_by_any(keys, presented).await?;
+        // The key of a token without a key id may be newer than the cached keys.
         if !is_signed
             && key_id.is_none()
             && let Some(newer) = jwks::refetch(&self.jwks, key_id, presented).await?
         {
-            is_signed = signed.is_by_one_of(newer, presented).await?;
+            is_signed = signed.is_verified_by_any(newer, presented).await?;
         }
         if !is_signed {
             return Err(invalid("no key of its issuer has signed it"));

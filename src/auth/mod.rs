@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `principal` | the caller for whom a token speaks |
+//! | `principal` | the caller that a token identifies |
 //! | `validator` | the interface of validators, also for your own |
 //! | `static_tokens` | a validator with a list of tokens from the configuration |
 //! | `introspection` | a validator that asks the authorization server about each token |
@@ -14,9 +14,9 @@
 //! | `scopes` | the scopes that a token grants |
 //! | `rate_limit` | the count of requests per caller or per address |
 //! | `challenge` | the `WWW-Authenticate` header |
-//! | `protected_resource` | the metadata from which a client learns how to get a token |
+//! | `protected_resource` | the metadata from which a client discovers the authorization server |
 //! | `secure_url` | URLs to which tokens may be sent |
-//! | `state_keys` | the keys that sign request states |
+//! | `state_keys` | the keys that encrypt request states |
 //! | `bearer` | the `Authorization` header |
 //! | `config` | the error of a wrong configuration, and lists of values |
 

@@ -1,4 +1,4 @@
-//! This server as a protected resource: the metadata from which a client learns how to get a token.
+//! This server as a protected resource: the metadata from which a client discovers the authorization server.
 //!
 //! Source: RFC 9728; 2025-06-18 to 2026-07-28, basic/authorization.
 
@@ -16,8 +16,8 @@ pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 
 /// This server as a protected resource: its URL, and the authorization servers that issue tokens for it.
 ///
-/// With an authorization server, the metadata is published at `/.well-known/oauth-protected-resource`, with and without the path of the
-/// server after it, and every challenge has its URL.
+/// If there is an authorization server, the metadata is published at `/.well-known/oauth-protected-resource`, and at this path followed by
+/// the path of the server. Every challenge contains the URL of the metadata.
 ///
 /// ```
 /// use edge_mcp::ProtectedResource;
@@ -39,15 +39,15 @@ pub struct ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// Creates a resource without a configured URL. On localhost, it has the URL of each request; elsewhere, it has none.
+    /// Creates a resource without a configured URL. On localhost, its URL is the URL of the request. On other hosts, it has no URL.
     pub fn local() -> Self {
         Self::default()
     }
 
-    /// Creates the resource at `url`. The URL must be spelled as clients spell it, because they compare it with theirs.
+    /// Creates the resource at `url`. Spell the URL exactly as users enter it in clients, because clients compare both.
     ///
     /// # Errors
-    /// `url` is not an HTTPS URL and not on localhost, or it has a query.
+    /// `url` is neither an HTTPS URL nor on localhost, or it has a query.
     pub fn at(url: &str) -> Result<Self, ConfigError> {
         Ok(Self { url: Some(without_query("MCP_RESOURCE", url)?), ..Self::default() })
     }
@@ -55,7 +55,7 @@ impl ProtectedResource {
     /// Adds the authorization server with this issuer URL. Clients of 2025-03-26 are redirected to the first one.
     ///
     /// # Errors
-    /// `issuer` is not an HTTPS URL and not on localhost, or it has a query.
+    /// `issuer` is neither an HTTPS URL nor on localhost, or it has a query.
     pub fn authorization_server(mut self, issuer: &str) -> Result<Self, ConfigError> {
         self.authorization_servers.push(without_query("MCP_AUTHORIZATION_SERVERS", issuer)?);
         Ok(self)
@@ -72,21 +72,21 @@ impl ProtectedResource {
         Ok(self)
     }
 
-    /// Sets the name of the server that people see.
+    /// Sets the name of the server for display.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets the URL of the server's documentation for people.
+    /// Sets the URL of the server's human-readable documentation.
     #[must_use]
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.documentation = Some(url.into());
         self
     }
 
-    /// Returns this resource, with the members of `other` in place of those that are not set.
+    /// Returns this resource. Members that are not set get the values of `other`.
     pub(crate) fn or(&self, other: &Self) -> Self {
         fn either<T: Clone>(own: &[T], other: &[T]) -> Vec<T> {
             if own.is_empty() { other.to_vec() } else { own.to_vec() }
@@ -118,13 +118,13 @@ fn without_query(variable: &'static str, url: &str) -> Result<SecureUrl, ConfigE
     if url.has_query() { Err(ConfigError::new(variable, "must be a URL without a query")) } else { Ok(url) }
 }
 
-/// Returns the URL of `path` at the origin of a request to localhost.
+/// Returns the URL of `path` at the origin of a request to localhost, or `None` for another host.
 fn local_url(request_url: &str, path: &str) -> Option<SecureUrl> {
     let origin = origin_of(request_url).filter(|origin| is_on_localhost(origin))?;
     SecureUrl::parse(&format!("{origin}{path}")).ok()
 }
 
-/// The URL of this server for one request, computed when it is first needed.
+/// The URL of this server for one request, computed on first use.
 pub(crate) struct ServerUrl<'a> {
     resource: &'a ProtectedResource,
     request_url: &'a str,
@@ -137,8 +137,8 @@ impl<'a> ServerUrl<'a> {
         Self { resource, request_url, path, local: OnceCell::new() }
     }
 
-    /// Returns the configured URL or, on localhost, the path of the server at the origin of the request. It is `None` elsewhere,
-    /// because a client can send any host.
+    /// Returns the configured URL or, on localhost, the path of the server at the origin of the request. Returns `None` on other hosts,
+    /// because a client can send any `Host`.
     pub(crate) fn get(&self) -> Option<&SecureUrl> {
         match &self.resource.url {
             Some(url) => Some(url),

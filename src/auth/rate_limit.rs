@@ -1,4 +1,4 @@
-//! Rate limits: requests are counted per caller, or per address while the caller is unknown.
+//! Rate limits, which count requests per caller, or per address while the caller is unknown.
 //!
 //! An authenticated request does not count against its address, because many callers may share one. Source of 429: RFC 6585 §4.
 
@@ -18,9 +18,9 @@ const EVENT: &str = "unlimited";
 
 /// How an endpoint limits requests.
 pub(crate) enum RateLimiting {
-    /// Requests are not limited, and the configuration does not say that this is intended.
+    /// Requests are not limited, because a rate limit is not configured. A warning is logged.
     Unset,
-    /// Requests are not limited.
+    /// Requests are not limited, because the program disabled the rate limit.
     Off,
     /// Requests are limited.
     On(RateLimit),
@@ -29,11 +29,11 @@ pub(crate) enum RateLimiting {
 impl RateLimiting {
     /// Counts a request of `principal` and returns whether it is within the limit.
     pub(crate) async fn allows(&self, principal: &Principal, host: &Rc<dyn Host>) -> bool {
-        self.counts(|| key_of_principal(principal), host).await
+        self.count(|| key_of_principal(principal), host).await
     }
 
-    /// Counts a request and returns whether it is within the limit. If it cannot be counted, it passes.
-    async fn counts(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
+    /// Counts a request and returns whether it is within the limit. A request that cannot be counted passes.
+    async fn count(&self, key: impl FnOnce() -> String, host: &Rc<dyn Host>) -> bool {
         let problem = match self {
             Self::Off => return true,
             Self::Unset => "no rate limit is bound as MCP_RATE_LIMIT: requests are not limited".to_owned(),
@@ -50,13 +50,13 @@ impl RateLimiting {
     pub(crate) fn period(&self) -> Duration {
         match self {
             Self::On(limit) => limit.period(),
-            // A validator may have a limit of its own.
+            // A validator may have its own limit.
             Self::Unset | Self::Off => Duration::from_mins(1),
         }
     }
 }
 
-/// The rate limit of the address from which a request came. It counts the request when it is first asked, and only then.
+/// The rate limit for the address that a request came from. It counts the request once, at the first check.
 pub(crate) struct AddressLimit<'a> {
     limiting: &'a RateLimiting,
     head: &'a dyn Request,
@@ -74,20 +74,20 @@ impl<'a> AddressLimit<'a> {
         if let Some(is_within) = self.result.get() {
             return is_within;
         }
-        let is_within = self.limiting.counts(|| key_of_address(self.head.client_address()), self.host).await;
+        let is_within = self.limiting.count(|| key_of_address(self.head.client_address()), self.host).await;
         self.result.set(Some(is_within));
         is_within
     }
 }
 
-/// Returns the key of a caller. It is a digest, so that the service that counts does not learn who calls.
+/// Returns the key of a caller. It is a digest, so it does not reveal the caller to the service that counts requests.
 fn key_of_principal(principal: &Principal) -> String {
     let Principal { issuer, subject, client_id, .. } = principal;
     digest(&format!("{:?}", (issuer, subject, client_id)))
 }
 
 /// Returns the key of an IPv4 address, or of the first 64 bits of an IPv6 address, because one caller usually has a whole /64. All
-/// requests whose address the host does not know share one key.
+/// requests without a known address share one key.
 fn key_of_address(address: Option<IpAddr>) -> String {
     let network = address.map(|address| match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),

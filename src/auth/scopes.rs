@@ -4,7 +4,7 @@
 
 use super::config::{self, ConfigError};
 
-/// Returns what is wrong with a scope, or `None` if it is valid.
+/// Returns the problem with a scope, or `None` if the scope is valid.
 ///
 /// `offline_access` requests a refresh token from the authorization server. A resource server should not ask for it (2026-07-28,
 /// basic/authorization).
@@ -13,7 +13,7 @@ pub(crate) fn problem(scope: &str) -> Option<&'static str> {
     if scope == "offline_access" {
         Some("names `offline_access`, which is not a scope of a resource server; remove it")
     } else if scope.is_empty() || !scope.bytes().all(is_scope) {
-        Some("has a scope that is empty or has a character other than printable ASCII without space, `\"` and `\\`")
+        Some("has a scope that is empty or has an invalid character; use printable ASCII without space, `\"` and `\\`")
     } else {
         None
     }
@@ -33,7 +33,7 @@ pub(crate) fn parse_list(variable: &'static str, text: &str) -> Result<Vec<Strin
 pub(crate) struct ScopeHierarchy(Vec<(String, Vec<String>)>);
 
 impl ScopeHierarchy {
-    /// Adds that `scope` includes `others`.
+    /// Declares that `scope` includes `others`.
     pub(crate) fn add(&mut self, scope: String, others: Vec<String>) {
         self.0.push((scope, others));
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_has_allowed_characters_only() {
+    fn scopes_with_invalid_characters_are_rejected() {
         for (scope, is_valid) in [
             ("kb:write", true),
             ("https://example.com/scope", true),
@@ -75,9 +75,9 @@ mod tests {
         }
     }
 
-    /// Rule 104: a scope includes others directly and indirectly, and a cycle ends.
+    /// Rule 104: a scope includes others directly and indirectly. A cycle of inclusions terminates.
     #[test]
-    fn scopes_include_others() {
+    fn inclusion_of_scopes_is_transitive() {
         let mut hierarchy = ScopeHierarchy::default();
         for (scope, others) in [("admin", vec!["write"]), ("write", vec!["read"]), ("a", vec!["b"]), ("b", vec!["a"])] {
             hierarchy.add(scope.into(), others.into_iter().map(String::from).collect());

@@ -12,7 +12,7 @@ use crate::protocol::description::has_uri_characters;
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecureUrl {
     text: String,
-    /// The length of the origin, with which the text begins.
+    /// The length of the origin at the start of the text, in bytes.
     origin: usize,
 }
 
@@ -26,7 +26,7 @@ impl SecureUrl {
     /// Parses a URL and keeps its spelling.
     ///
     /// # Errors
-    /// What is wrong with it. The text continues a sentence that begins with the name of the setting.
+    /// The problem with the URL. The text continues a sentence that begins with the name of the setting.
     ///
     /// ```
     /// use edge_mcp::SecureUrl;
@@ -81,7 +81,7 @@ impl SecureUrl {
     pub(crate) fn request(&self, method: Method, body: String) -> Request<String> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
-        // `parse` has read the text as a `Uri`.
+        // `parse` has checked that the text is a `Uri`, so the default is never used.
         *request.uri_mut() = self.text.parse().unwrap_or_default();
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
         request
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_https_or_on_localhost() {
+    fn only_https_and_localhost_urls_are_accepted() {
         for (text, passes) in [
             ("https://example.com", true),
             ("https://example.com:8443/a/b?c=d", true),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_well_known_document_is_between_origin_and_path() {
+    fn the_well_known_segment_is_between_origin_and_path() {
         for (text, expected) in [
             ("https://a.example/public/mcp", "https://a.example/.well-known/x/public/mcp"),
             ("https://a.example/", "https://a.example/.well-known/x"),

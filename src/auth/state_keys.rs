@@ -1,4 +1,4 @@
-//! The keys that encrypt request states, which a client carries from one round of a call to the next.
+//! The keys that encrypt request states. A client gets a request state in one round of a call, and sends it back in the next round.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use sha2::Sha256;
 use super::config::ConfigError;
 use crate::limits::STATE_SECONDS;
 
-/// The keys that encrypt request states. The first key encrypts and all keys decrypt, so that keys can be rotated.
+/// The keys that encrypt request states. The first key encrypts, and every key can decrypt, so that keys can be rotated.
 #[derive(Clone)]
 pub struct StateKeys {
     keys: Vec<Vec<u8>>,
     lifetime: Duration,
 }
 
-/// The minimum length of a key in bytes. A shorter key could be found by trying all of them.
+/// The minimum length of a key in bytes. A short key can be found by brute force.
 const MIN_BYTES: usize = 32;
 
 impl StateKeys {
@@ -47,7 +47,7 @@ impl StateKeys {
         Ok(Self { keys, lifetime: Duration::from_secs(STATE_SECONDS) })
     }
 
-    /// Sets how long a state is valid: ten minutes by default.
+    /// Sets the lifetime of a state: 600 s by default.
     #[must_use]
     pub fn lifetime(mut self, time: Duration) -> Self {
         self.lifetime = time;
@@ -58,7 +58,7 @@ impl StateKeys {
         self.lifetime.as_secs()
     }
 
-    /// Encrypts `message` with the first key. The same `nonce` must never be used twice. The result contains it.
+    /// Encrypts `message` with the first key. The result contains `nonce`. A nonce must never be used twice.
     pub(crate) fn encrypt(&self, nonce: [u8; NONCE], message: &[u8]) -> Option<Vec<u8>> {
         let cipher = cipher(self.keys.first()?)?;
         let sealed = cipher.encrypt(&nonce.into(), message).ok()?;

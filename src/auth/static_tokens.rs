@@ -40,7 +40,7 @@ impl StaticTokens {
     /// Errors name `variable` as the source of the text.
     ///
     /// # Errors
-    /// The text is missing, is not such an array, or lists no tokens; or an entry has a wrong, a missing or an unknown member.
+    /// The text is missing, is not such an array, or is an empty array. Or an entry has a wrong, a missing or an unknown member.
     ///
     /// ```
     /// use edge_mcp::StaticTokens;
@@ -53,7 +53,7 @@ impl StaticTokens {
         let wrong = |problem: String| ConfigError::new(variable, problem);
         let text = text.map(str::trim).filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| wrong("is not set: set it to the access tokens as a JSON array".into()))?;
-        // The text contains secrets, and an error of the JSON reader may quote it. So the message has only the place of the error.
+        // The text contains secrets, and an error of the JSON reader may quote it. So the message contains only the position of the error.
         let malformed = |place: String| {
             wrong(format!(
                 "must be a JSON array of {{\"token\" or \"sha256\", \"subject\", \"client_id\"?, \"scopes\", \"expires\"?}}{place}"
@@ -71,7 +71,7 @@ impl StaticTokens {
             _ => malformed(String::new()),
         })?;
         if entries.is_empty() {
-            return Err(wrong("lists no tokens".into()));
+            return Err(wrong("must list at least one token".into()));
         }
         let mut known = Vec::new();
         for (nth, entry) in (1_usize..).zip(entries) {
@@ -90,14 +90,14 @@ impl StaticTokens {
 
     fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
         match self.find(token) {
-            // There is no tolerance as for other tokens: only one clock is involved.
+            // Unlike other tokens, these have no clock tolerance, because only one clock is involved.
             Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),
             Some(principal) => Ok(principal.clone()),
             None => Err(TokenRefusal::Invalid("it is not on the list".into())),
         }
     }
 
-    /// Finds the entry of a token. The time depends only on the number of entries, because all of them are compared.
+    /// Finds the entry of a token. It compares all entries, so its time depends only on their number.
     fn find(&self, token: &str) -> Option<&Principal> {
         let digest = digest_of(token);
         let mut found = 0_u64;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_list_is_an_error_that_does_not_quote_it() {
+    fn errors_about_a_list_do_not_quote_it() {
         for text in [
             None,
             Some(" "),

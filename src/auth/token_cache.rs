@@ -1,7 +1,7 @@
 //! The cache of answers about tokens.
 //!
-//! All requests of an isolate share it. Its keys are digests, so it holds no token. It holds finished answers only: on Workers, a
-//! request cannot wait for a fetch that another request has started.
+//! All requests of an isolate share it. Its keys are digests, so it holds no token. It holds only finished answers, because on
+//! Workers a request cannot wait for a fetch that another request has started.
 
 use std::cell::RefCell;
 
@@ -21,7 +21,7 @@ impl Key {
     pub(super) fn of(parts: &[&str]) -> Self {
         let mut digest = Sha256::new();
         for part in parts {
-            // With the length of each part, two different lists never have the same digest.
+            // Without the lengths, `["ab", ""]` and `["a", "b"]` would have the same digest.
             digest.update((part.len() as u64).to_be_bytes());
             digest.update(part);
         }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_depend_on_where_each_part_ends() {
+    fn keys_depend_on_the_boundaries_between_parts() {
         let answer = Err(TokenRefusal::Expired);
         insert(Key::of(&["a", "b"]), &answer, 10, 5);
         assert_eq!(get(&Key::of(&["a", "b"]), 9), Some(answer));

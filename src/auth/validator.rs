@@ -14,10 +14,11 @@ use super::rate_limit::AddressLimit;
 use super::secure_url::SecureUrl;
 use crate::host::Host;
 
-/// Why a token was refused.
+/// The reason why a token was refused.
 ///
-/// The caller gets the sentence of [`describe`](Self::describe). `Display` adds the detail: it is for the log. In a handler, `?` converts
-/// a refusal into the handler's error, which hides the detail from the caller. A detail must not contain any part of the token.
+/// The caller gets the sentence of [`describe`](Self::describe). `Display` writes the reason with its detail, for the log. A detail must
+/// not contain any part of the token. In a handler, `?` converts a refusal into the handler's error, which hides the detail from the
+/// caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenRefusal {
@@ -29,7 +30,7 @@ pub enum TokenRefusal {
     WrongAudience,
     /// The token cannot be checked at the moment: 503. The caller may send it again.
     Unavailable(Cow<'static, str>),
-    /// There were too many requests from the caller's address: 429.
+    /// The caller's address sent too many requests: 429.
     TooManyRequests,
 }
 
@@ -75,8 +76,8 @@ impl<'a> Presented<'a> {
         self.token
     }
 
-    /// Returns the URL of this server, which an audience must name. Without a configured URL, it is the URL of the request on
-    /// localhost, and `None` elsewhere.
+    /// Returns the URL of this server, which the audience of a token must contain. If the URL is not configured, it is the URL of the
+    /// request on localhost, and `None` on other hosts.
     pub fn resource(&self) -> Option<&'a SecureUrl> {
         self.server_url.get()
     }
@@ -91,22 +92,22 @@ impl<'a> Presented<'a> {
         &**self.host
     }
 
-    /// Counts the request against the rate limit of the caller's address. It counts a request once, however often it is called.
+    /// Counts the request against the rate limit of the caller's address. Further calls do not count the request again.
     ///
     /// Call it before you ask another server about the token. Otherwise an unknown caller can make this server send any number of
     /// requests.
     ///
     /// # Errors
-    /// [`TokenRefusal::TooManyRequests`]
+    /// [`TokenRefusal::TooManyRequests`] if the address has exceeded its limit.
     pub async fn check_rate_limit(&self) -> Result<(), TokenRefusal> {
         if self.address_limit.allows().await { Ok(()) } else { Err(TokenRefusal::TooManyRequests) }
     }
 }
 
-/// Decides whether a token is valid, and for whom it speaks.
+/// Decides whether a token is valid, and which caller it identifies.
 ///
-/// A validator is called for every request, also for a token that it has accepted before. The endpoint then checks the principal that
-/// it returns: a principal that has expired, or whose audience does not include this server, is refused.
+/// The endpoint calls the validator for every request, also for a token that the validator has accepted before. Then it checks the
+/// principal that the validator returns. It rejects a principal that has expired or whose audience does not include this server.
 ///
 /// An async function or closure is a validator too:
 ///
@@ -132,10 +133,10 @@ impl<'a> Presented<'a> {
     note = "if this is a `Result`, use `?`: the endpoint function may return `Result<Endpoint, ConfigError>`"
 )]
 pub trait TokenValidator {
-    /// Checks a token and returns for whom it speaks.
+    /// Checks a token and returns the caller that it identifies.
     ///
     /// # Errors
-    /// Why the token is refused.
+    /// The reason why the token is refused.
     fn validate(&self, presented: Presented<'_>) -> impl Future<Output = Result<Principal, TokenRefusal>>;
 
     /// Returns whether the validator compares audiences with the [URL of this server](Presented::resource). If it does, an endpoint

@@ -1,8 +1,8 @@
-//! Questions to the client: shared by elicitation, sampling and roots.
+//! Questions to the client: the common part of elicitation, sampling and roots.
 //!
-//! A handler asks, and continues with the answer. If the answer has not arrived, the round ends and the question is
-//! sent. The client's next request runs the handler again from its beginning, and now the answer is available. Code
-//! before a question therefore runs once per round. It should be cheap and free of side effects.
+//! A handler asks a question, and continues with the answer. If the answer has not arrived, the round ends and the
+//! question is sent. The client's next request runs the handler again from its beginning, and now the answer is
+//! available. So code before a question runs once per round. It should be cheap and free of side effects.
 //!
 //! `futures::join!` asks several questions in one round. An answer is bound to its question, so a question must be the
 //! same in each round. A question that changes is asked again.
@@ -22,11 +22,11 @@ use crate::json::deserialize::read_text;
 use crate::json::object;
 use crate::protocol::revision::Era;
 
-/// What a question needs of the client.
+/// The requirements of a question on its client.
 pub(super) struct Needs {
-    /// Whether the client declares the capability.
+    /// Whether the client declares the capability that the question needs.
     pub declared: bool,
-    /// The capability, for the error of a client that lacks it.
+    /// The capability, for the error if the client does not declare it.
     pub capability: Value,
     /// The feature that needs a session in older revisions.
     pub session: SessionRequired,
@@ -81,7 +81,7 @@ pub(super) fn question(method: &str, params: Vec<(&str, Value)>) -> Value {
 
 pub(super) fn malformed(key: &str, problem: &str) -> InputError {
     InputError::from(InputProblem::Malformed(format!(
-        "the answer {key:?} in `params.inputResponses` is not valid: {problem}"
+        "The answer {key:?} in `params.inputResponses` is not valid: {problem}."
     )))
 }
 

@@ -79,7 +79,7 @@ impl CallPath {
         digest(&self.place, "idempotency", call_id, "null")
     }
 
-    /// Returns the digest that binds an answer to its question: of the call that asks, and of the question's method and
+    /// Returns the digest that binds an answer to its question. It covers the call that asks, and the question's method and
     /// parameters.
     pub(crate) fn question(&self, question: &serde_json::Value) -> String {
         digest(&self.call, "question", "", &write::text(question))
@@ -95,7 +95,7 @@ impl CallPath {
     }
 }
 
-/// Returns 128 bits of a SHA-256, in hexadecimal. `input` is JSON, and only its canonical form counts.
+/// Returns the first 128 bits of a SHA-256 digest, in hexadecimal. `input` is JSON. Equal JSON values have equal digests.
 fn digest(place: &str, kind: &str, name: &str, input: &str) -> String {
     // The name comes last because only the name may contain a NUL.
     let text = format!("{place}\0{kind}\0{}\0{name}", canonical::of_text(input));

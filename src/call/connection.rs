@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// Whether a client is still connected.
+/// Records whether a client is still connected.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     is_closed: Cell<bool>,
@@ -29,7 +29,7 @@ impl Connection {
     }
 }
 
-/// Closes the connection when it is dropped.
+/// A guard that closes the connection when it is dropped, and wakes the tasks that wait for this.
 #[derive(Debug)]
 pub(crate) struct Open(pub Rc<Connection>);
 

@@ -88,7 +88,7 @@ pub(crate) struct Live {
     /// The name of the server, for log messages.
     pub logger: Text,
     pub connection: Rc<Connection>,
-    /// Whether the handler watches the connection itself.
+    /// Whether the handler has called [`Context::cancelled`].
     pub is_watched: Cell<bool>,
 }
 
@@ -138,7 +138,7 @@ impl Context {
         Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
     }
 
-    /// Creates a context for calls that the program itself makes by [`execute_tool`](crate::McpServer::execute_tool), with the
+    /// Creates a context for calls that the program itself makes with [`execute_tool`](crate::McpServer::execute_tool), with the
     /// caller and the headers of `request`, on `host`. Such a context cannot ask a client for input, and it drops
     /// notifications.
     pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
@@ -156,7 +156,7 @@ impl Context {
         }
     }
 
-    /// Returns the position in the call of the work that is being polled.
+    /// Returns the position, within the call, of the work that is being polled.
     pub(crate) fn path(&self) -> Rc<CallPath> {
         self.place.path()
     }
@@ -165,7 +165,7 @@ impl Context {
         &self.place
     }
 
-    /// Returns whether the call had an earlier round or can have another one. If not, no result has to be remembered.
+    /// Returns whether the call had an earlier round or can have another one. If not, results do not have to be stored.
     pub(crate) fn has_rounds(&self) -> bool {
         self.rounds().spans_rounds()
     }
@@ -223,7 +223,7 @@ impl Context {
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
     ///
     /// # Errors
-    /// [`MissingState`] names the types that the endpoint has. By `?` it becomes a [`HandlerError`].
+    /// [`MissingState`] if there is no such value. It names the types that the endpoint has. `?` converts it into a [`HandlerError`].
     ///
     /// ```
     /// use edge_mcp::{Context, HandlerError};
@@ -253,8 +253,8 @@ impl Context {
 
     /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
     ///
-    /// It is sent at once, on the stream of the response. It is dropped if the client did not send a progress token, if
-    /// the response cannot be a stream, or if `progress` is not greater than before.
+    /// The notification is sent at once, on the stream of the response. It is dropped if the client did not send a
+    /// progress token, if the response cannot be a stream, or if `progress` is not greater than before.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
         if let Some(live) = self.live().filter(|_| self.depth == 0) {
             live.outbox.progress(progress, total, &message.into());
@@ -263,7 +263,7 @@ impl Context {
 
     /// Sends a log message to the client. `data` is a text or any other value that serializes to JSON.
     ///
-    /// It is sent at once, on the stream of the response. It is dropped if the server does not
+    /// The message is sent at once, on the stream of the response. It is dropped if the server does not
     /// [declare](crate::McpServerBuilder::logging) log messages, if the client did not ask for this level, or if the
     /// response cannot be a stream. Do not include secrets or internals of the server.
     pub fn log(&self, level: LogLevel, data: impl Serialize) {
@@ -272,7 +272,7 @@ impl Context {
         }
     }
 
-    /// Calls the tool `name` of the same server for the same caller, as a request of the client would. The tool's
+    /// Calls the tool `name` of the same server for the same caller, like a request of the client. The tool's
     /// scopes, schema, hooks and deadline apply. Its progress notifications are dropped. Its questions are sent to the
     /// client.
     ///

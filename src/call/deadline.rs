@@ -18,7 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
 /// The longest deadline that a handler can have.
 pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
-/// How a handler ended.
+/// The outcome of a handler.
 pub(crate) enum Ended<T> {
     /// The handler returned this value.
     Done(T),
@@ -30,8 +30,8 @@ pub(crate) enum Ended<T> {
 
 /// Runs `work` for at most `limit`.
 ///
-/// A question ends the run once no running step could still finish. This avoids cancelling a step that would have to
-/// run again.
+/// A question ends the run as soon as no running step can still finish. A step that is cancelled earlier would have to
+/// run again in the next round.
 ///
 /// The timer is set when the handler first waits. Most handlers never wait, and setting a timer costs more than running
 /// them. A handler that never waits cannot be stopped.
@@ -76,7 +76,7 @@ pub(crate) fn late(limit: Duration) -> String {
     )
 }
 
-/// Runs the handler of a prompt or a resource. Returns `None` if it asks the client for input.
+/// Runs the handler of a prompt or a resource. Returns `None` if the handler asks the client for input.
 pub(crate) async fn run_or_ask<F: Future>(
     cx: &Context,
     deadline: Duration,
@@ -89,8 +89,8 @@ pub(crate) async fn run_or_ask<F: Future>(
     }
 }
 
-/// Runs a list or completion function. It cannot ask the client for input, because these methods have no result that
-/// carries a question.
+/// Runs a list or completion function. It cannot ask the client for input, because the results of these methods have no
+/// member for a question.
 pub(crate) async fn run_only<F: Future>(
     cx: &Context,
     deadline: Duration,

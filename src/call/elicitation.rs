@@ -1,4 +1,4 @@
-//! Elicitation: questions to the person behind the client.
+//! Elicitation: questions that the client shows to a person.
 //!
 //! Source: 2026-07-28, client/elicitation.
 
@@ -38,13 +38,13 @@ impl<T> Elicited<T> {
 }
 
 impl Context {
-    /// Asks the person for a `T`, by a form with the fields of `T`.
+    /// Asks the person for a `T`, with a form that has the fields of `T`.
     ///
     /// `T` is a flat struct of strings, numbers, booleans, unit enums and `Option`s of them. `key` identifies the
     /// question within the call. Do not ask for secrets in a form: use [`elicit_url`](Self::elicit_url).
     ///
     /// # Errors
-    /// [`InputError`]: the client does not support forms, or its answer does not fit `T`.
+    /// [`InputError`]: the client does not support forms, its answer does not fit `T`, or `T` cannot be a form.
     pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<Elicited<T>, InputError>
     where
         T: HasJsonSchema + DeserializeOwned + 'static,
@@ -111,14 +111,14 @@ impl Context {
         }
     }
 
-    /// Asks the person to confirm `message`. Returns the answer if it arrived with this round.
+    /// Asks the person to confirm `message`. Returns the answer, or `None` if it has not arrived.
     pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
         let (question, needs) = self.form(message, json!({ "type": "object", "properties": {} }));
         let answer = self.answer_now(key, question, needs)?;
         answer.map(|(key, answer)| elicited(&key, answer.get(), |_| Ok(()))).transpose()
     }
 
-    /// Returns the question with this form, and what it needs of the client.
+    /// Returns the question with this form, and its requirements on the client.
     fn form(&self, message: &str, schema: serde_json::Value) -> (serde_json::Value, Needs) {
         let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", schema)];
         let declared = self.rounds().capabilities.elicitation_form;

@@ -8,16 +8,16 @@ use super::input_error::InputError;
 use crate::protocol::description::Text;
 use crate::protocol::error::INTERNAL;
 
-/// Why a handler failed.
+/// The error of a handler.
 ///
-/// The caller gets the message. The cause goes to the log only. `?` converts every [`std::error::Error`]: its text becomes the cause, and
-/// the message is a fixed sentence, since the text of a foreign error may contain internal details.
+/// The caller gets the message. The cause goes only to the log. `?` converts every [`std::error::Error`]: the text of the error becomes
+/// the cause, and the message is a fixed sentence. The text does not go to the caller, because it may contain internal details.
 ///
 /// | constructor | tool | resource | prompt, completion |
 /// |---|---|---|---|
 /// | [`new`](Self::new) | `isError` | −32603 | −32603 |
 /// | [`invalid`](Self::invalid) | `isError` | −32602 | −32602 |
-/// | [`not_found`](Self::not_found) | `isError` | −32002, since 2026-07-28 −32602 | −32602 |
+/// | [`not_found`](Self::not_found) | `isError` | −32602, before 2026-07-28 −32002 | −32602 |
 ///
 /// ```
 /// use edge_mcp::{HandlerError, ResultExt};
@@ -36,13 +36,13 @@ pub(crate) struct Parts {
     pub(crate) kind: ErrorKind,
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
-    /// The client could not be asked for input. The dispatcher chooses the answer.
+    /// The reason why a question to the client failed. The dispatcher creates the response from it.
     pub(crate) input: Option<InputError>,
     /// Members for the `_meta` of a tool's result.
     pub(crate) meta: Option<Box<Map<String, Value>>>,
 }
 
-/// Whose fault a failure is.
+/// The kind of a failure, which determines the error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     Failed,
@@ -51,12 +51,12 @@ pub(crate) enum ErrorKind {
 }
 
 impl HandlerError {
-    /// Creates an error that tells the caller what happened, why, and what to do instead.
+    /// Creates an error. The message is for the caller: what happened, why, and what to do instead.
     pub fn new(message: impl Into<Text>) -> Self {
         Self::of_kind(ErrorKind::Failed, message.into())
     }
 
-    /// Creates an error about the caller's arguments: what is wrong, and what to send instead.
+    /// Creates an error about invalid arguments. The message is for the caller: the mistake, and what to send instead.
     pub fn invalid(message: impl Into<Text>) -> Self {
         Self::of_kind(ErrorKind::Invalid, message.into())
     }
@@ -86,7 +86,7 @@ impl HandlerError {
         self
     }
 
-    /// Adds the cause, for the log. It never reaches the caller. It should contain no argument's value and no secret.
+    /// Adds the cause, for the log. It never reaches the caller. It should not contain the value of an argument or a secret.
     #[must_use]
     pub fn because(mut self, cause: impl ToString) -> Self {
         self.0.cause = Some(cause.to_string());
@@ -97,16 +97,16 @@ impl HandlerError {
 /// An error that `?` converts into a [`HandlerError`]: every [`std::error::Error`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `std::error::Error`",
-    label = "convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by \
+    label = "convert it: a text with `.map_err(HandlerError::new)`, an `IntoHandlerError` type with `.explained()`, any other with \
              `.map_err(|error| HandlerError::new(\"…\").because(error))`"
 )]
 pub trait Cause: Error + 'static {}
 
-// An error then names `Cause`, whose message says what to do.
+// With this attribute, a compiler error names `Cause`, whose message describes the remedy.
 #[diagnostic::do_not_recommend]
 impl<E: Error + 'static> Cause for E {}
 
-// `HandlerError` does not implement `Error`, since this conversion would then overlap with `From<T> for T`.
+// `HandlerError` does not implement `Error`, because this conversion would then overlap with `From<T> for T`.
 impl<E: Cause> From<E> for HandlerError {
     fn from(error: E) -> Self {
         let mut internal = Self::new(INTERNAL).because(causes(&error));
@@ -115,7 +115,7 @@ impl<E: Cause> From<E> for HandlerError {
     }
 }
 
-/// An error that a handler can return: [`HandlerError`], or a type of your own that chooses its sentence.
+/// An error that a handler can return: [`HandlerError`], or your own type, which chooses the sentence for the caller.
 ///
 /// ```
 /// use edge_mcp::{HandlerError, IntoHandlerError, Tool};
@@ -142,7 +142,7 @@ impl<E: Cause> From<E> for HandlerError {
     message = "a handler cannot fail with `{Self}`",
     label = "the error must be `HandlerError`, or a type that implements `IntoHandlerError`",
     note = "return `Result<_, HandlerError>`: `?` converts every `std::error::Error` into it, and logs the text",
-    note = "make an error of a text by `HandlerError::new(\"…\")`: the caller gets the text"
+    note = "make an error from a text with `HandlerError::new(\"…\")`: the caller gets the text"
 )]
 pub trait IntoHandlerError {
     /// Converts the error.
@@ -163,28 +163,28 @@ impl IntoHandlerError for InputError {
 
 /// Conversions of a `Result` into one with a [`HandlerError`].
 pub trait ResultExt<T, E>: Sized {
-    /// Replaces the error by `sentence` for the caller. The text of the error goes to the log.
+    /// Replaces the error with `sentence` for the caller. The text of the error goes to the log.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     fn message(self, sentence: impl Into<Text>) -> Result<T, HandlerError>
     where
         E: Cause;
 
-    /// Converts an error that chooses its own sentence. `?` alone would hide the sentence of a type that also implements
-    /// [`std::error::Error`].
+    /// Converts an error with its [`IntoHandlerError`] implementation. If the type also implements [`std::error::Error`], `?` alone would
+    /// replace its sentence with a fixed one.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     fn explained(self) -> Result<T, HandlerError>
     where
         E: IntoHandlerError;
 
-    /// Replaces the answer to a question that the client cannot be asked, because it lacks the capability or speaks an older revision.
-    /// An answer that is malformed stays an error.
+    /// Supplies a default answer if the client cannot be asked, because it does not declare the capability or uses an older revision. A
+    /// malformed answer is still an error.
     ///
     /// # Errors
-    /// The error, converted.
+    /// The converted error.
     ///
     /// ```
     /// use edge_mcp::{Context, HandlerError, ResultExt};

@@ -24,7 +24,7 @@ pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
     host.log(Level::Error, &line);
 }
 
-/// Logs what the developer should know about the rounds of a call.
+/// Logs a warning for the developer about the rounds of a call.
 pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
     warning::log(host, Level::Warning, "rounds", problem);
 }

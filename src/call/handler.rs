@@ -1,7 +1,7 @@
 //! Async functions as handlers.
 //!
-//! A [`Handler`] takes no parameters, its [`Arguments`], the [`Context`], or both in this order. The compiler infers the [`Parameters`]
-//! as a tuple, and then checks them. [`Parameters`] is a trait of its own so that the compiler can report what is wrong with them.
+//! A [`Handler`] takes no parameters, its [`Arguments`], the [`Context`], or both in this order. The compiler first infers
+//! the tuple and then checks that it implements [`Parameters`]. [`Parameters`] is a separate trait, so a compiler error names the mistake.
 //! Tools, prompts and resources add their own requirements on arguments and results.
 
 use std::future::Future;
@@ -14,7 +14,7 @@ use super::context::Context;
 use crate::json::{Value, deserialize};
 use crate::schema::describe_type_error;
 
-// The arguments of a handler that takes none. A doc comment would be published in the schema.
+// The arguments of a handler without arguments. This is not a doc comment, because schemars would publish it in the schema.
 #[allow(missing_docs)]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NoArguments {}
@@ -59,11 +59,11 @@ pub trait Parameters: 'static {
 )]
 pub trait Arguments: DeserializeOwned + 'static {}
 
-// An error then names `Arguments`, whose message says what to do.
+// With this attribute, a compiler error names `Arguments`, whose message describes the remedy.
 #[diagnostic::do_not_recommend]
 impl<A: DeserializeOwned + 'static> Arguments for A {}
 
-/// The arguments of a function that cannot have any: its parameters are `()` or `(Context,)`.
+/// The arguments of a function without arguments: its parameters are `()` or `(Context,)`.
 #[diagnostic::on_unimplemented(
     message = "this function is called without arguments, and cannot take `{Self}`",
     label = "expected an async function of () or (Context)",
@@ -129,8 +129,8 @@ impl AbsentArguments for NoArguments {
     }
 }
 
-/// A trait that no type implements. The implementation of [`Parameters`] for `(Context, Arguments)` requires it, so the compiler reports its
-/// message, which states the right order.
+/// A trait without implementations. The implementation of [`Parameters`] for `(Context, Arguments)` requires it, so the compiler reports
+/// its message, which states the right order.
 #[diagnostic::on_unimplemented(
     message = "the arguments of a handler come before its `Context`",
     label = "expected an async function of ({Self}, Context)"
@@ -147,7 +147,7 @@ impl<A: AfterContext> Parameters for (Context, A) {
 }
 
 /// Deserializes arguments that fit their schema. The error names the arguments that the type rejects: a type can reject
-/// values that a schema cannot exclude, such as a string with a format of its own.
+/// values that a schema cannot exclude, such as a string in a custom format.
 pub(crate) fn read<A: DeserializeOwned>(arguments: Value<'_>) -> Result<A, String> {
     deserialize::read(arguments).map_err(|error| describe_type_error(&error))
 }

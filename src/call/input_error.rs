@@ -1,4 +1,4 @@
-//! The error of a question that cannot be asked, or of an answer that does not fit.
+//! The error of a question that cannot be asked, or of an answer that does not fit its question.
 
 use std::error::Error;
 use std::fmt;
@@ -6,19 +6,19 @@ use std::fmt;
 use super::session_required::SessionRequired;
 use crate::json::write;
 
-/// The client could not be asked, or its answer does not fit the question.
+/// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///
-/// A handler passes it on by `?`: the caller then gets an answer that says what to do. A handler that can do without the answer may
+/// If a handler returns it with `?`, the caller gets an error that describes the problem. A handler that can work without the answer may
 /// also continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputError(pub(crate) Box<InputProblem>);
 
-/// Why a question cannot be asked, or its answer cannot be used.
+/// The reason why a question cannot be asked, or why its answer cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum InputProblem {
-    /// The client speaks a revision in which the question would need a session.
+    /// The client uses a revision in which the question would need a session.
     SessionRequired(SessionRequired),
-    /// The request does not declare the capability that the question needs. This is the declaration that is missing.
+    /// The request does not declare the capability that the question needs. The value is the missing declaration.
     MissingCapability(serde_json::Value),
     /// The answer does not fit the question. The text is for the caller.
     Malformed(String),
@@ -33,12 +33,12 @@ impl From<InputProblem> for InputError {
 }
 
 impl InputError {
-    /// Returns `error` itself, if it is one.
+    /// Returns `error`, if it is an `InputError`.
     pub(crate) fn find(error: &(dyn Error + 'static)) -> Option<Self> {
         error.downcast_ref::<Self>().cloned()
     }
 
-    /// Returns whether the client cannot be asked. If not, it was asked, and its answer is malformed, or the question is not allowed.
+    /// Returns whether the client cannot be asked. If it returns `false`, the client's answer is malformed, or the question is not allowed.
     pub fn is_unasked(&self) -> bool {
         matches!(*self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
     }

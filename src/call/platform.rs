@@ -9,10 +9,10 @@ use crate::host::{FetchError, FetchLimits, Fetched};
 use crate::protocol::capabilities::ClientCapabilities;
 
 impl Context {
-    /// Sends a request to another server and returns its response. Redirects are not followed. When the handler is dropped, as at its
-    /// deadline, the request is aborted.
+    /// Sends a request to another server and returns its response. Redirects are not followed. If the handler is dropped, for example at
+    /// its deadline, the request is aborted.
     ///
-    /// If the URL contains text of the caller, check its host: this server can reach servers that the caller cannot reach.
+    /// If the URL contains text of the caller, check its host, because this server can reach servers that the caller cannot reach.
     ///
     /// # Errors
     /// [`FetchError`]: there is no response, or it exceeds `limits`. A response with an error status is not an error, unless
@@ -43,7 +43,7 @@ impl Context {
         self.host().fetch(request.map(Into::into), limits).await
     }
 
-    /// Runs `work` to its end, without delaying the answer. On Cloudflare Workers it has 30 seconds after the answer.
+    /// Runs `work` to its end, without delaying the answer. On Cloudflare Workers, `work` has 30 s after the answer.
     ///
     /// ```
     /// use edge_mcp::Context;
@@ -59,8 +59,8 @@ impl Context {
         self.host().spawn(work.boxed_local());
     }
 
-    /// Returns the kinds of input that the client declares. Clients of older revisions declare them only in `initialize`, so all their
-    /// capabilities are `false`.
+    /// Returns the capabilities that the client declares: the kinds of questions that it supports. Clients of older revisions declare them
+    /// only in `initialize`, so all their capabilities are `false`.
     pub fn client_capabilities(&self) -> ClientCapabilities {
         self.rounds().capabilities
     }

@@ -8,7 +8,7 @@ use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
 
-/// Data that differs between callers. An answer that was made after a look at it must not be cached for other callers.
+/// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.
 pub(crate) struct PerCaller<T>(T);
 
 impl<T> PerCaller<T> {
@@ -22,7 +22,7 @@ impl<T> PerCaller<T> {
         &self.0
     }
 
-    /// Returns the data for a check whose outcome no cached answer shows.
+    /// Returns the data for a check whose outcome is not visible in a cached answer.
     fn check(&self) -> &T {
         &self.0
     }
@@ -59,7 +59,7 @@ impl RequestInfo {
         }))
     }
 
-    /// Returns the caller, for a check whose outcome no cached answer shows.
+    /// Returns the caller, for a check whose outcome is not visible in a cached answer.
     pub(crate) fn caller(&self) -> Option<&Principal> {
         self.0.principal.check().as_ref()
     }
@@ -69,12 +69,13 @@ impl RequestInfo {
         self.0.was_read.get()
     }
 
-    /// Returns the header `name`. Case does not matter.
+    /// Returns the HTTP header `name`. Names are case-insensitive.
     pub fn header(&self, name: &str) -> Option<String> {
         self.0.head.read(self).header(name)
     }
 
-    /// Adds a value to the state that a [`Context::native`](crate::Context::native) has. A value of a type that is there already is dropped.
+    /// Adds a value to the state of a [`Context::native`](crate::Context::native). If the state already has a value of this type, the new
+    /// value is dropped.
     #[must_use]
     pub fn with_state<T: 'static>(self, value: T) -> Self {
         self.0.state.borrow_mut().add(value);
@@ -84,7 +85,7 @@ impl RequestInfo {
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
     ///
     /// # Errors
-    /// [`MissingState`] names the types that the endpoint has.
+    /// [`MissingState`] if there is no such value. It names the types that the endpoint has.
     ///
     /// ```
     /// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
@@ -103,7 +104,8 @@ impl RequestInfo {
         self.0.state.borrow().get()
     }
 
-    /// Keeps `value` for the handlers of this request, which get it by its type. It replaces another value of that type.
+    /// Stores `value` for the handlers of this request. It replaces an earlier value of the same type. Handlers read it with
+    /// [`Context::extension`](crate::Context::extension).
     ///
     /// ```
     /// use edge_mcp::{BuildError, Context, McpServer, RequestInfo, Tool};
@@ -113,7 +115,7 @@ impl RequestInfo {
     /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     ///     request.extend(Tenant(request.header("X-Tenant").unwrap_or_default()));
     ///     let tenant = |cx: Context| async move { cx.extension::<Tenant>().map_or(String::new(), |tenant| tenant.0.clone()) };
-    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", "Who this is for.", tenant)).build()
+    ///     McpServer::builder("tenants", "1.0.0").tool(Tool::new("tenant", "Names the tenant.", tenant)).build()
     /// }
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {
@@ -122,7 +124,7 @@ impl RequestInfo {
         extensions.push(Rc::new(value));
     }
 
-    /// Returns the kept value of type `T`.
+    /// Returns the stored value of type `T`.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
         self.0.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
     }
@@ -133,7 +135,7 @@ impl RequestInfo {
         path_of(&self.0.head.check().url()).to_owned()
     }
 
-    /// Returns the URL of the request. Its host is the client's choice.
+    /// Returns the URL of the request. Its host comes from the client.
     pub(crate) fn url(&self) -> String {
         self.0.head.read(self).url()
     }

@@ -34,7 +34,7 @@ pub struct ToolResult {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "write::raw")]
     pub(crate) structured_content: Option<Box<str>>,
     pub(crate) is_error: bool,
-    /// The envelope writes it, together with the other members of `_meta`.
+    /// Not serialized here: the envelope writes it, together with the other members of `_meta`.
     #[serde(skip)]
     pub(crate) meta: Option<Box<Map<String, Value>>>,
 }
@@ -107,7 +107,7 @@ impl ToolResult {
     }
 }
 
-/// Structured content: the tool's output schema is that of `T`.
+/// Structured content. The tool's output schema is the schema of `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
@@ -115,17 +115,17 @@ pub struct Json<T>(pub T);
 ///
 /// | returned | the caller gets |
 /// |---|---|
-/// | `String`, `&'static str` | a block of text |
-/// | [`Content`], `Vec<Content>` | these blocks |
+/// | `String`, `&'static str` | one text block |
+/// | [`Content`], `Vec<Content>` | these content blocks |
 /// | [`Json<T>`] | `T` as structured content and as text, for clients without structured content; the tool has an output schema |
-/// | `(Json<T>, Vec<Content>)` | `T` as structured content, with these blocks in place of its text |
+/// | `(Json<T>, Vec<Content>)` | `T` as structured content, and these content blocks instead of its text |
 /// | `()` | no content |
 /// | `Result<one of them, E>` | an error is a result with `isError` |
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "the handler must return text, `Json<T>`, `Content`, `ToolResult`, `()` or a `Result` of one of them",
     note = "wrap a struct, a number or a list in `Json`: `Json(value)`; its type must implement `Serialize` and `JsonSchema`",
-    note = "return a `Result` in place of an `Option`: `value.ok_or_else(|| HandlerError::not_found(\"…\"))`"
+    note = "return a `Result` instead of an `Option`: `value.ok_or_else(|| HandlerError::not_found(\"…\"))`"
 )]
 pub trait IntoToolResult {
     /// Converts the value into a result.

@@ -20,7 +20,7 @@ pub struct Root {
 }
 
 impl Context {
-    /// Asks the client for the folders that it works in.
+    /// Asks the client for the folders that it works in. `key` identifies the question within the call.
     ///
     /// # Errors
     /// [`InputError`]: the client does not declare roots, or its answer is malformed.

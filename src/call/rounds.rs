@@ -1,7 +1,7 @@
 //! The state of a call over its rounds: questions, answers and step results.
 //!
-//! In 2026-07-28 a question ends the round. The next request carries the answer. It runs the handler again from its
-//! beginning, which then finds the answer.
+//! In 2026-07-28 a question ends the round. The next request contains the answer. It runs the handler again from its
+//! beginning, and now the answer is available.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
@@ -45,7 +45,7 @@ pub(crate) struct Question {
     pub request: serde_json::Value,
 }
 
-/// The state that earlier rounds left.
+/// The state from earlier rounds.
 #[derive(Default)]
 pub(crate) struct Earlier {
     pub answers: Vec<Answered>,
@@ -60,21 +60,21 @@ pub(crate) struct Rounds {
     answers: RefCell<Vec<Answered>>,
     /// The questions with their keys. There are few of them.
     questions: RefCell<Vec<(String, Question)>>,
-    /// The random id of the call. Empty until it is needed.
+    /// The random id of the call. It is empty until it is needed.
     id: RefCell<String>,
     unsendable: RefCell<Option<Unsendable>>,
     is_retry: Cell<bool>,
     steps: RefCell<StepMemory>,
     /// The number of nested calls or steps that have begun, by their digest.
     counts: RefCell<FxHashMap<Rc<str>, usize>>,
-    /// The keys whose question differs from the one that an earlier round answered.
+    /// The keys of questions that differ from the question that an earlier round answered.
     changed: RefCell<Vec<String>>,
 }
 
-/// Why the questions of a round cannot be sent. The texts are for the log.
+/// The reason why the questions of a round cannot be sent. The texts are for the log.
 #[derive(Clone)]
 pub(crate) enum Unsendable {
-    /// Two questions have one key.
+    /// Two different questions have the same key.
     Conflict(String),
     /// The request state would be too large.
     Excess(String),
@@ -114,7 +114,7 @@ impl Rounds {
         self.is_retry.get()
     }
 
-    /// Returns whether the call had an earlier round or can have another one. If not, no result has to be remembered.
+    /// Returns whether the call had an earlier round or can have another one. If not, results do not have to be stored.
     pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
         self.is_retry() || elicitation_form || elicitation_url || sampling || roots
@@ -139,12 +139,12 @@ impl Rounds {
         self.steps.borrow()
     }
 
-    /// Returns the result of the step at `place`, if an earlier round remembered it.
+    /// Returns the result of the step at `place`, if an earlier round stored it.
     pub(super) fn result(&self, place: &str) -> Option<Box<RawValue>> {
         self.steps.borrow_mut().result(place)
     }
 
-    /// Remembers the result of a step.
+    /// Stores the result of a step for later rounds.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
         self.steps.borrow_mut().remember(place, step, result);
     }
@@ -191,7 +191,8 @@ impl Rounds {
         self.steps.borrow_mut().wait_at(place);
         match questions.iter().find(|(asked, _)| *asked == key) {
             Some((_, asked)) if asked.digest != question.digest => {
-                let conflict = format!("two questions have the key {key:?}: give each a key of its own");
+                let conflict =
+                    format!("two different questions have the key {key:?}: give each question a different key");
                 self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
             }
             Some(_) => {}
@@ -203,13 +204,13 @@ impl Rounds {
         }
     }
 
-    /// Returns why the questions cannot be sent, if they cannot.
+    /// Returns the reason why the questions cannot be sent, or `None` if they can be sent.
     pub(crate) fn unsendable(&self) -> Option<Unsendable> {
         let excess = || self.steps.borrow().excess().map(Unsendable::Excess);
         self.unsendable.borrow().clone().or_else(excess)
     }
 
-    /// Returns warnings for the developer. They name steps and keys, but contain no values.
+    /// Returns warnings for the developer. They name steps and keys, but do not contain values.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let steps = self.steps.borrow();
@@ -234,13 +235,13 @@ impl Rounds {
         warnings
     }
 
-    /// Returns whether there is a question to send and no step is running that could still finish.
+    /// Returns whether there is a question to send and no running step can still finish.
     pub(super) fn is_round_over(&self) -> bool {
         self.has_questions() && self.steps.borrow().at_work().next().is_none()
     }
 }
 
-/// A running step. The round does not end before this is dropped.
+/// A running step. The round does not end before this value is dropped.
 pub(crate) struct Running {
     rounds: Rc<Rounds>,
     host: Rc<dyn Host>,

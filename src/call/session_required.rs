@@ -1,11 +1,11 @@
 //! Features that need a session, and the errors for them.
 //!
-//! A server that answers each request alone cannot route a later reply to a waiting call, remember a subscription, or push a message.
-//! A request that depends on one of these gets an error that names the feature, the reason, and the alternative. Such a feature is never
-//! declared as a capability.
+//! A server without sessions answers each request alone. It cannot route a later reply to a waiting call, remember a subscription, or push
+//! a message. A request that depends on one of these gets an error that names the feature, the reason, and the alternative. The server
+//! never declares such a feature as a capability.
 //!
-//! A method answers −32601 with [`SessionRequired::data`]. A tool answers with `isError`. A prompt or a resource answers −32603 with the
-//! same data.
+//! For a method, the error is −32601 with [`SessionRequired::data`]. For a tool, it is a result with `isError`. For a prompt or a resource,
+//! it is −32603 with the same data.
 
 use std::fmt;
 
@@ -61,9 +61,8 @@ const fn texts(feature: &'static str, reason: &'static str, alternative: &'stati
 }
 
 const NO_REPLY: &str = "the client's reply is another request, which cannot be routed to the waiting call";
-const NOT_REMEMBERED: &str = "nothing is remembered between requests";
-const USE_NEWEST: &str =
-    "use a client that speaks 2026-07-28, in which the question and its answer travel with the call";
+const NO_STATE: &str = "the server does not keep state between requests";
+const USE_NEWEST: &str = "use a client of 2026-07-28, which repeats the call with the answer";
 
 impl SessionRequired {
     const fn texts(self) -> Texts {
@@ -73,13 +72,13 @@ impl SessionRequired {
             Self::Roots => texts("roots", NO_REPLY, USE_NEWEST),
             Self::ResourceSubscription => texts(
                 "resources/subscribe",
-                NOT_REMEMBERED,
-                "list or read again when the `ttlMs` of the last answer is over",
+                NO_STATE,
+                "list or read again after the `ttlMs` of the last answer has passed",
             ),
             Self::SetLogLevel => texts(
                 "logging/setLevel",
-                NOT_REMEMBERED,
-                "use a client that speaks 2026-07-28, in which each request names its log level in `_meta`",
+                NO_STATE,
+                "use a client of 2026-07-28, which names its log level in the `_meta` of each request",
             ),
             Self::ServerStream => texts(
                 "GET",
@@ -87,8 +86,10 @@ impl SessionRequired {
                 "send each request by POST; its answer contains everything",
             ),
             Self::EndSession => texts("DELETE", "there is no session to end", "stop sending requests"),
-            Self::Tasks => texts("tasks", NOT_REMEMBERED, "call the tool and wait for its result"),
-            Self::Stateful => texts("serverless = false", "each request is answered alone", "remove the setting"),
+            Self::Tasks => texts("tasks", NO_STATE, "call the tool and wait for its result"),
+            Self::Stateful => {
+                texts("serverless = false", "the server answers each request alone", "remove the setting")
+            }
         }
     }
 
@@ -97,7 +98,7 @@ impl SessionRequired {
         METHODS.iter().find(|(known, _)| *known == method).map(|(_, feature)| *feature)
     }
 
-    /// Makes the JSON-RPC error with this code.
+    /// Creates the JSON-RPC error with this code.
     pub(crate) fn error(self, code: ErrorCode) -> RpcError {
         RpcError::new(code, self.to_string()).with_data(self.data())
     }

@@ -34,9 +34,9 @@ impl State {
     }
 }
 
-/// The endpoint has no state of the type that a handler or a server function wants.
+/// The error of a handler or a server function that requests state of a type that the endpoint does not have.
 ///
-/// By `?` it becomes a [`HandlerError`](crate::HandlerError) or a [`BuildError`](crate::BuildError). Its text names the types that the
+/// `?` converts it into a [`HandlerError`](crate::HandlerError) or a [`BuildError`](crate::BuildError). Its text names the types that the
 /// endpoint has, and goes to the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingState {

@@ -1,7 +1,8 @@
 //! Steps: work that runs once over all rounds of a call.
 //!
-//! A handler that asks its client runs again from its beginning in the next round. A finished step is not run again then: its result
-//! travels with the call, encrypted. Its effects happen at least once, since a round can be sent again and an answer can be lost.
+//! A handler that asks its client runs again from its beginning in the next round. A finished step does not run again, because the
+//! encrypted request state contains its result. The effects of a step happen at least once, not exactly once: a client can send a round
+//! again, and a response can be lost.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -25,7 +26,7 @@ use crate::json::deserialize::read_text;
 use crate::json::write;
 use crate::protocol::error::INTERNAL;
 
-/// A step of a call, made by [`Context::step`]. It runs when it is awaited.
+/// A step of a call, created by [`Context::step`]. It runs when it is awaited.
 #[must_use = "a step runs when it is awaited"]
 pub struct Step<'a, T> {
     run: LocalBoxFuture<'a, Result<(), HandlerError>>,
@@ -41,7 +42,7 @@ impl<T> Future for Step<'_, T> {
             Poll::Ready(Ok(())) => Poll::Ready(
                 self.result
                     .take()
-                    .ok_or_else(|| HandlerError::new(INTERNAL).because("a step was awaited after its end")),
+                    .ok_or_else(|| HandlerError::new(INTERNAL).because("a step was polled after it had finished")),
             ),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,
@@ -50,19 +51,19 @@ impl<T> Future for Step<'_, T> {
 }
 
 impl Context {
-    /// Runs `work` as the step `name`, or returns the result that an earlier round of this call remembered.
+    /// Runs `work` as the step `name`, or returns the result that an earlier round of this call stored.
     ///
-    /// The step is found again by where it is (the call, the steps around it), its name and `input`, and by its position among equal
-    /// ones. Only the order of equal steps matters, so steps can run at the same time, such as in `futures::try_join!`. A step with
-    /// another `input` than in an earlier round runs again, and the log gets a warning.
+    /// A step is identified by the calls and steps that contain it, its name, its `input`, and its number among equal steps. Only the
+    /// order of equal steps matters, so steps can run in parallel, for example with `futures::try_join!`. If the `input` of a step differs
+    /// from its input in an earlier round, the step runs again and a warning is logged.
     ///
-    /// Only `Ok` is remembered. After a question to the client no new step starts. The round ends when the running steps have finished,
-    /// or at the deadline.
+    /// Only `Ok` results are stored. After a question to the client, no new step starts. The round ends when the running steps have
+    /// finished, or at the deadline.
     ///
-    /// Effects happen at least once: use [`idempotency_key`](Self::idempotency_key) for what must not happen twice.
+    /// Effects happen at least once. Use [`idempotency_key`](Self::idempotency_key) for effects that must not happen twice.
     ///
     /// # Errors
-    /// The error of `work`, or `input` or the result cannot be written as JSON.
+    /// The error of `work`, or an error if `input` or the result cannot be serialized to JSON.
     ///
     /// ```
     /// use edge_mcp::{Context, HandlerError, Tool};
@@ -85,7 +86,7 @@ impl Context {
     ///
     /// async fn buy(order: Order, cx: Context) -> Result<String, HandlerError> {
     ///     let receipt = cx.step("charge", &order, async || charge(&order, &cx.idempotency_key()?).await).await?;
-    ///     // The next round runs `buy` again, and takes the receipt from its memory.
+    ///     // The next round runs `buy` again. This step then returns the stored receipt.
     ///     let Some(Address { city }) = cx.elicit("address", "Where to?").await?.accepted() else {
     ///         return Err(HandlerError::new("Nothing was sent: there is no address."));
     ///     };
@@ -119,25 +120,25 @@ impl Context {
         Step { run: run(self, name.to_string(), input, Box::new(load), work.boxed_local()), result }
     }
 
-    /// Returns a key for the current step (outside of steps: for the call) that is the same each time the step runs. A service that takes
-    /// idempotency keys performs requests with the same key once.
+    /// Returns a key that is the same each time the current step runs. Outside of steps, it is the key of the call. A service that
+    /// supports idempotency keys performs requests with the same key only once.
     ///
-    /// It is derived from a random id of the call. A client that repeats its first request begins another call.
+    /// The key is derived from a random id of the call. A client that repeats its first request begins a new call, which has new keys.
     ///
     /// # Errors
-    /// The host has no randomness.
+    /// The host cannot generate random bytes.
     pub fn idempotency_key(&self) -> Result<String, HandlerError> {
         let call = self.rounds().call_id(self.host())?;
         Ok(self.path().idempotency_key(&call))
     }
 }
 
-/// Work that leaves its result where the step finds it, and returns it as JSON if it has to be remembered.
+/// The work of a step. It hands its result to the [`Step`], and returns it as JSON if it has to be stored.
 type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
-/// Runs a step, or loads the result that an earlier round remembered. `load` returns whether it could read the result.
+/// Runs a step, or loads the result that an earlier round stored. `load` returns whether it could read the result.
 ///
-/// It does not depend on the type of the result, so that the module contains it once.
+/// This function does not depend on the type of the result, so the module contains it only once.
 fn run<'a>(
     cx: &Context,
     name: String,
@@ -157,9 +158,9 @@ fn run<'a>(
             }
             None => {}
         }
-        // The round waits for this step until its result is remembered.
+        // The round waits for this step until its result is stored.
         let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
-        let result = Within { place: cx.place().clone(), path: path.clone(), work }.await?;
+        let result = StepWork { place: cx.place().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);
         }
@@ -169,14 +170,14 @@ fn run<'a>(
     run.boxed_local()
 }
 
-/// Work within a step. Nested calls, steps and questions that the work begins while it is polled belong to the step.
-struct Within<'a> {
+/// The work of a step. Nested calls, steps and questions that begin while it is polled belong to the step.
+struct StepWork<'a> {
     place: Rc<Place>,
     path: Rc<CallPath>,
     work: Work<'a>,
 }
 
-impl Future for Within<'_> {
+impl Future for StepWork<'_> {
     type Output = Result<Option<Box<RawValue>>, HandlerError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {

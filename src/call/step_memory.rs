@@ -1,4 +1,4 @@
-//! The steps of a call: the results to remember, and the outcome of each step in this round.
+//! The steps of a call: the results to store, and the outcome of each step in this round.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,17 +7,17 @@ use serde_json::value::RawValue;
 use crate::json::{self, object};
 use crate::limits::FINISHED_STEPS;
 
-/// The result of a step, which travels with the call.
+/// The result of a finished step, as part of the request state.
 #[derive(Clone, Serialize)]
 pub(crate) struct Finished {
     place: String,
     /// The name, for the log.
     step: String,
     result: Box<RawValue>,
-    /// An earlier round finished it, and this round has not looked it up yet.
+    /// Whether an earlier round finished the step and this round has not looked up its result.
     #[serde(skip)]
     is_unused: bool,
-    /// There was no room for the result.
+    /// Whether the result was dropped because the results together exceeded the limit.
     #[serde(skip)]
     is_lost: bool,
 }
@@ -42,7 +42,7 @@ struct StepRun {
     /// Milliseconds since 1970-01-01T00:00:00Z. `None` if an earlier round finished the step.
     started_at: Option<u64>,
     ended_at: Option<u64>,
-    /// It waits for an answer, or contains a step that may not start any more.
+    /// Whether the step waits for an answer, or contains a step that can no longer start in this round.
     waits: bool,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct StepMemory {
     finished: Vec<Finished>,
     runs: Vec<StepRun>,
     has_too_many: bool,
-    /// Bytes that all results together may have.
+    /// The maximum size of all results together, in bytes.
     pub(super) limit: usize,
 }
 
@@ -87,7 +87,7 @@ impl StepMemory {
         Self { finished: Vec::new(), runs: Vec::new(), has_too_many: false, limit }
     }
 
-    /// Takes over the results of earlier rounds.
+    /// Restores the results of earlier rounds.
     pub(crate) fn resume(&mut self, mut finished: Vec<Finished>) {
         for step in &mut finished {
             step.is_unused = true;
@@ -95,7 +95,7 @@ impl StepMemory {
         self.finished = finished;
     }
 
-    /// Returns the result that an earlier round remembered of the step at `place`.
+    /// Returns the result of the step at `place` that an earlier round stored.
     pub(crate) fn result(&mut self, place: &str) -> Option<Box<RawValue>> {
         let finished = self.finished.iter_mut().find(|step| step.place == place && !step.is_lost)?;
         finished.is_unused = false;
@@ -104,7 +104,7 @@ impl StepMemory {
         Some(finished.result.clone())
     }
 
-    /// Remembers the result of the step at `place`. It replaces the results of the steps within it, which are not needed any more.
+    /// Stores the result of the step at `place`. It replaces the results of the steps within it, which are no longer needed.
     pub(crate) fn remember(&mut self, place: &str, step: &str, result: Box<RawValue>) {
         self.finished.retain(|within| !within.place.starts_with(place));
         if self.finished.len() >= FINISHED_STEPS {
@@ -125,7 +125,7 @@ impl StepMemory {
         &self.finished
     }
 
-    /// Says why a state cannot hold all results, if it cannot.
+    /// Returns the reason why the request state cannot contain all results, or `None` if it can.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.has_too_many {
             return Some(format!("it has finished more than {FINISHED_STEPS} steps"));
@@ -154,7 +154,7 @@ impl StepMemory {
         self.runs.iter().map(StepRun::to_json).collect()
     }
 
-    /// Notes that work at `place` waits for the next round, and so do the steps around it.
+    /// Marks the running steps that contain `place` as waiting for the next round.
     pub(crate) fn wait_at(&mut self, place: &str) {
         let around = |run: &&mut StepRun| run.status == Status::Running && place.starts_with(&run.place);
         for run in self.runs.iter_mut().filter(around) {

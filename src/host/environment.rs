@@ -15,18 +15,20 @@ use super::rate_limit::RateLimit;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an environment",
     label = "expected the environment of a Worker, or a function of `&str` that returns `Option<String>`",
-    note = "give a map as a function: `&|name: &str| variables.get(name).cloned()`"
+    note = "pass a map as a function: `&|name: &str| variables.get(name).cloned()`"
 )]
 pub trait Environment {
     /// Returns the variable or secret `name`, if it is set.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// Returns a sentence about how a secret reaches the program, for the error about a secret that is not set. The default has none.
+    /// Returns a sentence that describes how to pass a secret to the program. The error about a secret that is not set ends with it.
+    ///
+    /// The default implementation returns an empty text.
     fn about_secrets(&self) -> &'static str {
         ""
     }
 
-    /// Returns the rate limit that is bound as `name`, if there is one. The default has none.
+    /// Returns the rate limit with the binding `name`, if there is one. The default implementation returns `None`.
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let _ = name;
         None

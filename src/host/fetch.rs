@@ -9,12 +9,12 @@ use crate::json::deserialize::read;
 use crate::json::{Document, JsonLimits};
 use crate::limits::{FETCH_BYTES, FETCH_SECONDS};
 
-/// The limits of a request to another server. By default: 10 seconds and 1 MiB.
+/// The limits of a request to another server. The defaults are 10 s and 1 MiB.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
-    /// The time from the start of the request to the last byte of the response. The request is aborted after it.
+    /// The longest time from the start of the request to the last byte of the response. After this time the request is aborted.
     pub time: Duration,
-    /// The most bytes of the response's body.
+    /// The maximum size of the response body, in bytes.
     pub bytes: usize,
 }
 
@@ -24,7 +24,7 @@ impl Default for FetchLimits {
     }
 }
 
-/// The response of another server, whatever its status.
+/// The response of another server, with any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
@@ -32,12 +32,12 @@ pub struct Fetched {
     pub status: u16,
     /// The whole body.
     pub body: Vec<u8>,
-    /// The time after which to send the request again, if the response gives it in seconds (`Retry-After`).
+    /// The delay before the next attempt, if the response states it in seconds (`Retry-After`).
     pub retry_after: Option<Duration>,
 }
 
 impl Fetched {
-    /// A response without `Retry-After`.
+    /// Creates a response without `Retry-After`.
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, body: body.into(), retry_after: None }
     }
@@ -45,15 +45,15 @@ impl Fetched {
     /// Returns the response if its status is 2xx.
     ///
     /// # Errors
-    /// [`FetchError::Status`].
+    /// [`FetchError::Status`] for every other status.
     pub fn success(self) -> Result<Self, FetchError> {
         if (200..300).contains(&self.status) { Ok(self) } else { Err(FetchError::Status(self.status)) }
     }
 
-    /// Reads the body as JSON. A struct is read from an object, not from an array.
+    /// Deserializes the body from JSON. A struct cannot be deserialized from an array.
     ///
     /// # Errors
-    /// [`FetchError::Malformed`] if it is not a `T`.
+    /// [`FetchError::Malformed`] if the body is not JSON, or not a `T`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
         let document = Document::parse(&self.body, JsonLimits::MOST);
         let document = document.map_err(|error| FetchError::Malformed(error.to_string()))?;
@@ -61,7 +61,7 @@ impl Fetched {
     }
 }
 
-/// Why a request to another server has no response.
+/// The reason why a request to another server failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -73,7 +73,7 @@ pub enum FetchError {
     Failed(String),
     /// The status of the response is not 2xx: see [`Fetched::success`].
     Status(u16),
-    /// The body is not what was expected: see [`Fetched::json`]. The text is for the log.
+    /// The body does not have the expected form: see [`Fetched::json`]. The text is for the log.
     Malformed(String),
 }
 

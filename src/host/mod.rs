@@ -1,8 +1,8 @@
-//! What the core needs from the machine that it runs on.
+//! The interface of the core to the machine that it runs on.
 //!
-//! The core does no I/O: it reads no clock, writes no log and starts no task. Three traits give it access to these: [`Host`], the
-//! [`Request`] that it answers, and the [`Environment`] that configures it. On Cloudflare Workers they are implemented by
-//! `edge_mcp::worker`, and for tests by [`edge_mcp::testing`](crate::testing).
+//! The core does not perform I/O itself: it does not read a clock, write a log or start a task. Three traits give it access to these:
+//! [`Host`], the [`Request`] that it answers, and the [`Environment`] that configures it. `edge_mcp::worker` implements them on
+//! Cloudflare Workers, and [`edge_mcp::testing`](crate::testing) implements them for tests.
 
 mod environment;
 mod fetch;
@@ -33,9 +33,10 @@ pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of}
 
 /// The machine that the core runs on.
 ///
-/// A host without a network or without cryptography leaves out [`fetch`](Self::fetch) or [`verify`](Self::verify).
+/// A host without a network does not have to implement [`fetch`](Self::fetch). A host without cryptography does not have to implement
+/// [`verify`](Self::verify).
 pub trait Host {
-    /// Returns the time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the current time, in milliseconds since 1970-01-01T00:00:00Z.
     ///
     /// On Workers the clock advances only while a request waits for I/O.
     fn now_ms(&self) -> u64;
@@ -43,13 +44,13 @@ pub trait Host {
     /// Returns a future that is ready after `time`.
     fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()>;
 
-    /// Runs `task` to its end, concurrently with the caller. It may outlive the response.
+    /// Runs `task` to its end, concurrently with the caller. The task may outlive the response.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>);
 
-    /// Fills `bytes` with random bytes that are fit for cryptography.
+    /// Fills `bytes` with cryptographically secure random bytes.
     ///
     /// # Errors
-    /// [`NoRandomness`] if the machine has none.
+    /// [`NoRandomness`] if the host cannot generate random bytes.
     fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
 
     /// Writes one line of JSON, without a line break, to the log.
@@ -57,7 +58,7 @@ pub trait Host {
 
     /// Sends a request to another server and reads the response. Redirects are not followed. Dropping the future aborts the request.
     ///
-    /// The default has no network, and fails.
+    /// The default implementation fails, because it has no network.
     ///
     /// # Errors
     /// [`FetchError`]. A response with an error status is not an error.
@@ -73,7 +74,7 @@ pub trait Host {
     /// Sends a request to another server and returns the head of the response. The caller reads the body. Redirects are not followed.
     /// Dropping the future or the response aborts the request.
     ///
-    /// The default has no network, and fails.
+    /// The default implementation fails, because it has no network.
     ///
     /// # Errors
     /// [`FetchError`]. A response with an error status is not an error.
@@ -83,13 +84,13 @@ pub trait Host {
         std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
     }
 
-    /// Returns whether `signature` is a signature of `message` by the holder of `key`. Bytes that cannot be a signature or a key give
-    /// `false`.
+    /// Returns whether `key` verifies `signature` as a signature of `message`. Returns `false` for bytes that are not a well-formed
+    /// signature or key.
     ///
-    /// The default knows no algorithm, and fails.
+    /// The default implementation fails, because it has no algorithms.
     ///
     /// # Errors
-    /// [`CannotCheck`] if the machine does not have the algorithm.
+    /// [`CannotCheck`] if the host does not support the algorithm of the key.
     fn verify(
         &self,
         key: PublicKey,
@@ -100,16 +101,16 @@ pub trait Host {
         std::future::ready(Err(CannotCheck("this host has no signature algorithms".into()))).boxed_local()
     }
 
-    /// Keeps the headers that the host adds to its answer to this request if the program crashes.
+    /// Stores the headers that the host adds to its answer to this request if the program crashes.
     ///
-    /// The default keeps nothing: it is for hosts that do not outlive a crash of the program.
+    /// The default implementation does nothing. It is for hosts that do not outlive a crash of the program.
     fn keep_crash_headers(&self, headers: &HeaderMap) {
         let _ = headers;
     }
 
-    /// Keeps the answer that the host gives to this request if the program crashes.
+    /// Stores the answer that the host gives to this request if the program crashes.
     ///
-    /// The default keeps nothing: it is for hosts that do not outlive a crash of the program.
+    /// The default implementation does nothing. It is for hosts that do not outlive a crash of the program.
     fn keep_crash_answer(&self, answer: CrashAnswer<'_>) {
         let _ = answer;
     }
@@ -118,7 +119,7 @@ pub trait Host {
 /// The answer to a request whose program crashes: an error for each id, and a log line.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashAnswer<'a> {
-    /// The ids of the requests as JSON text, as they were sent. Without any, the answer is one error without an id.
+    /// The ids of the requests as JSON text, as they were sent. If the list is empty, the answer is one error without an id.
     pub ids: &'a [&'a str],
     /// Whether the answer is an array.
     pub is_batch: bool,
@@ -126,13 +127,13 @@ pub struct CrashAnswer<'a> {
     pub log_line: &'a [u8],
 }
 
-/// The machine has no random bytes.
+/// The error of a host that cannot generate random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRandomness;
 
 impl fmt::Display for NoRandomness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the machine has no random bytes to give")
+        f.write_str("the host cannot generate random bytes")
     }
 }
 
@@ -143,7 +144,7 @@ impl std::error::Error for NoRandomness {}
 pub enum Level {
     /// An event of normal operation.
     Info,
-    /// The server works, but not as it should.
+    /// The server works, but not as intended.
     Warning,
     /// A request failed, and the operator has to act.
     Error,

@@ -10,7 +10,7 @@ use futures::future::LocalBoxFuture;
 
 type Count = dyn Fn(String) -> LocalBoxFuture<'static, Result<bool, String>>;
 
-/// Counts requests by key, and rejects a key that is counted too often.
+/// Counts requests by key, and rejects the requests of a key beyond its limit.
 #[derive(Clone)]
 pub struct RateLimit {
     period: Duration,
@@ -18,10 +18,10 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Makes a rate limit of a function that counts one request of a key, and returns whether the key is still within the limit.
+    /// Creates a rate limit from `count`, a function that counts one request of a key and returns whether the key is within the limit.
     ///
-    /// The limit is for `period`: a caller that is rejected may try again after it. An error of the function is written to the log, and
-    /// the request passes, since a counter that fails must not close the server.
+    /// A rejected caller may try again after `period`. If the function returns an error, the error is logged and the request passes,
+    /// because a failing counter must not make the server unavailable.
     ///
     /// ```
     /// use std::cell::Cell;
@@ -29,7 +29,7 @@ impl RateLimit {
     ///
     /// use edge_mcp::host::RateLimit;
     ///
-    /// // A hundred requests, whoever sends them.
+    /// // Allows 100 requests, all keys together.
     /// let left = Cell::new(100_u32);
     /// let limit = RateLimit::new(Duration::from_secs(60), move |_key| {
     ///     let is_within = left.get() > 0;

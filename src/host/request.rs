@@ -1,4 +1,4 @@
-//! An HTTP request, as the host holds it.
+//! HTTP requests, as the host provides them.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use http::HeaderMap;
 
-/// Why a body was not read to its end.
+/// The reason why a body was not read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyError {
     /// The body is longer than the limit.
@@ -15,26 +15,27 @@ pub enum BodyError {
     Broken(String),
 }
 
-/// An HTTP request, as the host holds it.
+/// An HTTP request, as the host provides it.
 ///
-/// Headers are read one at a time. On Workers they are JavaScript values, and converting all of them would cost more than most answers
-/// need: a request has about twenty headers, and six are read.
+/// The core reads headers one at a time. On Workers they are JavaScript values. A request has about twenty headers, and the core reads
+/// six of them. The conversion of all headers would take longer than the rest of most answers.
 ///
-/// An [`http::Request`] whose body is a `Cell<Vec<u8>>` is one, and so is [`http::request::Parts`], which has no body.
+/// `http::Request<Cell<Vec<u8>>>` implements this trait, and so does [`http::request::Parts`], which has no body.
 pub trait Request {
-    /// Returns the method, in the case in which it was sent.
+    /// Returns the method, as it was sent.
     fn method(&self) -> String;
 
-    /// Returns the whole URL, with scheme and host where the host knows them.
+    /// Returns the whole URL. It has no scheme and host name if they are unknown.
     fn url(&self) -> String;
 
-    /// Returns the header `name`, whose case does not matter. Several headers of one name are joined by `, `. A byte that is not ASCII
-    /// may become any character that is not ASCII.
+    /// Returns the value of the header `name`. Names are case-insensitive. The values of several headers with the same name are joined
+    /// by `, `. A byte that is not ASCII may become any character that is not ASCII.
     fn header(&self, name: &str) -> Option<String>;
 
-    /// Reads the body, if it has at most `limit` bytes. It is called at most once; the default is an empty body.
+    /// Reads the body, if it has at most `limit` bytes. The core calls this method at most once. The default implementation returns an
+    /// empty body.
     ///
-    /// The length must be checked against the bytes that arrive, since a `Content-Length` header may be wrong.
+    /// The implementation must count the bytes that arrive, because a `Content-Length` header may be wrong.
     ///
     /// # Errors
     /// [`BodyError::TooLarge`] as soon as byte `limit + 1` has arrived; [`BodyError::Broken`] if the connection fails.
@@ -46,16 +47,15 @@ pub trait Request {
         std::future::ready(Ok(Vec::new()))
     }
 
-    /// Returns the IP address that the request came from, if the host knows it.
+    /// Returns the IP address that the request came from, if it is known.
     ///
-    /// The address must come from the connection or from a proxy that the host trusts, never from a header that the client can set:
-    /// callers without a token are counted by it, and [`without_auth`](crate::Endpoint::without_auth) serves loopback addresses
-    /// only.
+    /// The address must come from the connection or from a trusted proxy, never from a header that the client can set. Rate limits count
+    /// unauthenticated callers by this address, and [`without_auth`](crate::Endpoint::without_auth) serves only loopback addresses.
     fn client_address(&self) -> Option<IpAddr> {
         None
     }
 
-    /// Returns the id of the request in the host's own logs, if it has one. It is written to the log line of the request.
+    /// Returns the id of the request in the host's own logs, if it has one. The log line of the request contains it.
     fn request_id(&self) -> Option<String> {
         None
     }
@@ -94,7 +94,7 @@ impl Request for http::Request<Cell<Vec<u8>>> {
     }
 }
 
-/// The headers `name`, joined.
+/// Returns the values of the headers `name`, joined by `, `. Returns `None` if there is no such header.
 fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
     let values: Vec<_> = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     (!values.is_empty()).then(|| values.join(", "))

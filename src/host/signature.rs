@@ -1,4 +1,4 @@
-//! Public keys for checking signatures.
+//! Public keys that verify signatures.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum PublicKey {
     },
 }
 
-/// The host could not check a signature. The text is for the log.
+/// The error of a host that cannot check a signature. The text is for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotCheck(pub String);
 

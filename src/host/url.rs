@@ -1,6 +1,6 @@
 //! The parts of a URL, and the comparison of URLs.
 //!
-//! URLs stay text: each function returns a slice of its argument and allocates nothing, except for a comparison.
+//! There is no type for parsed URLs. Each function returns a slice of its argument. Only the comparison allocates.
 
 /// Returns the path of a URL: the part between authority and query, or `/` if it is empty.
 ///
@@ -18,7 +18,7 @@ pub fn path_of(url: &str) -> &str {
     rest.find('/').and_then(|start| rest.get(start..)).unwrap_or("/")
 }
 
-/// Returns the URL without its scheme, or `None` if it has none.
+/// Returns the part of a URL after `scheme://`, or `None` if it has no scheme.
 fn after_scheme(url: &str) -> Option<&str> {
     url.split_once(':')?.1.strip_prefix("//")
 }
@@ -36,7 +36,7 @@ pub(crate) fn is_on_localhost(url: &str) -> bool {
     origin_of(url).and_then(host_of).is_some_and(is_local)
 }
 
-/// Returns the scheme and the authority of a URL, or `None` if it has none.
+/// Returns the scheme and the authority of a URL, or `None` if the URL has no scheme.
 pub(crate) fn origin_of(url: &str) -> Option<&str> {
     let rest = after_scheme(url)?;
     let authority = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
@@ -58,8 +58,8 @@ pub(crate) fn host_of(origin: &str) -> Option<&str> {
     (is_port && !host.is_empty()).then_some(host)
 }
 
-/// Returns whether two URLs name the same resource. The case of scheme and host, a default port, one slash at the end and a fragment
-/// make no difference.
+/// Returns whether two URLs identify the same resource. The comparison ignores the case of scheme and host, a default port, one slash at
+/// the end, and a fragment.
 pub(crate) fn is_same_url(one: &str, other: &str) -> bool {
     canonical(one) == canonical(other)
 }
@@ -77,9 +77,9 @@ fn canonical(url: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Rule 103: an audience may spell the URL of this server in several ways, and names no other URL.
+    /// Rule 103: an audience may be another spelling of this server's URL, but not another URL.
     #[test]
-    fn a_url_has_several_spellings() {
+    fn equivalent_spellings_of_a_url_are_equal() {
         for (other, is_same) in [
             ("https://kb.example.com/mcp", true),
             ("https://kb.example.com/mcp/", true),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn localhost_is_a_whole_host() {
+    fn only_the_exact_names_of_the_loopback_host_are_localhost() {
         for (url, is_local) in [
             ("http://localhost", true),
             ("http://LOCALHOST:8787/mcp?x", true),

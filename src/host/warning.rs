@@ -1,4 +1,4 @@
-//! Lines about problems in the log, and warnings that are written once per isolate, not with every request.
+//! Log lines about problems, and warnings that each isolate logs only once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ thread_local! {
     static WRITTEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Writes a warning, unless this isolate has written it before.
+/// Logs a warning, unless this isolate has logged it before. An isolate logs at most [`WARNINGS`] different warnings.
 pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
     let is_new = WRITTEN.with_borrow_mut(|written| {
         let is_new = written.len() < WARNINGS && written.iter().all(|known| known != problem);
@@ -25,7 +25,7 @@ pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
     }
 }
 
-/// Writes a line about a problem to the log.
+/// Logs a problem.
 pub(crate) fn log(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
     host.log(level, &write::text(&object(vec![("event", event.into()), ("problem", problem.into())])));
 }

@@ -17,9 +17,9 @@ use crate::host::{Host, Level, warning};
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The time after which a client may retry if its token could not be checked.
-const OUTAGE: Duration = Duration::from_secs(5);
+const OUTAGE_RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// Why a caller is not served.
+/// The reason why the endpoint rejects a caller.
 #[derive(Clone, Debug)]
 pub(super) enum AuthFailure {
     /// The request has no bearer token.
@@ -28,14 +28,14 @@ pub(super) enum AuthFailure {
     Malformed,
     /// The query of the URL has a token.
     TokenInQuery,
-    /// The token is refused.
+    /// The validator rejects the token.
     Refused(TokenRefusal),
     /// The token lacks some of these scopes.
     InsufficientScope(String),
 }
 
 impl AuthFailure {
-    /// Returns the cause for the log, if the status does not say it.
+    /// Returns the cause for the log, if the status does not contain it.
     pub(super) fn for_log(&self) -> Option<String> {
         match self {
             Self::Refused(refusal) => Some(refusal.to_string()),
@@ -43,7 +43,8 @@ impl AuthFailure {
         }
     }
 
-    /// Returns the status, the error code of the challenge, and the message. Without a token there is no error code (RFC 6750 §3.1).
+    /// Returns the status, the error code of the challenge, and the message. If the request has no token, the challenge has no error code
+    /// (RFC 6750 §3.1).
     fn describe(&self) -> (StatusCode, Option<&'static str>, Cow<'static, str>) {
         use StatusCode as Status;
         const INVALID_REQUEST: Option<&str> = Some("invalid_request");
@@ -65,7 +66,8 @@ impl AuthFailure {
                 "Access tokens in the URL are rejected, because URLs end up in logs. Send the token as `Authorization: Bearer <token>`.",
             ),
             Self::InsufficientScope(scopes) => {
-                let message = format!("The access token lacks scope for this. It needs: {scopes}.");
+                let message =
+                    format!("The access token does not have the scopes for this request. It needs: {scopes}.");
                 return (Status::FORBIDDEN, Some("insufficient_scope"), message.into());
             }
             Self::Refused(refusal) => {
@@ -80,7 +82,7 @@ impl AuthFailure {
         (status, error, message.into())
     }
 
-    /// Returns the response of the server with this metadata and this URL. `period` is the period of its rate limit.
+    /// Returns the response. `resource` and `url` describe the server, and `period` is the period of its rate limit.
     pub(super) fn into_http_error(
         self,
         resource: &ProtectedResource,
@@ -90,7 +92,7 @@ impl AuthFailure {
         let (status, error, message) = self.describe();
         let mut response = HttpError::http(status, message.clone());
         let retry_after = match status {
-            StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE),
+            StatusCode::SERVICE_UNAVAILABLE => Some(OUTAGE_RETRY_AFTER),
             StatusCode::TOO_MANY_REQUESTS => Some(period),
             _ => None,
         };
@@ -116,10 +118,10 @@ impl AuthFailure {
     }
 }
 
-/// Returns a 503, and logs what is wrong with the configuration. The caller gets the problem too if it `is_public`.
+/// Returns a 503, and logs the problem with the configuration. The caller gets the problem only if it `is_public`.
 pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
     warning::log(host, Level::Error, "misconfigured", problem);
     let problem = if is_public { problem } else { "see its log" };
-    let message = format!("This server is misconfigured and serves no requests: {problem}.");
+    let message = format!("This server is misconfigured and rejects every request: {problem}.");
     HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
 }

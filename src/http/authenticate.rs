@@ -1,7 +1,7 @@
 //! Authentication of the caller, and authorization by scopes.
 //!
 //! The checks run in this order: a token is present, it is valid, it has not expired, it is for this server, its caller is within the
-//! rate limit, and it has the scopes of what the request uses. The first failure is reported.
+//! rate limit, and it has the scopes that the request needs. The endpoint reports the first failure.
 //!
 //! Source: RFC 6750 §3; 2026-07-28, basic/authorization, "Token Handling" and "Error Handling".
 
@@ -26,9 +26,9 @@ use crate::server::access::permits;
 
 /// How an endpoint authenticates callers.
 pub(super) enum Authentication {
-    /// The program has not decided. Every request gets a 503.
+    /// The program has not set the authentication. Every request gets a 503.
     Undecided,
-    /// Callers are not authenticated. Unless the endpoint is public, only callers on the same machine are served.
+    /// Callers are not authenticated. Unless the endpoint is public, it serves only callers on the same machine.
     Open { is_public: bool },
     /// Callers need a bearer token that this validator accepts.
     Token(Box<dyn DynValidator>),
@@ -43,25 +43,25 @@ pub(super) struct Misconfiguration {
     pub is_public: bool,
 }
 
-/// Who may call an endpoint, and how often.
+/// The access control of an endpoint: authentication, scopes and rate limit.
 pub(super) struct AccessControl {
     pub authentication: Choice<Authentication>,
     pub resource: ProtectedResource,
     pub hierarchy: ScopeHierarchy,
     pub rate_limiting: Choice<RateLimiting>,
-    /// Whether the environment names a way to check tokens.
-    pub is_told_to_ask_for_tokens: bool,
+    /// Whether the environment configures the authentication of callers by tokens.
+    pub environment_requires_tokens: bool,
 }
 
 impl AccessControl {
-    /// Creates the access control of an endpoint that serves no requests.
+    /// Creates the access control of an endpoint that rejects every request.
     pub(super) fn closed() -> Self {
         Self {
             authentication: Choice::new(Authentication::Undecided),
             resource: ProtectedResource::default(),
             hierarchy: ScopeHierarchy::default(),
             rate_limiting: Choice::new(RateLimiting::Unset),
-            is_told_to_ask_for_tokens: false,
+            environment_requires_tokens: false,
         }
     }
 
@@ -96,22 +96,22 @@ impl AccessControl {
                 "MCP_RESOURCE is not set: set it to the URL of this server, such as https://kb.example.com/mcp"
             }
             Authentication::Open { is_public } => {
-                if self.is_told_to_ask_for_tokens {
+                if self.environment_requires_tokens {
                     warning::once(
                         host,
                         "authentication",
-                        "MCP_AUTH is ignored: the program opens the endpoint without tokens",
+                        "MCP_AUTH is ignored: the program calls `without_auth` or `open_to_the_public`",
                     );
                 }
                 if *is_public || is_from_this_machine(head, url) {
                     return Ok(None);
                 }
                 "the endpoint has no authentication (MCP_AUTH is \"none\", or `without_auth`), so it serves only callers on the same \
-                 machine, at a localhost URL; to serve everybody, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
+                 machine, at a localhost URL; to serve all callers, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
             }
             Authentication::Undecided => {
-                "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of them with commas \
-                 between, or \"none\", and call `configured`; or call `auth` or `without_auth`"
+                "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of these separated by \
+                 commas, or \"none\", and call `configured`; or call `auth` or `without_auth`"
             }
             Authentication::Misconfigured(Misconfiguration { problem, is_public }) => {
                 return Err(misconfigured(host, problem, *is_public));
@@ -120,7 +120,8 @@ impl AccessControl {
         Err(misconfigured(host, problem, true))
     }
 
-    /// Admits a request for a document that needs no token, and counts it by its address. Returns whether other requests need a token.
+    /// Admits a request for a document that needs no token, and counts the request by its address. Returns whether other requests need a
+    /// token.
     pub(super) async fn admit_anyone(
         &self,
         head: &dyn Request,
@@ -149,7 +150,7 @@ impl AccessControl {
             return if address_limit.allows().await { Ok(None) } else { Err(self.too_many_requests()) };
         };
         let authorization = head.standard_header("authorization")?;
-        // Boxed, because the engine optimizes this function as a whole, and an endpoint without authentication needs none of it.
+        // The engine optimizes whole functions, and an endpoint without authentication never runs this branch, so the future is boxed.
         let checked = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented =
@@ -178,7 +179,7 @@ impl AccessControl {
         server_url: &ServerUrl<'_>,
         address_limit: &AddressLimit<'_>,
     ) -> Box<HttpError> {
-        // The caller is not to blame for an outage, so it does not count.
+        // An outage is not caused by the caller, so the request does not count.
         let counts = !matches!(failure, AuthFailure::Refused(TokenRefusal::Unavailable(_)));
         if counts && !address_limit.allows().await {
             return self.too_many_requests();
@@ -193,7 +194,7 @@ impl AccessControl {
         failure.into_http_error(&self.resource, None, self.rate_limiting.period())
     }
 
-    /// Checks that `caller` has the scopes that a request needs. The error names all of them.
+    /// Checks that `caller` has the `needed` scopes. The error names all of them.
     pub(super) fn authorize(
         &self,
         caller: Option<&Principal>,
@@ -210,8 +211,8 @@ impl AccessControl {
     }
 }
 
-/// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so the
-/// address is checked too, if the host knows it.
+/// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so this
+/// function also checks the address, if the host provides it.
 fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
     is_on_localhost(url) && head.client_address().is_none_or(|address| address.to_canonical().is_loopback())
 }
@@ -229,7 +230,7 @@ fn token(authorization: Option<&str>, url: &str) -> Result<String, AuthFailure> 
     }
 }
 
-/// Returns the principal of a token. Expiry and audience are checked here again, because a user's own validator may not check them.
+/// Returns the principal of a token. The endpoint checks expiry and audience again, because a user's validator may not check them.
 async fn check(validator: &dyn DynValidator, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     let principal = validator.validate_boxed(presented).await?;
     if principal.expires.is_some_and(|expires| has_expired(expires, presented.now())) {

@@ -1,4 +1,4 @@
-//! The body of a request: memory for it, its arrival in time, and the error for a body that is not JSON.
+//! The body of a request: the memory for it, the time limit, and the error for a body that is not JSON.
 
 use std::future::Future;
 use std::pin::pin;
@@ -21,7 +21,7 @@ use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;
 
-/// Reserves memory for the body and reads it. Without an `announced` length, the reservation is for the longest body.
+/// Reserves memory for the body, and reads it. Without an `announced` length, it reserves the maximum size of a body.
 pub(super) async fn read(
     request: &impl host::Request,
     announced: Option<usize>,
@@ -42,11 +42,12 @@ pub(super) async fn read(
     Ok((body, reservation))
 }
 
-/// 400 for a body that is not JSON, or that exceeds the limits on JSON. In the second case the id can still be read.
+/// Returns the 400 for a body that is not JSON or exceeds the limits on JSON. In the second case, the id of the request may still
+/// be readable.
 #[cold]
 #[inline(never)]
 pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
-    let id = RequestId::of_refused(body);
+    let id = RequestId::of_rejected(body);
     let code = match error {
         JsonError::NotUtf8 | JsonError::Syntax { .. } => ErrorCode::Parse,
         _ => ErrorCode::InvalidRequest,
@@ -54,7 +55,7 @@ pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
-/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll, which needs no timer.
+/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll. They need no timer.
 async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Result<T, Box<HttpError>> {
     let mut reading = pin!(reading);
     if let Poll::Ready(body) = futures::poll!(&mut reading) {

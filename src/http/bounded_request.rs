@@ -1,4 +1,4 @@
-//! A request whose headers are read only up to a length.
+//! A request with a limit on the length of each header.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use super::http_error::HttpError;
 use crate::host::{Host, Request, warning};
 use crate::limits::REQUEST_ID_BYTES;
 
-/// A request whose headers are read only up to a length. It has no body: the pipeline reads that from the host's request.
+/// A request with a limit on the length of each header. It has no body: the pipeline reads the body from the request of the host.
 ///
-/// The endpoint reads headers by [`standard_header`](Self::standard_header), so that one that is too long ends the request. The program
-/// reads them by [`Request::header`], where one that is too long is absent.
+/// The endpoint reads headers by [`standard_header`](Self::standard_header), which fails if a header is too long. The program reads headers
+/// by [`Request::header`], which returns `None` if a header is too long.
 pub(super) struct BoundedRequest {
     request: Rc<dyn Request>,
     limit: usize,
@@ -24,7 +24,7 @@ impl BoundedRequest {
         Self { request, limit, host }
     }
 
-    /// Returns a header that the endpoint itself acts on.
+    /// Returns a header that the endpoint uses.
     ///
     /// # Errors
     /// 431 if the header is too long.

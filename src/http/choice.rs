@@ -1,34 +1,34 @@
-//! A setting that the program or the environment makes.
+//! A setting that the program or the environment can set.
 
 use std::ops::Deref;
 
-/// A setting. The choice of the program wins over the environment's, whichever comes first.
+/// A setting. The value of the program takes precedence over the value of the environment, in every order of the calls.
 pub(super) struct Choice<T> {
     value: T,
-    is_the_programs: bool,
+    is_set_by_program: bool,
 }
 
 impl<T> Choice<T> {
     /// Creates a setting with its default.
     pub(super) const fn new(value: T) -> Self {
-        Self { value, is_the_programs: false }
+        Self { value, is_set_by_program: false }
     }
 
-    /// Makes the choice of the program.
+    /// Sets the value of the program.
     pub(super) fn set(&mut self, value: T) {
-        *self = Self { value, is_the_programs: true };
+        *self = Self { value, is_set_by_program: true };
     }
 
-    /// Makes the choice of the environment.
+    /// Sets the value of the environment, unless the program has set one.
     pub(super) fn configure(&mut self, value: T) {
-        if !self.is_the_programs {
+        if !self.is_set_by_program {
             self.value = value;
         }
     }
 
-    /// Returns whether the program has chosen.
-    pub(super) const fn is_the_programs(&self) -> bool {
-        self.is_the_programs
+    /// Returns whether the program has set the value.
+    pub(super) const fn is_set_by_program(&self) -> bool {
+        self.is_set_by_program
     }
 }
 

@@ -1,4 +1,4 @@
-//! CORS headers, so that browsers let pages of allowed origins call the endpoint.
+//! CORS headers. With them, browsers let pages of allowed origins call the endpoint.
 //!
 //! Source: the Fetch standard, "CORS protocol". MCP does not specify CORS.
 
@@ -18,15 +18,15 @@ use super::reply::Reply;
 use super::stream::Body;
 use crate::host::Host;
 
-/// The headers that clients of any revision send.
+/// The headers that clients of all revisions send.
 const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, \
                                Mcp-Name, Mcp-Session-Id, baggage, traceparent, tracestate";
-/// The headers of an answer that a page may read.
+/// The response headers that a page may read.
 const RESPONSE_HEADERS: &str = "WWW-Authenticate, MCP-Protocol-Version, Retry-After";
-/// Seconds for which a browser may cache the answer.
+/// The time in seconds for which a browser may cache the answer.
 const MAX_AGE: &str = "86400";
 
-/// The answer to OPTIONS. The caller has checked that the origin, if there is one, is allowed.
+/// Returns the answer to OPTIONS. The caller has checked that the origin, if there is one, is allowed.
 #[cold]
 #[inline(never)]
 pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<HttpError>> {
@@ -42,7 +42,8 @@ pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<Htt
     Ok(response)
 }
 
-/// The headers that clients of any revision send, and the `Mcp-Param-*` headers that this one asks for: tools name them.
+/// Returns the headers that clients of all revisions send, and the `Mcp-Param-*` headers in `Access-Control-Request-Headers`. The schemas
+/// of tools define the names of the latter.
 fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>> {
     let asked = head.standard_header(ACCESS_CONTROL_REQUEST_HEADERS.as_str())?.unwrap_or_default();
     let params = asked.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));
@@ -54,7 +55,7 @@ fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>>
     Ok(HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(REQUEST_HEADERS)))
 }
 
-/// Returns the reply with the headers that let a page of `origin`, which must be allowed, read it, including errors.
+/// Adds the headers with which a page of `origin` may read the reply, even if it is an error. The origin must be allowed.
 #[cold]
 #[inline(never)]
 pub(super) fn allowing(origin: &str, reply: Reply) -> Reply {
@@ -63,7 +64,7 @@ pub(super) fn allowing(origin: &str, reply: Reply) -> Reply {
     response.into()
 }
 
-/// Keeps these headers for the answer of the host if the program crashes.
+/// Passes these headers to the host, for its answer if the program crashes.
 #[cold]
 #[inline(never)]
 pub(super) fn keep_for_crash(origin: &str, host: &Rc<dyn Host>) {
@@ -73,7 +74,7 @@ pub(super) fn keep_for_crash(origin: &str, host: &Rc<dyn Host>) {
 }
 
 fn allow(origin: &str, headers: &mut HeaderMap) {
-    // An allowed origin has only characters that a header can hold.
+    // An allowed origin contains only characters that are valid in a header.
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     set(headers, ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);

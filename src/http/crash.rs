@@ -1,4 +1,4 @@
-//! The data by which the host answers a request if the program crashes.
+//! The data from which the host answers a request if the program crashes.
 
 use std::rc::Rc;
 
@@ -7,7 +7,8 @@ use crate::host::{CrashAnswer, Host};
 use crate::limits::CRASH_ID_BYTES;
 use crate::protocol::message::RequestId;
 
-/// Passes the ids of the requests and the beginning of their log line to the host.
+/// Passes the ids of the requests and the beginning of their log line to the host. If the ids together exceed [`CRASH_ID_BYTES`], it
+/// passes no ids.
 pub(super) fn keep<'r>(
     host: &Rc<dyn Host>,
     ids: impl IntoIterator<Item = &'r RequestId>,

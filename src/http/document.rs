@@ -1,4 +1,4 @@
-//! Public documents. Everybody may read them, including pages of every origin.
+//! Public documents. All callers may read them, including web pages of every origin.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
@@ -14,15 +14,15 @@ use crate::json::write;
 
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
-/// The answer to methods other than GET and HEAD.
-pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<HttpError>>> {
+/// Answers methods other than GET and HEAD. Returns `None` for these two.
+pub(super) fn answer_other_method(method: &str) -> Option<Result<Response<Body>, Box<HttpError>>> {
     match method {
         "GET" | "HEAD" => None,
         "OPTIONS" => {
             let mut response = respond(StatusCode::NO_CONTENT);
             let headers = response.headers_mut();
             set(headers, ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-            // Clients send the protocol version with these requests too.
+            // Clients also send the protocol version with these requests.
             set(headers, ACCESS_CONTROL_ALLOW_HEADERS, "*");
             set(headers, ACCESS_CONTROL_MAX_AGE, "86400");
             Some(Ok(response))
@@ -36,7 +36,7 @@ pub(super) fn answer_unread(method: &str) -> Option<Result<Response<Body>, Box<H
     }
 }
 
-/// A document with `caching` as its `Cache-Control`. The answer to HEAD has no body.
+/// Returns a response with a document and `caching` as its `Cache-Control`. The response to HEAD has no body.
 pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static str) -> Response<Body> {
     let mut response = respond(StatusCode::OK);
     set(response.headers_mut(), CONTENT_TYPE, "application/json");
@@ -48,7 +48,7 @@ pub(super) fn json(document: &impl Serialize, method: &str, caching: &'static st
     response
 }
 
-/// An empty response that pages of any origin may read.
+/// Returns an empty response that web pages of every origin may read.
 pub(super) fn respond(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = status;

@@ -49,7 +49,7 @@ pub struct Endpoint {
     pub(super) each: Vec<EachRequest>,
     pub(super) state: State,
     pub(super) access: AccessControl,
-    /// What the environment says about the server as a protected resource.
+    /// The protected resource as the environment configures it.
     configured_resource: ProtectedResource,
     pub(super) origins: Choice<AllowedOrigins>,
     pub(super) limits: Limits,
@@ -82,8 +82,9 @@ impl Endpoint {
     }
 
     /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
-    /// them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists, scopes and [`visible_if`](crate::Tool::visible_if) work as on other
-    /// endpoints. Values that handlers capture are shared too. Add values that belong to one request in [`each`](Self::each).
+    /// them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists,
+    /// scopes and [`visible_if`](crate::Tool::visible_if) work as on other endpoints. All requests also share the values that handlers
+    /// capture. Add values that belong to one request in [`each`](Self::each).
     ///
     /// ```
     /// use edge_mcp::{BuildError, Endpoint, McpServer, Tool};
@@ -125,9 +126,9 @@ impl Endpoint {
     /// Shares `value` between all requests of the isolate. Handlers get it by its type: [`Context::state`](crate::Context::state). The
     /// server function gets it by [`RequestInfo::state`].
     ///
-    /// State is for bindings and configuration. Do not put anything of a request into it, such as a stub of a Durable Object, a session
-    /// of a database or the body of a response: these belong to the request that created them. A second value of the same type closes the
-    /// endpoint: every request gets a 503, and the log names the type.
+    /// State is for bindings and configuration. Do not put anything into it that belongs to one request, such as a stub of a Durable
+    /// Object, a session of a database or the body of a response. A second value of the same type closes the endpoint: every request gets
+    /// a 503, and the log names the type.
     ///
     /// ```
     /// use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, Tool};
@@ -160,7 +161,7 @@ impl Endpoint {
         RequestInfo::of_endpoint(head, principal, self.state.clone())
     }
 
-    /// Prepares a request, and builds its server. The server hides what the caller must not see.
+    /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.
     pub(super) fn server_for(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
         for prepare in &self.each {
             prepare(request)?;
@@ -168,8 +169,7 @@ impl Endpoint {
         Ok((self.server)(request)?.for_caller(request))
     }
 
-    /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program itself finds an error in a
-    /// setting.
+    /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program finds an error in a setting.
     pub fn misconfigured(error: ConfigError) -> Self {
         Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: true })
     }
@@ -190,11 +190,11 @@ impl Endpoint {
     /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
     /// page, the rate limit, the log and the keys for request states. `docs/authorization.md` has a table of the variables.
     ///
-    /// After a wrong value, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` stops
-    /// only calls that ask for input, and servers with tools that require approval. Errors in variables about callers are ignored if the
-    /// program sets the authentication itself.
+    /// If a value is wrong, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` affects
+    /// only calls that ask for input, and servers with tools that require approval. Errors in the variables for authentication are ignored
+    /// if the program sets the authentication.
     ///
-    /// What the program sets by other methods, before or after this call, takes precedence over the environment.
+    /// Settings that the program makes by other methods, before or after this call, take precedence over the environment.
     ///
     /// ```
     /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
@@ -232,13 +232,13 @@ impl Endpoint {
         if let Some(limit) = rate_limit {
             self.access.rate_limiting.configure(RateLimiting::On(limit));
         }
-        self.access.is_told_to_ask_for_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
-        // An error about callers is reported unless the program decides who may call.
+        self.access.environment_requires_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
+        // `configure` does not replace the authentication that the program has set. So an error in these variables is ignored then.
         let authentication = match callers {
             Ok(Callers::Unset) => None,
             Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
             Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
-            Ok(Callers::Everybody) => Some(Authentication::Open { is_public: true }),
+            Ok(Callers::All) => Some(Authentication::Open { is_public: true }),
             Err(error) => {
                 let problem = error.to_string();
                 Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))
@@ -260,37 +260,38 @@ impl Endpoint {
         self.authenticated(Authentication::Token(Box::new(validator)))
     }
 
-    /// Serves callers on the same machine without authentication: the URL must be on localhost, and the client's
-    /// [address](crate::host::Request::client_address), if the host knows it, must be a loopback address. Other requests get a 503.
+    /// Serves callers on the same machine without authentication. The URL must be on localhost. If the host provides the
+    /// [address](crate::host::Request::client_address) of the client, it must be a loopback address. Other requests get a 503.
     #[must_use]
     pub fn without_auth(self) -> Self {
         self.authenticated(Authentication::Open { is_public: false })
     }
 
-    /// Serves everybody without authentication.
+    /// Serves all callers without authentication.
     #[must_use]
     pub fn open_to_the_public(self) -> Self {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// Sets the authentication, unless the endpoint is closed: a later setting does not hide the error.
+    /// Sets the authentication, unless an error has closed the endpoint. Then it stays closed, so that a later setting does not hide the
+    /// error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
         let known = &self.access.authentication;
-        let is_closed = known.is_the_programs() && matches!(**known, Authentication::Misconfigured(_));
+        let is_closed = known.is_set_by_program() && matches!(**known, Authentication::Misconfigured(_));
         if !is_closed {
             self.access.authentication.set(authentication);
         }
         self
     }
 
-    /// Sets the server's URL, the issuers of its tokens, and the scopes that they can have.
+    /// Sets the URL of the server, its authorization servers, and the scopes that clients should request.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
         self.access.resource = resource.or(&self.configured_resource);
         self
     }
 
-    /// Declares that `scope` includes the scopes `others`, and all that those include.
+    /// Declares that `scope` includes the scopes `others`, and the scopes that these include.
     #[must_use]
     pub fn scope_includes(
         mut self,
@@ -308,22 +309,22 @@ impl Endpoint {
         self
     }
 
-    /// Turns rate limits off. Without a rate limit and without this method, requests are not limited either, and a warning is logged.
+    /// Disables rate limits. Without a rate limit and without this call, requests are not limited either, and the log has a warning.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
         self.access.rate_limiting.set(RateLimiting::Off);
         self
     }
 
-    /// Sets the origins whose web pages may call the endpoint. The default is localhost. The origin of the server's own [URL](Self::resource)
-    /// is always allowed.
+    /// Sets the origins whose web pages may call the endpoint. The default is localhost. The origin of the server's
+    /// [URL](Self::resource) is always allowed.
     #[must_use]
     pub fn allowed_origins(mut self, origins: AllowedOrigins) -> Self {
         self.origins.set(origins);
         self
     }
 
-    /// Sets the keys that encrypt the state of calls which ask for input. Without them, such a call fails, and the log says why.
+    /// Sets the keys that encrypt the state of calls that ask for input. Without keys, such a call fails, and the log has the reason.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.state_keys.set(Rc::new(Ok(keys)));
@@ -340,11 +341,11 @@ impl Endpoint {
     /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
     /// which has the headers, the state and the network. A page has the deadline of a tool, and the limit on bodies.
     ///
-    /// A page needs no token: everybody who may reach the endpoint can open it, so [`auth`](Context::auth) is always `None`. A request
-    /// that a web page sends passes if it comes from this page's own origin or from an [allowed](Self::allowed_origins) one.
-    /// [`each`](Self::each) does not run for pages. A page at the path of the endpoint is ignored.
+    /// Callers of a page need no token, so [`auth`](Context::auth) is always `None`. If a web page sends the request, its origin must be
+    /// the origin of this page or an [allowed](Self::allowed_origins) origin. [`each`](Self::each) does not run for pages. A page at the
+    /// path of the endpoint is ignored.
     ///
-    /// An error of the handler is a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
+    /// An error of the handler becomes a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///
     /// ```
     /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};
@@ -367,11 +368,10 @@ impl Endpoint {
         self
     }
 
-    /// Turns off the landing page at `/`.
+    /// Disables the landing page at `/`.
     ///
-    /// A browser that opens `/` gets the landing page. It describes the server, explains how to connect a client, lists what the server
-    /// offers, and has forms to try it. The page calls the endpoint as any client does, with a token that the visitor types in if one is
-    /// needed.
+    /// The landing page shows the metadata of the server, instructions for clients, and forms to try its tools, resources and prompts. The
+    /// page calls the endpoint as any client does. If the endpoint requires a token, the visitor types it in.
     #[must_use]
     pub fn without_page(mut self) -> Self {
         self.has_page.set(false);
@@ -394,7 +394,7 @@ impl Endpoint {
 }
 
 /// Converts the result of a function that configures an endpoint. An error closes the endpoint: it answers every request with 503, and
-/// its log has the error. A [`ConfigError`] is shown to callers too, because it contains no secrets.
+/// the log has the error. The answer shows the error only if it is a [`ConfigError`], which contains no secrets.
 ///
 /// ```
 /// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};

@@ -1,8 +1,8 @@
 //! The kind and the revision of a message.
 //!
-//! The body decides first: a request that names a revision in its `_meta` is modern. Without one, the version header decides; without
-//! that, the request is legacy. The specification gives the order of the checks: a header that contradicts the body is reported before an
-//! unsupported revision, and that before a missing header.
+//! The body takes precedence: a request that names a revision in its `_meta` is modern. Without it, the version header decides. Without
+//! the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the body, then an
+//! unsupported revision, then a missing header.
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
@@ -19,7 +19,7 @@ use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
 
-/// The content of a body.
+/// A classified body.
 #[derive(Debug)]
 pub(super) enum Classified<'d> {
     /// Messages that need no response.
@@ -42,7 +42,7 @@ pub(super) struct Opened<'d> {
 /// Classifies the body `root` of the request `head`.
 ///
 /// # Errors
-/// 400 if the body is not a valid message of its revision; 431 for a header that is too long.
+/// 400 if the body is not a valid message of its revision, and 431 if a header is too long.
 #[inline(never)]
 pub(super) fn classify<'d>(
     root: Value<'d>,
@@ -57,7 +57,9 @@ pub(super) fn classify<'d>(
     let request = match Message::read(root).map_err(not_a_message)? {
         Message::Request(request) => request,
         Message::Response if header_era == Some(Era::Modern) => {
-            return Err(invalid("A client sends no responses in this revision; nothing was asked."));
+            return Err(invalid(
+                "A client must not send responses in this revision, because the server does not send requests.",
+            ));
         }
         Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
         Message::Notification { claims_revision } => {
@@ -77,13 +79,13 @@ pub(super) fn classify<'d>(
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
     let claim = meta::claim(request.meta);
     if request.known_method == Some(Method::Initialize) {
-        // `initialize` belongs to older revisions. If it names a modern revision, it is an unknown method there.
+        // `initialize` belongs to older revisions. In a modern revision, it is an unknown method.
         let claims_modern = claim.and_then(Value::as_str).is_some_and(|claim| Revision::era_of(&claim) == Era::Modern);
         return match (claims_modern, header_era) {
             (true, _) => Ok(Era::Modern),
             (false, Some(Era::Modern)) => Err(RpcError::new(
                 ErrorCode::HeaderMismatch,
-                "The header MCP-Protocol-Version names a revision without `initialize`. Leave the header out, or call \
+                "The header MCP-Protocol-Version names a revision without `initialize`. Remove the header, or call \
                  server/discover with the revision in `_meta`.",
             )),
             (false, _) => Ok(Era::Legacy),
@@ -99,19 +101,19 @@ fn open_modern<'d>(
     version: Option<&str>,
 ) -> Result<Opened<'d>, Box<HttpError>> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.meta)?;
-    request_headers::agrees(head, version, &claim, &request)?;
+    request_headers::check_version_and_method(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
         let supported = Revision::names_of(Era::Modern);
         RpcError::new(ErrorCode::UnsupportedVersion, "This protocol version is not supported.")
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
-    request_headers::is_complete(head, version, &request)?;
+    request_headers::check_presence_and_name(head, version, &request)?;
     Ok(Opened { request, revision, client, capabilities })
 }
 
 fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
-    // `initialize` negotiates the revision in its body, so the header does not count yet.
+    // `initialize` negotiates the revision in its body, so the endpoint ignores the header.
     let revision = if request.known_method == Some(Method::Initialize) {
         Revision::NEWEST_LEGACY
     } else {
@@ -120,18 +122,21 @@ fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened
     Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
-/// The revision that the version header names. Without the header, it is the revision that the specification assumes.
+/// Returns the revision that the version header names. Without the header, returns the revision that the specification requires.
 fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
     let Some(version) = version else { return Ok(Revision::UNNAMED) };
     Revision::named(version).filter(|revision| revision.era() == Era::Legacy).ok_or_else(|| {
         let known = Revision::names_of(Era::Legacy).join(", ");
         let version = shortened(version);
-        let message =
-            format!("The header MCP-Protocol-Version is {version:?}, which is not served. Served are {known}.");
+        let message = format!(
+            "The header MCP-Protocol-Version is {version:?}, which this server does not support. Supported: {known}."
+        );
         RpcError::new(ErrorCode::InvalidRequest, message)
     })
 }
 
+/// Classifies a batch.
+///
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 #[inline(never)]
 fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {
@@ -140,7 +145,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
         return Err(invalid("The batch is empty."));
     }
     if length > limit {
-        return Err(invalid(format!("The batch has {length} messages; at most {limit} are taken at once.")));
+        return Err(invalid(format!("The batch must have at most {limit} messages (got {length}).")));
     }
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
@@ -154,7 +159,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
             Message::Notification { .. } | Message::Response => {}
         }
     }
-    let revision = legacy_revision(version).ok().filter(|revision| revision.knows(Feature::Batches));
+    let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
         Some(_) if requests.is_empty() => Ok(Classified::Nothing(Era::Legacy)),
@@ -163,11 +168,12 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
 }
 
 fn no_batches() -> Box<HttpError> {
-    invalid("Only the revision 2025-03-26 has batches. Send each message as a POST of its own.")
+    invalid("Only revision 2025-03-26 has batches. Send each message in a separate POST.")
 }
 
 fn not_a_message(NotAMessage { why, id }: NotAMessage) -> Box<HttpError> {
-    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, format!("This is no JSON-RPC 2.0 message: {why}.")))
+    let message = format!("This is not a JSON-RPC 2.0 message: {why}.");
+    HttpError::message(id, RpcError::new(ErrorCode::InvalidRequest, message))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Box<HttpError> {

@@ -11,8 +11,8 @@ use crate::protocol::error::{ErrorCode, RpcError};
 
 /// Checks method, media types and announced length. Returns the announced length of the body (`Content-Length`), if there is one.
 ///
-/// GET and DELETE belong to sessions in older revisions. This server has no sessions, so it answers 405 without authentication
-/// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same).
+/// In older revisions, GET and DELETE belong to sessions. This server has no sessions, so it answers 405, before authentication
+/// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same section).
 #[inline(never)]
 pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
     if method != "POST" {
@@ -20,7 +20,7 @@ pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> R
         let error = match method {
             "GET" => SessionRequired::ServerStream.error(CODE),
             "DELETE" => SessionRequired::EndSession.error(CODE),
-            _ => RpcError::new(CODE, "Only POST is served. Send each message as a POST of its own."),
+            _ => RpcError::new(CODE, "Only POST is allowed. Send each message in a separate POST."),
         };
         let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
         allow_header(&mut refusal.headers);
@@ -56,12 +56,12 @@ pub(super) fn allow_header(headers: &mut HeaderMap) {
     set(headers, ALLOW, "POST, OPTIONS");
 }
 
-/// 413.
+/// Returns the 413 for a body that is too long.
 pub(super) fn too_large(body_limit: usize) -> Box<HttpError> {
     HttpError::http(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than the limit of {body_limit} bytes."))
 }
 
-/// `application/json`, whose only parameter, if there is one, is `charset=utf-8`.
+/// Returns whether `content_type` is `application/json`. A `charset` must be `utf-8`.
 fn is_json(content_type: &str) -> bool {
     if content_type == "application/json" {
         return true;
@@ -78,22 +78,23 @@ fn is_json(content_type: &str) -> bool {
         })
 }
 
-/// Whether `accept` covers JSON (RFC 9110 §12.5.1).
+/// Returns whether `accept` covers JSON (RFC 9110 §12.5.1).
 ///
-/// Clients must also name `text/event-stream`, but many do not, so that is not required.
+/// The specification requires clients to accept `text/event-stream` too. Many do not, so this check does not require it.
 fn accepts_json(accept: &str) -> bool {
-    // The value that the specification asks for.
+    // The value that the specification requires.
     accept == "application/json, text/event-stream"
         || accept.trim_matches([' ', '\t']).is_empty()
         || covers(accept, ["*/*", "application/*", "application/json"])
 }
 
-/// Whether `accept` names this media type itself. A wildcard does not count.
+/// Returns whether `accept` names this media type. A wildcard does not count.
 pub(super) fn names(accept: &str, media_type: &str) -> bool {
     covers(accept, ["", "", media_type])
 }
 
-/// Whether one of the `ranges`, ordered from the least specific, is accepted. The most specific range that is named decides.
+/// Returns whether `accept` accepts one of the `ranges`, which are ordered from the least to the most specific. The most specific range
+/// that `accept` contains decides.
 #[inline(never)]
 fn covers(accept: &str, ranges: [&str; 3]) -> bool {
     let named = accept.split(',').filter_map(|range| {
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_json() {
+    fn only_json_content_types_are_accepted() {
         for (value, passes) in [
             ("application/json", true),
             ("Application/JSON; charset=UTF-8", true),
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_covers_json_is_served_json() {
+    fn accept_headers_that_cover_json_are_accepted() {
         for (value, passes) in [
             ("", true),
             ("*/*", true),

@@ -1,4 +1,4 @@
-//! Errors that the HTTP layer answers with, and the HTTP status of every JSON-RPC error.
+//! The errors of the HTTP layer, and the HTTP status of every JSON-RPC error.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::protocol::revision::Era;
 
 /// An error response to a request that is rejected before its method runs.
 ///
-/// Results carry it in a box, because it is large and rare.
+/// Results have it in a box, because it is large and rare.
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
@@ -28,7 +28,7 @@ impl HttpError {
         Self::rpc(status, None, RpcError::new(ErrorCode::InvalidRequest, message))
     }
 
-    /// Creates the error of a message that is rejected: 400.
+    /// Creates the 400 for a message that is rejected.
     pub(super) fn message(id: Option<RequestId>, error: RpcError) -> Box<Self> {
         Self::rpc(StatusCode::BAD_REQUEST, id, error)
     }
@@ -55,7 +55,7 @@ impl HttpError {
     }
 }
 
-/// 400.
+/// Converts the error into a 400 without an id.
 impl From<RpcError> for Box<HttpError> {
     fn from(error: RpcError) -> Self {
         HttpError::message(None, error)

@@ -1,7 +1,7 @@
-//! The memory that all request bodies of an isolate hold.
+//! The memory for all request bodies of an isolate.
 //!
-//! A Worker's isolate has 128 MiB in all. Each request reserves memory for its body before reading it. If the limit is reached, the
-//! request is rejected with 503.
+//! The isolate of a Worker has 128 MiB. Each request reserves memory for its body before it reads the body. If the limit is reached, the
+//! request gets a 503.
 
 use std::cell::Cell;
 
@@ -12,14 +12,14 @@ use super::http_error::HttpError;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// A reservation expires after one to two times this period, in milliseconds. A platform may stop a request without dropping its
-/// values; without expiry, such reservations would add up until every request is rejected. A tool's deadline is at most this long, so
-/// the reservation of a running call does not expire.
-const LAPSE_MS: u64 = RESERVATION_SECONDS * 1000;
-/// Seconds after which a rejected client may try again.
+/// The period in milliseconds. A reservation expires after one to two periods. A platform may stop a request without dropping its values.
+/// Without expiry, such reservations would add up until every request is rejected. The deadline of a tool is at most one period, so the
+/// reservation of a running call does not expire.
+const PERIOD_MS: u64 = RESERVATION_SECONDS * 1000;
+/// The time in seconds after which a rejected client may try again.
 const RETRY_AFTER_SECONDS: u64 = 1;
 
-/// The reserved bytes, by the period of [`LAPSE_MS`] in which they were reserved. Older reservations have expired.
+/// The reserved bytes of the current and the previous period. Older reservations have expired.
 #[derive(Clone, Copy)]
 struct Reserved {
     period: u64,
@@ -28,7 +28,7 @@ struct Reserved {
 }
 
 impl Reserved {
-    /// Drops the counts that have expired at `period`. A clock that goes backwards changes nothing.
+    /// Removes the counts that have expired at `period`. If the clock goes backwards, nothing changes.
     fn at(self, period: u64) -> Self {
         match period.checked_sub(self.period) {
             None | Some(0) => self,
@@ -41,7 +41,7 @@ impl Reserved {
         self.in_period.saturating_add(self.in_period_before)
     }
 
-    /// Returns the count of the reservations made in `period`, if they have not expired.
+    /// Returns the number of bytes reserved in `period`, unless they have expired.
     fn of_period(&mut self, period: u64) -> Option<&mut usize> {
         match self.period.checked_sub(period) {
             Some(0) => Some(&mut self.in_period),
@@ -66,19 +66,19 @@ impl Reservation {
     /// Reserves `bytes` of `limit` at `now_ms`.
     ///
     /// # Errors
-    /// 503 if less memory is left.
+    /// 503 if less memory than `bytes` is left.
     pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<HttpError>> {
-        let mut reserved = RESERVED.get().at(now_ms / LAPSE_MS);
+        let mut reserved = RESERVED.get().at(now_ms / PERIOD_MS);
         let period = reserved.period;
         if reserved.total().saturating_add(bytes) > limit {
-            return Err(full());
+            return Err(memory_full());
         }
         reserved.in_period = reserved.in_period.saturating_add(bytes);
         RESERVED.set(reserved);
         Ok(Self { bytes, period })
     }
 
-    /// Changes the reservation to `bytes`. It may grow beyond the announced length, and does not fail then.
+    /// Changes the reservation to `bytes`. It does not fail, even if the total then exceeds the limit.
     pub(super) fn set(&mut self, bytes: usize) {
         let mut reserved = RESERVED.get();
         if let Some(count) = reserved.of_period(self.period) {
@@ -95,9 +95,9 @@ impl Drop for Reservation {
     }
 }
 
-/// 503 with `Retry-After`.
-fn full() -> Box<HttpError> {
-    let message = "This server holds as many request bodies as it has memory for. Try again in 1 s.";
+/// Returns the 503 with `Retry-After`.
+fn memory_full() -> Box<HttpError> {
+    let message = "The memory of this server for request bodies is full. Try again in 1 s.";
     let error = RpcError::new(ErrorCode::Internal, message);
     let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
     refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));

@@ -1,4 +1,4 @@
-//! Answers that are one JSON document: the response to a request, the responses to a batch, and the empty 202.
+//! Answers that are not streams: the response to a request, the responses to a batch, and the empty 202.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -60,7 +60,7 @@ pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, li
 /// Runs all calls until the first one has its answer, and takes it. Returns `None` if there is no call.
 async fn first_answer(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, Answered>>>) -> Option<Answered> {
     poll_fn(|task| {
-        // There are few calls, so each of them is polled when one wakes the task.
+        // A batch has few calls, so a wake-up of one call polls all of them.
         for call in running.iter_mut() {
             let _is_done = call.poll_unpin(task);
         }
@@ -70,7 +70,7 @@ async fn first_answer(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, A
     Pin::new(&mut running.pop_front()?).take_output()
 }
 
-/// 202 without a body, for messages that need no response.
+/// Returns a 202 without a body, for messages that need no response.
 pub(super) fn accepted() -> Reply {
     let mut response = Response::new(Body::Bytes(Vec::new()));
     *response.status_mut() = StatusCode::ACCEPTED;

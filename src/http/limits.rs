@@ -3,28 +3,29 @@
 use crate::json::JsonLimits;
 use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
 
-/// Limits on sizes. A request beyond a limit is rejected before anything is done with it; an answer beyond a limit is not sent.
+/// Limits on sizes. The endpoint rejects a request that exceeds a limit before its handler runs. It does not send an answer that exceeds a
+/// limit.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a body. The default is 4 MiB.
+    /// Maximum size of a body, in bytes. The default is 4 MiB.
     pub body: usize,
-    /// Depth and number of the JSON values in a body.
+    /// Maximum depth and number of the JSON values in a body.
     pub json: JsonLimits,
-    /// Bytes of the value of a header. The default is 64 KiB. A longer header that the endpoint itself reads is a 431. The program does not
-    /// see a longer header, and the log has a warning.
+    /// Maximum size of the value of a header, in bytes. The default is 64 KiB. If the endpoint reads a longer header, the answer is a 431.
+    /// The program does not see a longer header, and the log has a warning.
     pub header: usize,
-    /// Messages in a batch. The default is 100.
+    /// Maximum number of messages in a batch. The default is 100.
     pub batch: usize,
-    /// Messages of a batch that are handled concurrently. The default is 4.
+    /// Maximum number of messages of a batch that run concurrently. The default is 4.
     pub concurrent: usize,
-    /// Bytes of the response to one message, and of all its notifications together. The default is 16 MiB.
+    /// Maximum size of the response to a message, and of all its notifications together, in bytes. The default is 16 MiB.
     pub output: usize,
-    /// Bytes of all bodies that an isolate reads or holds at the same time. The default is 64 MiB; a value below [`body`](Self::body)
-    /// counts as `body`. A body without a `Content-Length` counts with the limit of `body` until it is read. A request beyond the limit
-    /// gets 503 with `Retry-After: 1`, and its body is not read.
+    /// Maximum size of all bodies that an isolate reads or holds at the same time, in bytes. The default is 64 MiB. A value below
+    /// [`body`](Self::body) counts as `body`. Until it is read, a body without a `Content-Length` counts as `body` bytes. A request beyond
+    /// the limit gets a 503 with `Retry-After: 1`, and its body is not read.
     pub in_flight: usize,
-    /// Bytes of a request state, which a client carries between the rounds of a call. 512 KiB by default.
+    /// Maximum size of a request state, in bytes. A client sends it from one round of a call to the next. The default is 512 KiB.
     pub state: usize,
 }
 

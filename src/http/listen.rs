@@ -1,7 +1,7 @@
 //! `subscriptions/listen`: an empty stream.
 //!
-//! A server without state cannot watch for changes. It acknowledges no subscription and completes at once, as the specification says for
-//! a server that honours none. Clients poll instead, as `ttlMs` tells them.
+//! A server without state cannot watch for changes. It acknowledges no subscriptions and completes immediately. The specification defines
+//! this answer for a server without subscriptions. Clients poll instead, after the time in `ttlMs`.
 //!
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
@@ -17,7 +17,7 @@ use crate::protocol::error::RpcError;
 use crate::protocol::message::{Request, result_response};
 use crate::server::builder::McpServer;
 
-/// The id is copied as text, since a number may be larger than any number type.
+/// The `_meta` of both messages. The id is copied as text, because a number may exceed every number type.
 #[derive(Clone, Copy, Serialize)]
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
@@ -48,7 +48,7 @@ struct ListenResult<'a> {
     meta: Meta<'a>,
 }
 
-/// Answers with a stream of the acknowledgement and the result.
+/// Returns a stream with the acknowledgement and the result.
 ///
 /// # Errors
 /// -32602 if `params.notifications` is not an object.
@@ -56,7 +56,7 @@ struct ListenResult<'a> {
 pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Response<Body>, RpcError> {
     if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(
-            "`params.notifications` is missing or no object; it says what to listen for",
+            "`params.notifications` is missing or is not an object; it names the notifications to listen for",
         ));
     }
     let document =
@@ -72,5 +72,5 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
     let meta = Meta { server_info: Some(&server.definitions.info), ..subscription };
     let result = ListenResult { result_type: "complete", meta };
     let result = result_response(&request.id, &result).map_err(|_| RpcError::internal())?;
-    Ok(stream::whole([acknowledged, result]))
+    Ok(stream::complete([acknowledged, result]))
 }

@@ -1,4 +1,4 @@
-//! The log line of a request: its method, target and outcome. It has no arguments, no results, and no data about the caller.
+//! The log line of a request: its method, target and outcome. It contains no arguments, no results, and no data about the caller.
 
 use std::rc::Rc;
 
@@ -15,14 +15,14 @@ use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 use crate::rpc::Resolved;
 
-/// A request is slow if it takes longer than this, in milliseconds.
+/// The time in milliseconds above which a request is slow.
 const SLOW_MS: u64 = 1000;
 
 /// The log line of one request. Members are added when they become known.
 #[derive(Default)]
 pub(super) struct LogLine {
     head: Option<Rc<BoundedRequest>>,
-    /// When the request arrived, in milliseconds.
+    /// The time at which the request arrived, in milliseconds.
     started: u64,
     /// A JSON object without its closing brace.
     begun: Vec<u8>,
@@ -84,7 +84,7 @@ impl LogLine {
         }
     }
 
-    /// Notes whether the request calls a tool that is not read-only.
+    /// Records whether the request calls a tool that is not read-only.
     pub(super) fn target(&mut self, resolved: &Resolved) {
         self.may_change_data |= resolved.tool().is_some_and(|tool| tool.annotations.read_only_hint != Some(true));
     }
@@ -97,7 +97,7 @@ impl LogLine {
         self.add("era", era.name());
     }
 
-    /// Sets the error code. Of several, the last is written.
+    /// Sets the error code. A later code replaces an earlier one.
     pub(super) fn error(&mut self, code: Option<ErrorCode>) {
         self.error = code.or(self.error);
     }
@@ -108,12 +108,12 @@ impl LogLine {
         self.refused = failure.for_log();
     }
 
-    /// The line as far as it is known: a JSON object without its closing brace.
+    /// Returns the members that are known so far, as a JSON object without its closing brace.
     pub(super) fn begun(&self) -> &[u8] {
         &self.begun
     }
 
-    /// Writes the line if `policy` asks for it.
+    /// Writes the line, unless `policy` excludes it.
     pub(super) fn write(self, policy: LogPolicy, status: u16, host: &Rc<dyn Host>) {
         let Self { head, started, begun: mut line, error, refused, may_change_data } = self;
         let ms = host.now_ms().saturating_sub(started);

@@ -3,19 +3,19 @@
 //! | module | content |
 //! |---|---|
 //! | `endpoint` | the configuration of an endpoint |
-//! | `choice` | a setting that the program or the environment makes |
+//! | `choice` | a setting that the program or the environment can set |
 //! | `limits` | its limits on sizes |
-//! | `settings` | its configuration by environment variables |
+//! | `settings` | its settings, read from environment variables |
 //! | `pipeline` | the path of a request through all checks to its answer |
 //! | `bounded_request` | the limit on the length of headers |
-//! | `origin` | the web pages that may call |
-//! | `cors` | the CORS headers for them |
-//! | `guard` | method, media types, announced length |
+//! | `origin` | the check of the `Origin` header |
+//! | `cors` | the CORS headers for allowed web pages |
+//! | `guard` | the checks of method, media types and announced length |
 //! | `authenticate` | tokens and scopes |
-//! | `auth_failure` | the responses to failed authentication |
+//! | `auth_failure` | the responses to requests that fail authentication or authorization |
 //! | `body` | the reading of a body |
+//! | `in_flight` | the memory for all request bodies of an isolate |
 //! | `in_process` | an endpoint in the same program, as a transport of the client |
-//! | `in_flight` | the memory that all request bodies of an isolate hold |
 //! | `era` | the kind and the revision of a message |
 //! | `request_headers` | the standard headers, which must agree with the body |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
@@ -27,17 +27,17 @@
 //! | `listen` | `subscriptions/listen` |
 //! | `crash` | the answer that the host gives if the program crashes |
 //! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
-//! | `elsewhere` | requests that are not for the MCP endpoint |
+//! | `other_paths` | requests to other paths than the endpoint's |
 //! | `page` | pages of the program |
 //! | `landing` | the landing page |
-//! | `document` | documents that everybody may read |
+//! | `document` | public documents |
 //! | `well_known` | the metadata below `/.well-known/` |
 //! | `server_json` | `/server.json` |
 //! | `warm_up` | the call that the module answers when an isolate starts |
 
 #![allow(
     clippy::unnecessary_box_returns,
-    reason = "a result carries its error in a box, because an error is rare and large"
+    reason = "a result has its error in a box, because errors are rare and large"
 )]
 
 mod auth_failure;
@@ -49,7 +49,6 @@ mod constant_header;
 mod cors;
 mod crash;
 mod document;
-mod elsewhere;
 pub(crate) mod endpoint;
 mod era;
 mod guard;
@@ -64,6 +63,7 @@ mod listen;
 mod log_line;
 mod log_policy;
 pub(crate) mod origin;
+mod other_paths;
 mod page;
 mod pipeline;
 pub(crate) mod reply;

@@ -1,8 +1,9 @@
-//! The web pages that may call this server.
+//! The check of the `Origin` header.
 //!
-//! A browser sends the origin of the calling page in `Origin`. Without this check, an attacker could point the name of a page at the
-//! address of this server (DNS rebinding), and the page would send requests from inside the user's network. Every revision requires the
-//! check (basic/transports, "Security Warning"); since 2025-11-25 the status is 403. Other clients send no `Origin`, and pass.
+//! A browser sends the origin of the calling page in `Origin`. Without this check, an attacker could resolve the host of a page to the
+//! address of this server (DNS rebinding). Then the page would send requests from inside the user's network. Every revision requires the
+//! check (basic/transports, "Security Warning"). Since 2025-11-25 the status is 403. Clients other than browsers send no `Origin`, and
+//! pass the check.
 
 use crate::host::{LOCAL_HOSTS, host_of};
 
@@ -22,20 +23,20 @@ impl AllowedOrigins {
         Self(Vec::new())
     }
 
-    /// Allows pages from the user's own machine, at any scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
+    /// Allows pages from the user's machine, with every scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
     pub fn local() -> Self {
         Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
-    /// Allows `origin` too: a host such as `app.example.com`, at any scheme and port and without its subdomains, or a whole origin such as
-    /// `https://app.example.com:8443`, which must match exactly, except for its case.
+    /// Also allows `origin`. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin such as
+    /// `https://app.example.com:8443` must match exactly, except for its case.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
         self.0.push(origin.into());
         self
     }
 
-    /// Returns whether pages of `origin` may call. `null` and malformed origins may not.
+    /// Returns whether pages of `origin` may call. Returns `false` for `null` and for a malformed origin.
     pub fn allows(&self, origin: &str) -> bool {
         let Some(host) = host_of(origin) else { return false };
         self.0.iter().any(|allowed| {

@@ -1,4 +1,4 @@
-//! Pages of the program's own, at paths beside the endpoint.
+//! Pages of the program, at other paths than the endpoint's.
 
 use std::future::Future;
 
@@ -25,7 +25,7 @@ use crate::protocol::error::INTERNAL;
 pub struct PageRequest {
     /// The method, such as `GET`.
     pub method: String,
-    /// The body. GET and HEAD have none.
+    /// The body. It is empty for GET and HEAD.
     pub body: Vec<u8>,
 }
 
@@ -52,8 +52,8 @@ impl Page {
     /// Answers a request.
     ///
     /// # Errors
-    /// 413 for a body that is too long, 408 for one that does not arrive in time, 400 for one that breaks off, and 503 if the isolate holds
-    /// too many bodies. An error of the handler is a 400, 404 or 500, and a deadline is a 500.
+    /// 413 if the body is too long, 408 if it does not arrive in time, 400 if it ends too early, and 503 if the memory for bodies is full.
+    /// An error of the handler is a 400, 404 or 500. If the deadline passes, it is a 500.
     pub(super) async fn answer(
         &self,
         head: &BoundedRequest,
@@ -63,7 +63,7 @@ impl Page {
     ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
         let is_head = method == "HEAD";
-        // The handler holds the body, so the memory for it is reserved until the answer.
+        // The handler owns the body, so its memory stays reserved until the answer.
         let (body, _reservation) = if is_head || method == "GET" {
             (Vec::new(), None)
         } else {
@@ -74,14 +74,14 @@ impl Page {
         let work = (self.handler)(PageRequest { method, body }, cx.clone());
         let answer = run_only(cx, DEADLINE, &self.path, work).await;
         match answer.map_err(|error| HttpError::rpc(StatusCode::INTERNAL_SERVER_ERROR, None, error))? {
-            // A host cannot send other statuses, nor a body with some of them.
+            // A host cannot send other statuses. With some statuses, it cannot send a body.
             Ok(response) => match response.status().as_u16() {
                 status @ 200..=599 => {
                     let has_body = !is_head && !matches!(status, 204 | 205 | 304);
                     Ok(response.map(|body| Body::Bytes(if has_body { body } else { Vec::new() })))
                 }
                 status => {
-                    let cause = format!("the page has the status {status}, which cannot be sent");
+                    let cause = format!("the page returned status {status}, which is not between 200 and 599");
                     failure::log(cx.host(), &self.path, &cause);
                     Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
                 }

@@ -1,10 +1,10 @@
 //! The path of a request through the endpoint.
 //!
-//! Path, origin, method, media types, announced length; authentication; body; JSON; kind of message and revision; server; scopes; method.
-//! Checks run cheapest first. No work is done for a request that will be rejected.
+//! The order of the checks is: path, origin, method, media types and announced length; authentication; body; JSON; kind of message and
+//! revision; server; scopes; method. Checks run cheapest first. No work is done for a request that will be rejected.
 //!
-//! Rare branches are boxed futures in functions of their own: the engine compiles a function when it is first called, and every request
-//! calls the main one.
+//! The engine compiles a function at its first call, and every request runs the main function. So rare branches are boxed futures in
+//! separate functions.
 
 use std::rc::Rc;
 use std::slice;
@@ -39,12 +39,12 @@ use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared, Resolved};
 use crate::server::builder::McpServer;
 
-/// A request on its way through the pipeline, without its body.
+/// A request in the pipeline, without its body.
 pub(super) struct Received<'h> {
     pub head: Rc<BoundedRequest>,
     pub url: String,
     pub host: &'h Rc<dyn Host>,
-    /// When the request arrived, in milliseconds.
+    /// The time at which the request arrived, in milliseconds.
     pub started: u64,
 }
 
@@ -56,18 +56,18 @@ enum Answer {
     FromTask(Reply),
 }
 
-/// What became of a JSON-RPC request whose parameters have been read.
+/// The state of a JSON-RPC request after its parameters are read.
 enum Begun<'d> {
     Answered(Reply),
     Running(Running, Request<'d>),
 }
 
-/// A call that needs neither the body nor the document of its request any more.
+/// A call that no longer needs the body and the document of its request.
 struct Running {
     prepared: Prepared,
-    /// The way of the notifications to the client, if it asked for any.
+    /// The channel for notifications, if the client asked for them.
     channel: Option<Channel>,
-    /// The bytes of the request that the call keeps.
+    /// The number of bytes of the request that the call keeps.
     kept: usize,
 }
 
@@ -125,8 +125,8 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        if path != self.path || *self.has_page && landing::is_asked_for(head, path)? {
-            let response = self.answer_elsewhere(received, body, origin_passes).boxed_local().await?;
+        if path != self.path || *self.has_page && landing::is_requested(head, path)? {
+            let response = self.answer_other_path(received, body, origin_passes).boxed_local().await?;
             return Ok(Answer::Whole(response.into()));
         }
         if !origin_passes {
@@ -142,7 +142,7 @@ impl Endpoint {
         self.answer_message(received, principal, body, reservation, line).await
     }
 
-    /// Answers the JSON-RPC message or batch that `body` holds.
+    /// Answers the JSON-RPC message or batch in `body`.
     async fn answer_message(
         &self,
         received: &Received<'_>,
@@ -174,13 +174,13 @@ impl Endpoint {
                     Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
-                // The task of a channel polls the handler itself: some futures keep the waker of their first poll.
+                // A call with a channel runs in a task. Some futures keep the waker of their first poll, so only this task may poll them.
                 if running.channel.is_none() {
                     running.prepared.start().await;
                 }
                 running.prepared.detach(&request);
                 drop(request);
-                // A call that waits holds neither its body nor the document.
+                // A call that waits must not keep the body and the document in memory.
                 drop(document);
                 drop(body);
                 reservation.set(running.kept);
@@ -216,7 +216,7 @@ impl Endpoint {
             return listen::answer(&request, &server).map(|response| Begun::Answered(response.into())).map_err(refused);
         }
         if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
-            request_headers::params_agree(head, tool, &request)
+            request_headers::check_params(head, tool, &request)
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
@@ -242,7 +242,7 @@ impl Endpoint {
         Ok(Begun::Running(Running { prepared, channel, kept }, request))
     }
 
-    /// Runs a call to its end. Only a call with a channel may be answered by a stream.
+    /// Runs a call to its end. Only a call with a channel can be answered by a stream.
     async fn finish(
         &self,
         Running { prepared, channel, .. }: Running,
@@ -274,7 +274,7 @@ impl Endpoint {
         crash::keep(host, requests.iter().map(|request| &request.id), true, line);
         let server = self.build(info, None, host)?;
         let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
-        // Before any request is answered, since all of them share one status.
+        // All requests of a batch share one status, so the scopes of all are checked before any of them runs.
         self.authorize(&resolved, info.caller(), url)?;
         for resolved in &resolved {
             line.target(resolved);
@@ -292,7 +292,8 @@ impl Endpoint {
         Ok(requests.iter().zip(resolved).map(prepare).collect())
     }
 
-    /// The notifications that the client asked for, if the method sends any and the client accepts a stream.
+    /// Returns the notifications that the client asked for. Returns an empty set if the method does not send notifications, or if the
+    /// client does not accept a stream.
     #[inline(never)]
     fn requested_notifications(
         &self,
@@ -334,7 +335,7 @@ impl Endpoint {
         self.access.authorize(caller, &needed, url, &self.path)
     }
 
-    /// Calls the server function, and hides from the server everything that this caller may not see.
+    /// Calls the server function. The server hides the items that this caller must not see.
     ///
     /// # Errors
     /// 503 if the server function fails, or if a tool requires approval and there is no state key. The cause is in the log.
@@ -352,8 +353,7 @@ impl Endpoint {
         }
         let server = server.map_err(|error| {
             failure::log(host, "server", &error.to_string());
-            let error =
-                RpcError::new(ErrorCode::Internal, "This server cannot be built as it is defined. Its log says why.");
+            let error = RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })?;
         match &**self.state_keys {
@@ -366,7 +366,7 @@ impl Endpoint {
     }
 }
 
-/// 403 for a request of a web page that may not call the endpoint.
+/// Returns the 403 for a request of a web page that may not call the endpoint.
 #[cold]
 pub(super) fn foreign_origin() -> Box<HttpError> {
     HttpError::http(

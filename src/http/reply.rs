@@ -8,7 +8,7 @@ use super::stream::Body;
 
 /// The reply to an HTTP request.
 pub(crate) enum Reply {
-    /// A JSON document. No cache may store it. Most replies are of this kind, so they have no map of headers.
+    /// A JSON document that caches must not store. Most replies are of this kind, so it has no map of headers.
     Json(StatusCode, Vec<u8>),
     /// Any response.
     Other(Response<Body>),
@@ -31,7 +31,7 @@ impl Reply {
     }
 }
 
-/// Returns a response with a JSON document and these headers. No cache may store it.
+/// Returns a response with a JSON document and these headers. Caches must not store it.
 pub(super) fn json_response(status: StatusCode, document: Vec<u8>, mut headers: HeaderMap) -> Response<Body> {
     set(&mut headers, CONTENT_TYPE, "application/json");
     set(&mut headers, CACHE_CONTROL, "no-store");

@@ -1,6 +1,6 @@
 //! The standard request headers of 2026-07-28, which must agree with the body.
 //!
-//! Proxies route by the headers, and servers act on the body. A request whose headers and body differ is rejected.
+//! Proxies route by the headers, and servers act on the body. So the endpoint rejects a request whose headers and body differ.
 //! Source: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 
 use super::bounded_request::BoundedRequest;
@@ -14,11 +14,11 @@ use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Type};
 use crate::server::tool::Tool;
 
-/// The revision.
+/// The header with the revision.
 pub(super) const VERSION: &str = "MCP-Protocol-Version";
-/// The method.
+/// The header with the method.
 const METHOD: &str = "Mcp-Method";
-/// The target of the method: a name or a URI.
+/// The header with the target of the method: a name or a URI.
 const NAME: &str = "Mcp-Name";
 
 /// Returns the value of the version header, without surrounding spaces.
@@ -26,26 +26,26 @@ pub(super) fn version(head: &BoundedRequest) -> Result<Option<String>, Box<HttpE
     Ok(head.standard_header(VERSION)?.map(|value| value.trim_matches([' ', '\t']).to_owned()))
 }
 
-/// Checks that the version and method headers, if present, agree with the body. This check comes before the one whether the version
-/// is supported.
-pub(super) fn agrees(
+/// Checks that the version and method headers, if present, agree with the body. This check runs before the check that the version is
+/// supported.
+pub(super) fn check_version_and_method(
     head: &BoundedRequest,
     version_header: Option<&str>,
     claim: &str,
     request: &Request<'_>,
 ) -> Result<(), Box<HttpError>> {
     if let Some(version) = version_header {
-        same(VERSION, version, claim)?;
+        check_equal(VERSION, version, claim)?;
     }
     if let Some(method) = head.standard_header(METHOD)? {
-        same(METHOD, method.trim_matches([' ', '\t']), &request.method)?;
+        check_equal(METHOD, method.trim_matches([' ', '\t']), &request.method)?;
     }
     Ok(())
 }
 
-/// Checks that all headers of the method are present, and that `Mcp-Name` agrees with the body. This check comes after the one whether
-/// the version is supported.
-pub(super) fn is_complete(
+/// Checks that all headers of the method are present, and that `Mcp-Name` agrees with the body. This check runs after the check that the
+/// version is supported.
+pub(super) fn check_presence_and_name(
     head: &BoundedRequest,
     version_header: Option<&str>,
     request: &Request<'_>,
@@ -54,22 +54,22 @@ pub(super) fn is_complete(
     head.standard_header(METHOD)?.ok_or_else(|| missing(METHOD))?;
     let Some(param) = request.known_method.and_then(Method::target_param) else { return Ok(()) };
     let header = head.standard_header(NAME)?.ok_or_else(|| missing(NAME))?;
-    // The method itself rejects a parameter that is not a string.
+    // The method rejects a parameter that is not a string.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };
     let header = decode(&header).map_err(|_| badly_encoded(NAME))?;
-    Ok(same(NAME, &header, &named)?)
+    Ok(check_equal(NAME, &header, &named)?)
 }
 
 /// Checks that the `Mcp-Param-*` headers of a tool agree with its arguments. An argument that is null or absent needs no header.
 #[inline(never)]
-pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
-    // Building the server has rejected schemas that do not compile.
+pub(super) fn check_params(head: &BoundedRequest, tool: &Tool, request: &Request<'_>) -> Result<(), Box<HttpError>> {
+    // The builder of the server rejects schemas that do not compile.
     let Ok(schema) = tool.input_schema() else { return Ok(()) };
     for HeaderParam { header: name, path, kind } in schema.header_params() {
         let argument = path.iter().try_fold(request.param("arguments"), |value, step| Some(value?.get(step)));
         let Some(argument) = argument.flatten().filter(|argument| argument.kind() != Kind::Null) else { continue };
         let header = head.standard_header(name)?.ok_or_else(|| {
-            let message = format!("The header {name} is missing; it repeats the argument `{}`.", path.join("."));
+            let message = format!("The header {name} is missing. It must repeat the argument `{}`.", path.join("."));
             RpcError::new(ErrorCode::HeaderMismatch, message)
         })?;
         let header = decode(&header).map_err(|_| badly_encoded(name))?;
@@ -79,14 +79,14 @@ pub(super) fn params_agree(head: &BoundedRequest, tool: &Tool, request: &Request
             _ => argument.as_str().is_some_and(|text| text == header),
         };
         if !agrees {
-            let message = format!("The header {name} does not say what the argument `{}` says.", path.join("."));
+            let message = format!("The header {name} and the argument `{}` must have the same value.", path.join("."));
             return Err(RpcError::new(ErrorCode::HeaderMismatch, message).into());
         }
     }
     Ok(())
 }
 
-/// Reads a decimal number as JSON writes it. Rust's own parser also accepts other forms.
+/// Parses a number in the syntax of JSON. Rust's own parser also accepts other forms.
 fn number(text: &str) -> Option<Decimal> {
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
     (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))?
@@ -96,16 +96,16 @@ fn badly_encoded(name: &str) -> RpcError {
     RpcError::new(ErrorCode::HeaderMismatch, format!("The header {name} is marked as base64, but cannot be decoded."))
 }
 
-fn same(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
+fn check_equal(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
     if header == body {
         return Ok(());
     }
     let (header, body) = (shortened(header), shortened(body));
-    let message = format!("The header {name} is {header:?}, but the body says {body:?}. Send the same in both.");
+    let message = format!("The header {name} is {header:?}, but the body has {body:?}. Send the same value in both.");
     Err(RpcError::new(ErrorCode::HeaderMismatch, message))
 }
 
 fn missing(name: &str) -> RpcError {
-    let message = format!("The header {name} is missing; every 2026-07-28 request of this method carries it.");
+    let message = format!("The header {name} is missing. Every 2026-07-28 request of this method must have it.");
     RpcError::new(ErrorCode::HeaderMismatch, message)
 }

@@ -1,4 +1,4 @@
-//! `/server.json`, the document of the MCP registry. It is public, and has only public data.
+//! `/server.json`, the document for the MCP registry. It is public and contains only public data.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -24,19 +24,18 @@ impl Endpoint {
         host: &Rc<dyn Host>,
     ) -> Result<Response<Body>, Box<HttpError>> {
         let method = head.method();
-        if let Some(answer) = document::answer_unread(&method) {
+        if let Some(answer) = document::answer_other_method(&method) {
             return answer;
         }
         let is_guarded = self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let request = self.request_info(head.clone(), None);
         let server = self.build(&request, None, host)?;
         let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
-        // A URL from the request's `Host` header is shown only to its sender, so caches must not store it.
+        // A URL from the `Host` header of the request must not reach other clients, so caches must not store it.
         let is_for_all = configured.is_some() && !request.depends_on_caller();
         let own_url = configured.or_else(|| Some(format!("{}{}", origin_of(url)?, self.path).into()));
         let Some(document) = server.server_json(own_url.as_deref()) else {
-            const NAMELESS: &str =
-                "This server has no name in a registry, and its URL gives none. `registry_name` sets one.";
+            const NAMELESS: &str = "This server has no registry name, and its URL does not determine one. Set the name with `registry_name`.";
             return Err(HttpError::http(StatusCode::NOT_FOUND, NAMELESS));
         };
         let document = if is_guarded { document.guarded() } else { document };

@@ -1,7 +1,6 @@
 //! The settings of an endpoint, read from environment variables.
 //!
-//! Each variable is checked. A wrong value is an error, so that the endpoint answers 503 and names the variable. The table of all
-//! variables is in `docs/authorization.md`.
+//! A wrong value is an error, so the endpoint answers 503 and names the variable. `docs/authorization.md` has a table of all variables.
 
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
@@ -16,33 +15,33 @@ pub(super) struct Settings {
     pub origins: AllowedOrigins,
     pub state_keys: Result<StateKeys, ConfigError>,
     pub resource: ProtectedResource,
-    /// Whether the landing page is served, if the environment says so.
+    /// Whether the landing page is enabled. `None` if the environment does not set it.
     pub has_page: Option<bool>,
     pub log: Option<LogPolicy>,
     pub rate_limit: Option<RateLimit>,
     pub callers: Result<Callers, ConfigError>,
 }
 
-/// Who may call.
+/// The callers that the endpoint serves.
 pub(super) enum Callers {
-    /// The environment does not say.
+    /// The environment does not set them.
     Unset,
     /// Callers whose token one of the validators accepts.
     WithToken(AnyOf),
     /// Callers on the same machine (`MCP_AUTH=none`).
     SameMachine,
-    /// Everybody (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
-    Everybody,
+    /// All callers (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
+    All,
 }
 
 /// Reads the settings.
 ///
 /// # Errors
-/// A variable has a wrong value.
+/// Fails if a variable has a wrong value.
 pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables(environment);
     if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
-        let problem = format!("cannot be anything but \"true\": {}", SessionRequired::Stateful);
+        let problem = format!("must be \"true\": {}", SessionRequired::Stateful);
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
     Ok(Settings {
@@ -64,9 +63,10 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
 struct Variables<'e, E>(&'e E);
 
 impl<E: Environment> Variables<'_, E> {
-    /// A variable that is set to something.
+    /// Returns the value of a variable, unless it is empty.
     ///
-    /// An environment may hold an array or a table of its configuration file. It arrives as JSON, and no setting is written like that.
+    /// # Errors
+    /// Fails if the value is an array or a table. A configuration file can contain them, and the environment passes them as JSON.
     fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
         let value = self.0.variable(name).unwrap_or_default();
         let value = value.trim();
@@ -79,15 +79,15 @@ impl<E: Environment> Variables<'_, E> {
     }
 
     fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
-        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: it is {what}")))
+        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: set it to {what}")))
     }
 
-    /// The values of a variable that holds several.
+    /// Returns the values of a variable that is a list.
     fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
         Ok(config::list(&self.get(name)?.unwrap_or_default()))
     }
 
-    /// Whether a variable says the second of two words, if it is set.
+    /// Returns whether a variable has the second of two values. Returns `None` if it is not set.
     fn choice(&self, name: &'static str, [no, yes]: [&str; 2]) -> Result<Option<bool>, ConfigError> {
         match self.get(name)? {
             None => Ok(None),
@@ -96,14 +96,13 @@ impl<E: Environment> Variables<'_, E> {
         }
     }
 
-    /// Returns who may call: callers with a token that one of the validators in `MCP_AUTH` accepts or, if it is `none`, those of
-    /// `MCP_ALLOW_PUBLIC`.
+    /// Returns the callers that the endpoint serves. `MCP_AUTH` names the validators. If it is `none`, `MCP_ALLOW_PUBLIC` decides.
     fn callers(&self) -> Result<Callers, ConfigError> {
         let is_public = self.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
         let names = self.list("MCP_AUTH")?;
         match &*names {
             [] => return Ok(Callers::Unset),
-            [none] if none == "none" && is_public => return Ok(Callers::Everybody),
+            [none] if none == "none" && is_public => return Ok(Callers::All),
             [none] if none == "none" => return Ok(Callers::SameMachine),
             _ => {}
         }
@@ -118,7 +117,7 @@ impl<E: Environment> Variables<'_, E> {
                 "introspection" => validators.or(self.introspection()?),
                 "jwt" => validators.or(self.jwt()?),
                 _ => {
-                    let problem = "must be \"static\", \"introspection\", \"jwt\", several of them with commas between, or \"none\"";
+                    let problem = "must be \"static\", \"introspection\", \"jwt\", several of these separated by commas, or \"none\"";
                     return Err(ConfigError::new("MCP_AUTH", problem));
                 }
             };
@@ -129,14 +128,14 @@ impl<E: Environment> Variables<'_, E> {
     fn introspection(&self) -> Result<Introspection, ConfigError> {
         const ENDPOINT: &str = "MCP_INTROSPECTION_ENDPOINT";
         const METHOD: &str = "MCP_INTROSPECTION_AUTH_METHOD";
-        let endpoint = self.required(ENDPOINT, "the URL at which the authorization server answers about tokens")?;
+        let endpoint = self.required(ENDPOINT, "the URL of the introspection endpoint of the authorization server")?;
         let mut validator = Introspection::at(ENDPOINT, &endpoint)?;
         if let Some(issuer) = self.get("MCP_ISSUER")? {
             validator = validator.issuer(issuer);
         }
         let secret = || {
             const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
-            let secret = self.required(SECRET, "the secret by which this server shows who asks");
+            let secret = self.required(SECRET, "the client secret or bearer token of this server");
             let secret = secret.map_err(|error| error.about_secrets(self.0))?;
             if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
                 Ok(secret)
@@ -144,7 +143,9 @@ impl<E: Environment> Variables<'_, E> {
                 Err(ConfigError::new(SECRET, "has characters that are not printable ASCII"))
             }
         };
-        let id = || self.required("MCP_INTROSPECTION_CLIENT_ID", "the name of this server at the authorization server");
+        let id = || {
+            self.required("MCP_INTROSPECTION_CLIENT_ID", "the client id of this server at the introspection endpoint")
+        };
         match self.get(METHOD)?.as_deref() {
             None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
             Some("post") => Ok(validator.post(id()?, secret()?)),
@@ -155,8 +156,8 @@ impl<E: Environment> Variables<'_, E> {
     }
 
     fn jwt(&self) -> Result<Jwt, ConfigError> {
-        let jwks = self.required("MCP_JWKS_URL", "the URL of the keys that sign the tokens")?;
-        let issuer = self.required("MCP_ISSUER", "the `iss` of the tokens that are taken")?;
+        let jwks = self.required("MCP_JWKS_URL", "the URL of the issuer's keys")?;
+        let issuer = self.required("MCP_ISSUER", "the exact `iss` of the tokens")?;
         let mut validator = Jwt::new(&jwks, &issuer)?;
         let names = self.list("MCP_JWT_ALGORITHMS")?;
         if !names.is_empty() {
@@ -173,7 +174,7 @@ impl<E: Environment> Variables<'_, E> {
         Ok(if types.is_empty() { validator } else { validator.types(types) })
     }
 
-    /// Returns what the environment says about the server as a protected resource.
+    /// Returns the protected resource as the environment configures it.
     fn resource(&self) -> Result<ProtectedResource, ConfigError> {
         let mut resource = ProtectedResource::local();
         if let Some(url) = self.get("MCP_RESOURCE")? {

@@ -1,8 +1,8 @@
 //! Calls whose answer may become an event stream.
 //!
-//! The handler runs in a task of its own, and the answer receives its messages through a channel. It must not move between tasks: some
-//! futures keep the waker of their first poll, and would hang. The first message decides the kind of the answer: a notification makes it
-//! a stream, and the response makes it one JSON document.
+//! The handler runs in a separate task, and the answer receives its messages through a channel. The handler must not move to another
+//! task: some futures keep the waker of their first poll, and would hang. The first message determines the kind of the answer. After a
+//! notification it is a stream, and after the response it is one JSON document.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -32,12 +32,12 @@ use crate::rpc::Prepared;
 pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
     parts: Parts,
-    /// It is dropped with the stream.
+    /// Notifies the handler when the stream is dropped.
     open: Open,
     connection: Rc<Connection>,
 }
 
-/// Opens a channel to a client that asked for the `requested` notifications, which have at most `output_limit` bytes in all.
+/// Opens a channel to a client that asked for the `requested` notifications. All notifications together have at most `output_limit` bytes.
 #[inline(never)]
 pub(super) fn open(
     host: &Rc<dyn Host>,
@@ -53,12 +53,12 @@ pub(super) fn open(
     (live, Channel { sender, parts: Parts { notifications, rest }, open, connection })
 }
 
-/// A call that runs in a task of its own, with the data for its log line.
+/// A call that runs in a separate task, with the data for its log line.
 pub(super) struct Job {
     pub prepared: Prepared,
     pub line: LogLine,
     pub policy: LogPolicy,
-    /// The memory that the call keeps of its request.
+    /// The memory for the parts of the request that the call keeps.
     pub reservation: Reservation,
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
             Some(Part::Silence) => continue,
             Some(Part::Response(status, body)) => Reply::Json(status, body),
             Some(first) => stream::response(EventStream::new(first, parts, open)).into(),
-            // The task sends a response last, unless the host has stopped it.
+            // The last message of the task is a response, unless the host stops the task.
             None => Reply::Json(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
         };
     }
@@ -86,12 +86,12 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
-        // Sending fails if the client has disconnected, and that is fine.
+        // Sending fails only if the client has disconnected, so the error is ignored.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
             (status, body) = work => return send(Part::Response(status, body)),
             () = gone => {
-                // The call is dropped, unless its handler watches for the disconnection itself.
+                // The call is dropped, unless its handler watches for the disconnection.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
                     work.await;
                 }

@@ -1,7 +1,7 @@
-//! Event streams (SSE): the notifications of a handler as it sends them, and then the response.
+//! Event streams (SSE): the notifications of a handler, and then the response.
 //!
-//! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; the older transports, the same.
-//! Events have no ids, because the server keeps nothing that it could send again.
+//! Source: 2026-07-28, basic/transports/streamable-http, "Sending Messages to the Server"; older revisions, the same section.
+//! Events have no ids, because the server keeps no events, so it cannot send them again.
 
 use std::pin::Pin;
 use std::task::{Context as Task, Poll};
@@ -32,7 +32,7 @@ pub(super) enum Part {
     Notification(Vec<u8>),
     /// The response. It is the last part.
     Response(StatusCode, Vec<u8>),
-    /// The handler has sent nothing for a while.
+    /// The handler has not sent anything for `SILENCE_SECONDS`.
     Silence,
 }
 
@@ -55,12 +55,12 @@ impl Stream for Parts {
     }
 }
 
-/// The events of a streamed body. If it is dropped before its end, the client has disconnected.
+/// The events of a streamed body. The host drops the stream before its end if the client has disconnected.
 #[derive(Debug)]
 pub struct EventStream {
     first: Option<Part>,
     rest: Parts,
-    /// It is dropped with the stream, which notifies the handler.
+    /// Notifies the handler when the stream is dropped.
     _open: Open,
 }
 
@@ -81,7 +81,7 @@ impl Stream for EventStream {
     }
 }
 
-/// Formats a part as an event. Silence becomes a comment, which clients ignore, and which keeps the connection open.
+/// Formats a part as an event. Silence becomes a comment. Clients ignore it, and it keeps the connection open.
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {
@@ -91,8 +91,8 @@ fn event(part: Part) -> Vec<u8> {
     }
 }
 
-/// Replaces line breaks by spaces, since a line break would end the event's data. JSON escapes line breaks in strings, so only
-/// whitespace changes. A handler that returns a `RawValue` may have such line breaks.
+/// Replaces line breaks by spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this
+/// changes only whitespace between tokens. The `RawValue` of a handler may contain such line breaks.
 fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
     if has_control(&message) {
         for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -107,8 +107,8 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
     with_headers(Body::Stream(stream))
 }
 
-/// Returns the response with an event stream of `messages`, which are all known.
-pub(super) fn whole(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
+/// Returns the response with a complete event stream of `messages`.
+pub(super) fn complete(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
     let events: Vec<_> = messages.into_iter().map(|message| event(Part::Notification(message))).collect();
     with_headers(Body::Bytes(events.concat()))
 }

@@ -1,7 +1,7 @@
 //! The warm-up: a call that the module answers when an isolate starts.
 //!
-//! The engine compiles each function of a module when it is first called, so the first answer would be ten times as slow as the next.
-//! The warm-up calls most of these functions before the first request.
+//! The engine compiles each function of a module at its first call. Without a warm-up, the first answer would take ten times as long as the
+//! next one. The warm-up calls most of these functions before the first request.
 
 use std::rc::Rc;
 
@@ -32,9 +32,10 @@ pub(crate) const HEADERS: [(&str, &str); 4] = [
 ];
 
 impl Endpoint {
-    /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call, whose request is `request`.
+    /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call. `request` is its request.
     ///
-    /// The call goes to a server of its own, since the tools of the program may have effects. The log has a line only if it fails.
+    /// The call goes to a separate server, because the tools of the program may have effects. The log has a line only if the
+    /// call fails.
     pub(crate) async fn warm_up(
         &self,
         request: Rc<dyn Request>,
@@ -42,17 +43,17 @@ impl Endpoint {
         answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Reply>,
     ) {
         let info = self.request_info(request, None);
-        // A mistake in the server is reported to its callers.
+        // If the server function fails, the first request reports the error.
         drop(self.server_for(&info));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
-            warning::once(host, "warm-up", "has failed: the first answer is slow");
+            warning::once(host, "warm-up", "the warm-up call failed, so the first answer is slow");
         }
     }
 }
 
 /// Returns the endpoint of the warm-up server. Its token is valid only there.
 fn endpoint() -> Endpoint {
-    let tokens = r#"[{"token":"warm-up","subject":"nobody","scopes":[]}]"#;
+    let tokens = r#"[{"token":"warm-up","subject":"warm-up","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));
     Endpoint::from(tokens.map(|tokens| Endpoint::new(server).auth(tokens))).without_rate_limit()
 }

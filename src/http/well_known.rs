@@ -1,8 +1,8 @@
-//! The metadata that clients read before they have a token.
+//! Metadata that clients read without a token.
 //!
 //! | path below `/.well-known/` | content |
 //! |---|---|
-//! | `oauth-protected-resource`, and the same with the server's path after it | the protected-resource metadata |
+//! | `oauth-protected-resource`, also with the path of the server appended | the protected resource metadata |
 //! | `oauth-authorization-server` | a redirect to the authorization server's metadata, for clients of 2025-03-26 |
 //!
 //! Source: RFC 9728 §3; RFC 8414 §3; 2025-03-26, basic/authorization, "Server Metadata Discovery".
@@ -19,7 +19,7 @@ use crate::auth::{ProtectedResource, SecureUrl};
 const PREFIX: &str = "/.well-known/";
 const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";
 
-/// Answers a request for `path` if it is one of these documents. `url` is the URL of the server `resource`.
+/// Answers a request for one of these documents. Returns `None` for another path. `url` is the URL of the server `resource`.
 pub(super) fn answer(
     resource: &ProtectedResource,
     url: Option<&SecureUrl>,
@@ -34,13 +34,13 @@ pub(super) fn answer(
     if !is_metadata && name != AUTHORIZATION_SERVER {
         return None;
     }
-    if let Some(answer) = document::answer_unread(method) {
+    if let Some(answer) = document::answer_other_method(method) {
         return Some(answer);
     }
     if is_metadata {
         return Some(Ok(document::json(&resource.metadata(url), method, "public, max-age=3600")));
     }
-    // A parsed URL has only characters that a header can hold.
+    // A parsed URL contains only characters that are valid in a header.
     let there = HeaderValue::try_from(issuer.well_known(AUTHORIZATION_SERVER)).ok()?;
     let mut redirect = document::respond(StatusCode::FOUND);
     redirect.headers_mut().insert(LOCATION, there);

@@ -25,19 +25,19 @@ pub(crate) fn of_text(json: &str) -> String {
     }
 }
 
-/// Returns the canonical form as a slice of the value's own text, if it is one. This is so for most scalars.
+/// Returns the canonical form if it is a slice of the source text, as for most scalars. Otherwise returns `None`.
 pub(crate) fn within(value: Value<'_>) -> Option<&str> {
     match value.kind() {
         Kind::Object | Kind::Array => None,
-        // A string without escapes can be written in only one way without escapes.
+        // A string literal without escapes is canonical.
         Kind::String => Some(value.text()).filter(|_| !value.has_escapes()),
         Kind::Number => within_number(value.text()),
         Kind::Boolean | Kind::Null => Some(value.text()),
     }
 }
 
-/// Returns the canonical form of a short number without an exponent: without trailing zeros in the fraction, as
-/// [`Decimal::to_plain_string`] writes it.
+/// Returns the canonical form of a short number: without trailing zeros in the fraction, as [`Decimal::to_plain_string`] formats it.
+/// Returns `None` for a longer number, or for one with an exponent.
 fn within_number(number: &str) -> Option<&str> {
     if number.len() > 20 {
         return None;
@@ -85,7 +85,7 @@ pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -
     let mut members = Vec::new();
     for (name, value) in object.members() {
         if is_written(&name, value) {
-            // Positions, not values: `uniqueItems` sorts the same type, so that the module contains the sort once.
+            // Sort positions instead of values: `uniqueItems` sorts the same type, so the module contains the sort only once.
             members.push((name, value.position()));
         }
     }

@@ -6,7 +6,7 @@ use std::num::NonZeroU128;
 
 /// A normalized number: `1`, `1.0` and `10e-1` are equal.
 ///
-/// JSON has one number type (RFC 8259 §6), and a client may send a number back in another spelling.
+/// JSON has one number type (RFC 8259 §6), so a client may return a number in another spelling.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     is_negative: bool,
@@ -118,7 +118,7 @@ fn power_of_ten(mut exponent: u64, modulus: NonZeroU128) -> u128 {
     power
 }
 
-/// Whether a JSON number is written without a fraction and an exponent.
+/// Whether a JSON number has neither a fraction nor an exponent.
 pub(crate) fn is_integer_literal(number: &str) -> bool {
     number.bytes().all(|byte| !matches!(byte, b'.' | b'e' | b'E'))
 }

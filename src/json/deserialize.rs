@@ -24,8 +24,8 @@ const RAW: &str = "$serde_json::private::RawValue";
 /// serde_json also reads a struct from an array of its fields. Here a struct is an object, as in its schema.
 ///
 /// In JSON Schema `7.0` is an integer; in serde_json it is not. Here an integer type accepts `7.0`. serde buffers the values of tagged
-/// and flattened types before it knows their types. If such a type rejects the value, it is read a second time with every number
-/// like `7.0` as an integer.
+/// and flattened types before it selects their types, so it cannot request an integer. If such a type rejects the value, it is read a
+/// second time, with every number like `7.0` as an integer.
 ///
 /// # Errors
 /// `T` rejects the value.
@@ -48,8 +48,8 @@ enum Numbers {
     InKeys,
 }
 
-/// Deserializes a JSON text with the largest limits: for text from this or another server. Returns `None` if it is not JSON, or if `T`
-/// rejects it.
+/// Deserializes a JSON text from this server or another one, with the largest limits. Returns `None` if it is not JSON, or if `T` rejects
+/// it.
 pub(crate) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
     read(Document::parse(text, JsonLimits::MOST).ok()?.root()).ok()
 }
@@ -278,7 +278,7 @@ struct Items<'d> {
     next: usize,
 }
 
-// Advancing does not depend on a type, so that the module contains it once.
+// `advance` is not generic, so the module contains it only once.
 impl<'d> Items<'d> {
     /// Returns the next item and its index.
     fn advance(&mut self) -> Option<(usize, Value<'d>)> {

@@ -31,8 +31,8 @@ impl<'a> Document<'a> {
         Ok(Self { text, nodes: reader::read(text, limits)? })
     }
 
-    /// Parses only the root and its direct children, without limits and without the check for duplicate keys. This reads the id of
-    /// a message that was rejected.
+    /// Parses only the root and its direct children, without limits and without the check for duplicate keys. It is used to read the id
+    /// of a rejected message.
     ///
     /// # Errors
     /// [`JsonError::Syntax`]
@@ -108,7 +108,7 @@ impl<'d> Value<'d> {
         start as usize..end as usize
     }
 
-    /// Whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens are.
+    /// Whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens must be.
     pub(crate) fn is_string_or_integer(self) -> bool {
         match self.kind() {
             Kind::String => true,
@@ -193,12 +193,12 @@ impl<'d> Value<'d> {
         Pairs(self.children(Kind::Object))
     }
 
-    /// Iterates over the members of an object, in order. Other kinds have none.
+    /// Iterates over the members of an object, in order. Other kinds do not have members.
     pub fn members(self) -> impl Iterator<Item = (Cow<'d, str>, Self)> {
         self.pairs().filter_map(|(name, member)| Some((name.as_str()?, member)))
     }
 
-    /// Iterates over the items of an array, in order. Other kinds have none.
+    /// Iterates over the items of an array, in order. Other kinds do not have items.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.children(Kind::Array)
     }
@@ -356,6 +356,6 @@ mod tests {
         assert_eq!(root.get("a\"b").and_then(Value::as_str), Some(Cow::Borrowed("cd")));
         assert_eq!(root.get("last").map(Value::kind), Some(Kind::Null));
         assert!(root.get("absent").is_none() && root.items().next().is_none());
-        assert!(root.get("n").and_then(|n| n.get("x")).is_none(), "an array has no members");
+        assert!(root.get("n").and_then(|n| n.get("x")).is_none(), "an array does not have members");
     }
 }

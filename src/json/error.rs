@@ -15,7 +15,7 @@ pub struct JsonLimits {
 }
 
 impl JsonLimits {
-    /// The limits for text that the server itself has written: the largest that can be parsed.
+    /// The largest supported limits, for text that the server itself has written.
     pub(crate) const MOST: Self = Self { depth: 120, values: usize::MAX };
 }
 
@@ -36,7 +36,7 @@ pub enum JsonError {
         /// The offset of the error, in bytes.
         at: usize,
     },
-    /// `{"a":1,"a":2}`: parsers disagree about which of the two values counts.
+    /// `{"a":1,"a":2}`: a key occurs twice in an object. Parsers disagree about which value counts.
     DuplicateKey {
         /// The key, shortened to 64 characters.
         key: String,

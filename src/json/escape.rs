@@ -1,4 +1,4 @@
-//! Escapes in string literals. The reader has validated every literal before these functions see it.
+//! Escapes in string literals. The reader validates every literal before these functions are called.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::special::{WORD, first_special, put};
 
 /// Returns the content of a string literal: without its quotes, and unescaped if `has_escapes`.
 ///
-/// An escape is never shorter than its character, so the room for the literal is enough.
+/// An escape is never shorter than its character, so a buffer of the literal's length is large enough.
 pub(super) fn content(literal: &str, has_escapes: bool) -> Cow<'_, str> {
     let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
     if !has_escapes {

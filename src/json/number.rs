@@ -1,7 +1,7 @@
 //! Numbers in the types of Rust.
 //!
-//! The conversion to `f64` has no table. Those of the standard library and of serde_json have one of several kilobytes each, and that of
-//! serde_json also rounds twice.
+//! The conversion to `f64` does not use a table. The conversions of the standard library and of serde_json use tables of several
+//! kilobytes each, and that of serde_json also rounds twice.
 
 use super::decimal::{Decimal, is_integer_literal};
 
@@ -28,7 +28,7 @@ impl Number {
         Some(Self::Float(if number.starts_with('-') { -magnitude } else { magnitude }))
     }
 
-    /// Converts a JSON number that is an integer, also if it is written as `7.0` or `70e-1`.
+    /// Converts a JSON number that is an integer, including `7.0` and `70e-1`. Returns `None` for other numbers.
     pub(crate) fn of_integer(number: &str) -> Option<Self> {
         let decimal = Decimal::of(number).filter(Decimal::is_integer)?;
         Self::of(&decimal.to_plain_string())
@@ -44,13 +44,14 @@ impl Number {
     }
 }
 
-/// The significant digits that are read. An `f64` has 17, so further digits could only decide between two neighbors that are equally near.
+/// The number of significant digits that are read. An `f64` has 17, so further digits matter only for a number halfway between two
+/// neighbors.
 const DIGITS: usize = 36;
 
 /// Converts the absolute value of a number, or returns `None` if it is too large.
 ///
-/// The mantissa has 124 bits, so that ten times as much fits into a `u128`. Each of the at most 400 steps drops less than its last bit,
-/// which is far below the 53 bits of the result.
+/// The mantissa has 124 bits, so ten times its value fits into a `u128`. There are at most 400 steps, and each step loses less than the
+/// last bit. The sum of these losses is far below the last of the 53 bits of the result.
 fn magnitude(number: &Decimal) -> Option<f64> {
     let (digits, exponent) = number.parts();
     let place = exponent.saturating_add(i64::try_from(digits.len()).unwrap_or(i64::MAX));
@@ -72,7 +73,7 @@ fn magnitude(number: &Decimal) -> Option<f64> {
         (mantissa, two) = normalized(scaled, two);
         ten = if is_large { ten.saturating_sub(1) } else { ten.saturating_add(1) };
     }
-    // The power of two is applied in halves, since it can be too small for an `f64` where the result is not.
+    // The power of two can be too small for an `f64` although the result is not, so it is applied in two halves.
     #[allow(clippy::cast_precision_loss, reason = "this is where the result is rounded")]
     let rounded = mantissa as f64;
     let half = two / 2;

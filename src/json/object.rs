@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Creates an object.
 ///
-/// `json!` serializes each value of a variable, by a serializer that the module would contain as well.
+/// `json!` converts each variable with a serializer of serde_json, which the module would then contain too.
 pub(crate) fn object(members: Vec<(&str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

@@ -2,13 +2,13 @@
 
 use super::special::{WORD, first_special, put};
 
-/// The room that is kept beyond the bytes that are left: a word of escapes, each of six bytes, and the quotes.
+/// The spare room in the output, beyond the bytes that are left to write: a word of escapes with six bytes each, and the quotes.
 const MARGIN: usize = 6 * WORD + 2;
 
 /// Appends `text` as a string literal, with the escapes of `serde_json`.
 ///
-/// Whole words are written, and overwritten from the first special byte on. The length of each copy is known at compile time; otherwise
-/// it would be a call of `memcpy`.
+/// Each word is copied whole. If it has a special byte, the bytes from there on are overwritten. The length of each copy is known at
+/// compile time; otherwise the compiler would call `memcpy`.
 pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let mut at = out.len();
@@ -28,7 +28,7 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
                 rest = rest.get(nth.saturating_add(1)..).unwrap_or_default();
                 let needed = at.saturating_add(rest.len()).saturating_add(MARGIN);
                 if out.len() < needed {
-                    // By an eighth of the rest, so that few escapes get here.
+                    // Growing by an eighth of the rest makes further growth rare.
                     grow(out, rest.get(..rest.len() / 8).unwrap_or_default());
                 }
             }
@@ -46,7 +46,7 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     out.truncate(at.saturating_add(1));
 }
 
-/// Makes room for as many bytes as `filler` has, and for the margin. `Vec::resize` would write its bytes one by one at opt-level "z".
+/// Makes room for the length of `filler` and the margin. At opt-level "z" `Vec::resize` would write its bytes one by one.
 fn grow(out: &mut Vec<u8>, filler: &[u8]) {
     out.extend_from_slice(filler);
     out.extend_from_slice(&[0; MARGIN]);
@@ -66,14 +66,14 @@ fn escape(out: &mut [u8], at: usize, special: u8) -> usize {
     at.saturating_add(2)
 }
 
-/// Returns the character after the backslash of an escape, or 0 if `byte` needs none.
+/// Returns the character after the backslash of an escape, or 0 if `byte` is not escaped.
 #[inline(always)]
 fn letter(byte: u8) -> u8 {
     LETTERS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// A table, because the kinds of escapes in a text follow no pattern that a processor could predict.
-#[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
+/// The results of [`letter`]. It is a table because a processor cannot predict the kinds of escapes in a text.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const LETTERS: [u8; 1 << 8] = {
     let mut letters = [0; 1 << 8];
     let (controls, _) = letters.split_at_mut(0x20);

@@ -1,8 +1,8 @@
 //! Serialization to JSON, into bytes.
 //!
 //! serde_json's serializer is generic over a writer and a formatter. It escapes a string byte by byte, and calls `memcpy` for each quote
-//! and comma. With this one a module is 7 KB smaller. It writes a string eight bytes at a time, and has one type for everything that has
-//! members.
+//! and comma. With this serializer a module is 7 KB smaller. It writes strings eight bytes at a time, and uses one type for all values
+//! with members.
 
 use serde::ser::{self, Error as _, Serialize};
 use serde_json::{Error, Result};
@@ -117,7 +117,7 @@ macro_rules! integers {
     )*};
 }
 
-/// JSON has no number for NaN and the infinities: they are `null`.
+/// JSON cannot represent NaN and the infinities: they become `null`.
 macro_rules! floats {
     ($($method:ident: $type:ty),*) => {$(
         fn $method(self, value: $type) -> Result<()> {
@@ -352,9 +352,9 @@ mod tests {
         assert_eq!(to_string(&value).expect("serializes"), serde_json::to_string(&value).expect("serializes"));
     }
 
-    /// The result is the same as that of serde_json, for everything that serde knows.
+    /// The result is the same as that of serde_json, for all types of the serde data model.
     #[test]
-    fn the_result_equals_that_of_serde_json() {
+    fn serialized_values_equal_those_of_serde_json() {
         check(&Everything {
             unit: (),
             unit_struct: Unit,
@@ -382,7 +382,7 @@ mod tests {
         check(b"bytes".as_slice());
     }
 
-    /// A name that serde_json refuses is refused.
+    /// Names that serde_json rejects are rejected.
     #[test]
     fn only_scalars_can_be_names() {
         fn fails(value: &impl Serialize) -> bool {

@@ -86,7 +86,7 @@ mod tests {
 
     /// `ShortDecimal` and `Decimal` agree on every number that both can represent.
     #[test]
-    fn short_numbers_compare_as_exact_ones() {
+    fn short_numbers_compare_like_exact_numbers() {
         let numbers = [
             "0",
             "-0",

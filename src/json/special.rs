@@ -26,7 +26,7 @@ const HIGH: u64 = ONES << 7;
 const CONTROLS: u64 = 0x20;
 
 /// Marks the control characters of `word`: a byte below `CONTROLS` borrows, which sets its highest bit. Only the first mark is reliable,
-/// since the borrow may mark bytes after it. Bytes whose highest bit is set already are no ASCII.
+/// because the borrow may mark later bytes. Bytes whose highest bit was already set are not ASCII, and are not marked.
 #[inline(always)]
 fn controls(word: u64) -> u64 {
     word.wrapping_sub(ONES.wrapping_mul(CONTROLS)) & !word & HIGH
@@ -42,7 +42,7 @@ pub(super) fn is_special(byte: u8) -> bool {
 #[inline(always)]
 pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
-    // The byte that is looked for becomes 0, and borrows.
+    // XOR turns the wanted byte into 0, which then borrows.
     let is = |byte: u8| (word ^ ONES.wrapping_mul(byte.into())).wrapping_sub(ONES);
     let marked = controls(word) | ((is(b'"') | is(b'\\')) & !word & HIGH);
     (marked != 0).then_some(marked.trailing_zeros() as usize / 8)

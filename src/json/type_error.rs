@@ -44,7 +44,7 @@ impl TypeError {
         self.0.reversed_path.iter().rev()
     }
 
-    /// What is wrong with the value. The message of a user's own type may quote it.
+    /// The problem with the value. The message of a user-defined type may quote the value.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
@@ -58,7 +58,7 @@ impl Display for TypeError {
 
 impl std::error::Error for TypeError {}
 
-/// The messages do not say what was found: the caller knows what it has sent, and the text for it would be most of this code.
+/// The messages do not contain the rejected value: the caller has sent it, and formatting it would be most of this code.
 impl Error for TypeError {
     fn custom<T: Display>(message: T) -> Self {
         Self::new(message.to_string())

@@ -42,11 +42,11 @@ pub(crate) fn to_raw_value(value: &(impl Serialize + ?Sized)) -> serde_json::Res
 
 #[inline(never)]
 fn into_raw_value(json: String) -> serde_json::Result<Box<RawValue>> {
-    // As serde_json makes it of a text that it has parsed. `RawValue::from_string` would parse the text again.
+    // serde_json creates a `RawValue` from parsed text in the same way. `RawValue::from_string` would parse the text again.
     Box::<RawValue>::deserialize(MapDeserializer::new(once((RAW_VALUE, json))))
 }
 
-/// JSON text, which is serialized as it is.
+/// JSON text that is serialized unchanged.
 pub(crate) struct Raw<'a>(pub &'a str);
 
 impl Serialize for Raw<'_> {
@@ -57,13 +57,13 @@ impl Serialize for Raw<'_> {
     }
 }
 
-/// Serializes JSON text as it is, for `serde(serialize_with)`.
+/// Serializes JSON text unchanged, for `serde(serialize_with)`.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the member")]
 pub(crate) fn raw<S: Serializer>(json: &Option<Box<str>>, serializer: S) -> Result<S::Ok, S::Error> {
     json.as_deref().map(Raw).serialize(serializer)
 }
 
-/// Writes a value. The `Display` of a value uses a serializer of its own, which the module would contain as well.
+/// Serializes a value. Its `Display` would use the serializer of serde_json, which the module would then contain too.
 pub(crate) fn text(value: &serde_json::Value) -> String {
     // A value always serializes.
     to_string(value).unwrap_or_default()

@@ -37,13 +37,13 @@ pub(crate) struct ServerCapabilities {
 #[allow(clippy::struct_excessive_bools)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// A person can fill in forms.
+    /// Elicitation by form: a person can fill in forms.
     pub elicitation_form: bool,
-    /// A person can open URLs.
+    /// Elicitation by URL: a person can open URLs.
     pub elicitation_url: bool,
-    /// A model can answer.
+    /// Sampling: a model can answer.
     pub sampling: bool,
-    /// The client names the folders that it works in.
+    /// Roots: the client can list the folders that it works in.
     pub roots: bool,
 }
 

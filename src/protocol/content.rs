@@ -120,13 +120,13 @@ impl Content {
     /// Converts the block into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
         let block = match self.block {
-            Block::Audio(Media { data, mime_type }) if !revision.knows(Feature::AudioContent) => {
+            Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
                     ResourceContents { body: Body::Blob(data), ..ResourceContents::text("content:audio", "") };
                 Block::Resource { resource: resource.mime_type(mime_type) }
             }
-            Block::ResourceLink(link) if !revision.knows(Feature::ResourceLinks) => {
+            Block::ResourceLink(link) if !revision.has(Feature::ResourceLinks) => {
                 let name = link.metadata.title.as_ref().unwrap_or(&link.metadata.name);
                 let what = link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){what}", link.uri).into() }
@@ -257,9 +257,9 @@ mod tests {
     use crate::json::{Document, JsonLimits};
     use serde_json::json;
 
-    /// Rules 63 and 65: binary is base64 and carries its media type; a resource has its URI and text or blob.
+    /// Rules 63 and 65: binary data is base64 with its media type; a resource has a URI, and text or a blob.
     #[test]
-    fn each_kind_has_its_form() {
+    fn each_kind_of_content_is_serialized_as_in_the_schema() {
         let described = || ResourceDescription::new("a://b", "b").annotations(Annotations::new().priority(1.0));
         let notes = Annotations::new().audience(Role::User).priority(7.0).last_modified("2026-07-28");
         for (content, expected) in [
@@ -299,23 +299,22 @@ mod tests {
             ),
         ] {
             let text = serde_json::to_string(&content).expect("serializes");
-            assert!(Document::parse(text.as_bytes(), JsonLimits::default()).is_ok(), "no key twice in {text}");
+            assert!(Document::parse(text.as_bytes(), JsonLimits::default()).is_ok(), "a key occurs twice in {text}");
             assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), expected);
         }
     }
 
     #[test]
-    fn a_blob_given_as_text_is_checked() {
+    fn base64_of_a_blob_is_validated() {
         assert_eq!(ResourceContents::blob_base64("a://b", "AA=="), Ok(ResourceContents::blob("a://b", b"\0")));
         for text in ["AA", "AA=", "AB==", "A", "!!!!", "AA==\n", "_-8="] {
             assert_eq!(ResourceContents::blob_base64("a://b", text), Err(NotBase64), "{text:?}");
         }
     }
 
-    /// Older clients reject a result with a block type that they do not know, so they get the closest type that they
-    /// do.
+    /// Older clients reject a result with a block of an unknown type, so they get the closest type of their revision.
     #[test]
-    fn blocks_suit_the_revision() {
+    fn blocks_are_converted_for_older_revisions() {
         let link = || Content::link(ResourceDescription::new("a://b", "b").title("B").description("Both."));
         let audio = || Content::audio(&[1], "audio/wav");
         for (revision, link_type, audio_type) in [

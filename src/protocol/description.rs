@@ -1,7 +1,7 @@
 //! Descriptions of the server and its tools, resources and prompts.
 //!
 //! Source: 2025-11-25 and 2026-07-28, schema: `Implementation`, `Icon`, `Annotations`, `Tool`, `ToolAnnotations`,
-//! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Older revisions ignore the members they do not know.
+//! `Resource`, `ResourceTemplate`, `Prompt`, `PromptArgument`. Clients of older revisions ignore the newer members.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub type Text = Cow<'static, str>;
 
 /// Returns whether `text` is empty or white space only.
 pub(crate) fn is_blank(text: &str) -> bool {
-    // Trimmed from one side only: most texts show by their first character that they are not blank.
+    // Trim only the start: for most texts the first character already decides.
     text.trim_start().is_empty()
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control() || is_format
 }
 
-/// The name and version of a program that speaks the protocol.
+/// The name and version of an MCP client or server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
-    /// The name for programs.
+    /// The name, for use by programs.
     pub name: Text,
     /// The version, in any scheme.
     pub version: Text,
@@ -46,7 +46,7 @@ pub struct Implementation {
     /// The icons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// The URL of a page about it.
+    /// The URL of a page about the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<Text>,
 }
@@ -111,7 +111,7 @@ impl Icon {
         self
     }
 
-    /// Sets the background that it is designed for.
+    /// Sets the background that the icon is designed for.
     #[must_use]
     pub fn theme(mut self, theme: Theme) -> Self {
         self.theme = Some(theme);
@@ -174,7 +174,7 @@ pub(crate) use metadata_methods;
 /// The builder method for an optional description.
 macro_rules! description_method {
     ($($metadata:ident).+) => {
-        /// Sets the description: its purpose and when to use it, for the model.
+        /// Sets the description for the model: the purpose, and when to use it.
         #[must_use]
         pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
             self.$($metadata).+.description = Some(description.into());
@@ -184,7 +184,7 @@ macro_rules! description_method {
 }
 pub(crate) use description_method;
 
-/// Hints about the effects of a tool, for the client that decides whether it may run.
+/// Hints about the effects of a tool. A client uses them to decide whether the tool may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -192,16 +192,16 @@ pub(crate) struct ToolAnnotations {
     /// The name for display, for clients that read it here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<Text>,
-    /// The tool does not modify data.
+    /// Whether the tool does not modify data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) read_only_hint: Option<bool>,
-    /// The tool may delete or overwrite data. If false, it only adds data.
+    /// Whether the tool may delete or overwrite data. If `false`, it only adds data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) destructive_hint: Option<bool>,
-    /// A repeated call with the same arguments has no further effect.
+    /// Whether a repeated call with the same arguments does not have a further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) idempotent_hint: Option<bool>,
-    /// The tool interacts with systems outside the server.
+    /// Whether the tool interacts with systems outside the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_world_hint: Option<bool>,
 }

@@ -1,7 +1,7 @@
 //! Error codes, and the error object of a JSON-RPC response.
 //!
-//! There are few codes, because a caller can react in few ways. The message says in one sentence what is wrong and what
-//! to do, so that a model can act on it. Information that only the operator can use is logged, and never part of a
+//! There are few codes, because a caller can react in few ways. The message states in one sentence what is wrong and what
+//! to do, so that a model can act on it. Information that only the operator can use is logged. It is never part of a
 //! message.
 
 use std::borrow::Cow;

@@ -1,6 +1,8 @@
 //! The encoding of header values that are not ASCII.
 //!
-//! A header that repeats a value of the body has it unchanged if it is printable ASCII, and as `=?base64?…?=` otherwise. Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
+//! A header repeats a value of the body unchanged if the value is printable ASCII. Otherwise, the header has the form `=?base64?…?=`.
+//!
+//! Source: 2026-07-28, basic/transports/streamable-http, "Value Encoding".
 
 use std::borrow::Cow;
 
@@ -9,14 +11,14 @@ use crate::base64::STANDARD;
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// A value is marked as base64 but is invalid: wrong alphabet or padding, nonzero trailing bits, or not UTF-8.
+/// The error for a value that is marked as base64 but is invalid: wrong alphabet or padding, nonzero trailing bits, or not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadEncoding;
 
-/// Decodes a header value. Surrounding spaces and tabs are ignored. A value without both marks is returned unchanged.
+/// Decodes a header value. Surrounding spaces and tabs are ignored. A value without both marks is not decoded.
 ///
 /// # Errors
-/// [`BadEncoding`]
+/// [`BadEncoding`] if the marked value is invalid.
 ///
 /// ```
 /// use edge_mcp::parsers::{BadEncoding, decode};

@@ -12,7 +12,7 @@ use super::meta;
 use super::method::Method;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 
-/// The id of a request. It is kept and returned as the text that was sent.
+/// The id of a request. It is stored and returned as the client has written it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Box<str>);
 
@@ -23,7 +23,7 @@ impl RequestId {
     }
 
     /// Returns the id of a message that was rejected for another reason, if it can be read.
-    pub(crate) fn of_refused(body: &[u8]) -> Option<Self> {
+    pub(crate) fn of_rejected(body: &[u8]) -> Option<Self> {
         let text = match str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => Cow::Owned(with_placeholders(body)),
@@ -73,12 +73,12 @@ fn with_placeholders(bytes: &[u8]) -> String {
 pub(crate) enum Message<'d> {
     /// A request, which expects a response.
     Request(Request<'d>),
-    /// A notification, which gets no response.
+    /// A notification, which does not get a response.
     Notification {
         /// Whether `params._meta` names a revision. If so, the client is a modern one.
         claims_revision: bool,
     },
-    /// A response. This server sends no requests, so it expects none.
+    /// A response. This server does not send requests, so it does not expect responses.
     Response,
 }
 
@@ -133,19 +133,19 @@ impl<'d> Message<'d> {
             *slot = Some(member);
         }
         let read_id = id.and_then(RequestId::read);
-        let refused = |why| Err(NotAMessage { why, id: read_id.clone() });
+        let rejected = |why| Err(NotAMessage { why, id: read_id.clone() });
         if value.kind() != Kind::Object {
-            return refused("a message must be a JSON object");
+            return rejected("a message must be a JSON object");
         }
         if jsonrpc.and_then(Value::as_str).as_deref() != Some("2.0") {
-            return refused("`jsonrpc` must be \"2.0\"");
+            return rejected("`jsonrpc` must be \"2.0\"");
         }
         let Some(method) = method else {
-            return if outcome.is_some() { Ok(Self::Response) } else { refused("`method` is missing") };
+            return if outcome.is_some() { Ok(Self::Response) } else { rejected("`method` is missing") };
         };
-        let Some(method) = method.as_str() else { return refused("`method` must be a string") };
+        let Some(method) = method.as_str() else { return rejected("`method` must be a string") };
         if params.is_some_and(|params| params.kind() != Kind::Object) {
-            return refused("`params` must be an object");
+            return rejected("`params` must be an object");
         }
         let meta = params.and_then(|params| params.get("_meta"));
         match (id, read_id.clone()) {
@@ -153,7 +153,7 @@ impl<'d> Message<'d> {
                 let known_method = Method::named(&method);
                 Ok(Self::Request(Request { id, method, known_method, params, meta }))
             }
-            (Some(_), None) => refused("`id` must be a string or an integer"),
+            (Some(_), None) => rejected("`id` must be a string or an integer"),
             (None, _) => Ok(Self::Notification { claims_revision: meta::claim(meta).is_some() }),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
             (br#"[{"id":1}]"#, None),
             (b"1", None),
         ] {
-            let found = RequestId::of_refused(body);
+            let found = RequestId::of_rejected(body);
             assert_eq!(found.as_ref().map(RequestId::as_json), id, "{}", String::from_utf8_lossy(body));
         }
     }

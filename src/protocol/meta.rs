@@ -1,4 +1,4 @@
-//! `_meta`: its keys, and the envelope that every 2026-07-28 request carries in it.
+//! The keys of `_meta`, and the envelope: the `_meta` of a 2026-07-28 request.
 //!
 //! Source: 2026-07-28, basic, "`_meta`"; schema, `RequestMetaObject`.
 
@@ -20,7 +20,7 @@ pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersi
 pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The key of the client's name and version. Use them for display and logs only: they are not verified.
 pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// The key of the lowest level of log messages that the client wants.
+/// The key of the lowest level of log messages that the client requests.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request, of any type.
@@ -61,33 +61,34 @@ impl Envelope {
     pub(crate) fn read(meta: Option<Value<'_>>) -> Result<Self, RpcError> {
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {
-            RpcError::invalid_params(format!("`_meta[\"{key}\"]` must be {expected} in every 2026-07-28 request"))
+            RpcError::invalid_params(format!("`_meta[\"{key}\"]` of a 2026-07-28 request must be {expected}"))
         };
         let version = member(PROTOCOL_VERSION).and_then(Value::as_str);
         let version = version.ok_or_else(|| malformed(PROTOCOL_VERSION, "a string"))?.into_owned();
         let capabilities = member(CLIENT_CAPABILITIES).filter(|declared| declared.kind() == Kind::Object);
-        let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object, `{}` for none"))?;
+        let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object; it may be empty"))?;
         let capabilities = ClientCapabilities::read(capabilities);
-        let client = match member(CLIENT_INFO) {
-            Some(info) => Some(read_client(info).ok_or_else(|| {
-                malformed(CLIENT_INFO, "an object with the strings `name` and `version`, if it is sent,")
-            })?),
-            None => None,
-        };
+        let client =
+            match member(CLIENT_INFO) {
+                Some(info) => Some(read_client(info).ok_or_else(|| {
+                    malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`")
+                })?),
+                None => None,
+            };
         let level_of = |level: Value<'_>| level.as_str().and_then(|level| LogLevel::named(&level));
         if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
-            return Err(malformed(LOG_LEVEL, &format!("one of {}, if it is sent,", LogLevel::names())));
+            return Err(malformed(LOG_LEVEL, &format!("absent, or one of {}", LogLevel::names())));
         }
         Ok(Self { version, client, capabilities })
     }
 }
 
-/// The notifications that a client asks for while its request is answered.
+/// The notifications that a client requests for the duration of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedNotifications {
     /// The progress token, as it was sent.
     pub(crate) progress_token: Option<Box<RawValue>>,
-    /// The lowest level of the log messages that the client wants.
+    /// The lowest level of the log messages that the client requests.
     pub(crate) log_level: Option<LogLevel>,
 }
 

@@ -29,9 +29,9 @@ struct Row {
     name: &'static str,
     since: Revision,
     until: Revision,
-    /// The parameter that names what the method is applied to, a name or a URI. `Mcp-Name` repeats it.
+    /// The parameter with the target of the method: a name or a URI. The header `Mcp-Name` repeats it.
     target: Option<&'static str>,
-    /// Whether it runs a handler, which can send notifications before the answer.
+    /// Whether the method runs a handler, which can send notifications before the answer.
     notifies: bool,
 }
 
@@ -69,7 +69,7 @@ const TABLE: [Row; 13] = [
 ];
 
 impl Method {
-    /// Returns the method `name`, whichever revision has it.
+    /// Returns the method `name` of any revision.
     pub(crate) fn named(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.method)
     }
@@ -93,7 +93,7 @@ impl Method {
         self.row().is_some_and(|row| row.notifies)
     }
 
-    /// Returns the parameter that names what the method is applied to. The header `Mcp-Name` must repeat it.
+    /// Returns the parameter with the target of the method: a name or a URI. The header `Mcp-Name` must repeat it.
     pub(crate) fn target_param(self) -> Option<&'static str> {
         self.row()?.target
     }
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Rule 32: a header repeats the target of three methods.
+    /// Rule 32: for three methods, the header `Mcp-Name` repeats the target.
     #[test]
     fn three_methods_have_a_target() {
         let targets = TABLE.iter().filter_map(|row| Some((row.name, row.target?)));
@@ -128,9 +128,9 @@ mod tests {
         assert_eq!(targets.collect::<Vec<_>>(), expected);
     }
 
-    /// Each method has one row.
+    /// Each method has exactly one row.
     #[test]
-    fn each_name_belongs_to_its_method() {
+    fn methods_are_found_by_name() {
         for row in &TABLE {
             assert_eq!(Method::named(row.method.name()), Some(row.method));
         }

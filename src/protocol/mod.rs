@@ -1,4 +1,4 @@
-//! The messages of the protocol as types. What a server does with them is in other rooms.
+//! The messages of the protocol as types. The server's behavior is in other modules.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! The revisions of the protocol and their features.
 //!
 //! Revisions differ in fields and rules. Clients ignore unknown members, so most additions can be sent to all clients.
-//! [`Revision::knows`] lists the features that an older client would reject or misread. Code that creates a response
+//! [`Revision::has`] lists the features that an older client would reject or misread. Code that creates a response
 //! uses it, and does not compare dates.
 
 use std::fmt;
@@ -98,7 +98,7 @@ impl Revision {
     }
 
     /// Returns whether this revision has `feature`.
-    pub(crate) fn knows(self, feature: Feature) -> bool {
+    pub(crate) fn has(self, feature: Feature) -> bool {
         use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
         let (since, until) = match feature {
             Feature::Batches => (V2025_03_26, Some(V2025_03_26)),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_name_belongs_to_its_revision() {
+    fn revisions_are_found_by_name() {
         for revision in Revision::ALL {
             assert_eq!(Revision::named(revision.name()), Some(revision));
         }

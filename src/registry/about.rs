@@ -1,7 +1,7 @@
 //! The description of a server beyond the members of the protocol.
 //!
-//! The members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same data with
-//! today's names.
+//! The members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same data with the
+//! current names.
 
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Returns the first thing that a registry would not accept.
+    /// Returns the first problem for which a registry would reject the server.
     #[inline(never)]
     pub(crate) fn problem(&self, info: &Implementation) -> Option<String> {
         if self.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
-            return Some("has an id without any of a-z and 0-9".into());
+            return Some("has an id without a letter a-z or a digit".into());
         }
         if self.registry_name.as_ref().is_some_and(|name| !is_registry_name(name)) {
             return Some("has a registry name that does not have the form `io.github.ada/weather`".into());
@@ -51,7 +51,7 @@ impl About {
 pub(crate) fn id(info: &Implementation, about: Option<&About>) -> String {
     let given = about.and_then(|about| about.id.as_ref());
     let id = slug(given.unwrap_or(&info.name));
-    // A name may consist of letters that a slug does not have.
+    // The slug of a name without a letter a-z or a digit is empty.
     if id.is_empty() { "server".into() } else { id }
 }
 
@@ -99,7 +99,7 @@ pub struct ServerDetail {
     /// Packages that run it elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<Package>,
-    /// The places where it runs.
+    /// The URLs at which it runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<Remote>,
 }

@@ -59,7 +59,7 @@ impl Input {
 /// ```
 /// use edge_mcp::registry::Argument;
 ///
-/// let port = Argument::new("port", "Where to listen").long_flag("--port").default_value("8080");
+/// let port = Argument::new("port", "The port to listen on").long_flag("--port").default_value("8080");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Argument {
@@ -161,8 +161,8 @@ impl Argument {
 /// use edge_mcp::registry::{Argument, Command};
 ///
 /// let command = Command::new("npx")
-///     .argument(Argument::new("folder", "Where the documents are").required())
-///     .argument(Argument::new("port", "Where to listen").long_flag("--port"));
+///     .argument(Argument::new("folder", "The folder with the documents").required())
+///     .argument(Argument::new("port", "The port to listen on").long_flag("--port"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Command {

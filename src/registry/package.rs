@@ -122,7 +122,7 @@ impl Package {
         self
     }
 
-    /// Sets the SHA-256 of the package file in 64 hexadecimal digits, which clients verify. It is required for `mcpb`.
+    /// Sets the SHA-256 of the package file in 64 hexadecimal digits. Clients verify it. It is required for `mcpb`.
     #[must_use]
     pub fn sha256(mut self, digest: impl Into<Text>) -> Self {
         self.sha256 = Some(digest.into());
@@ -133,7 +133,7 @@ impl Package {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         let is_digest = |digest: &Text| digest.len() == 64 && digest.bytes().all(is_hex);
         let what = if !is_word(&self.registry_name) || !is_word(&self.name) {
-            "has an empty registry or name, or a space in one".into()
+            "has a registry or name that is empty, or has a space, `<`, `>` or `$` in it".into()
         } else if !is_one_version(&self.version) {
             "must have one version, such as `1.0.2`, not a range".into()
         } else if self.sha256.as_ref().map_or(self.registry_name == "mcpb", |digest| !is_digest(digest)) {
@@ -141,7 +141,7 @@ impl Package {
         } else if self.command.as_ref().is_some_and(Command::has_invalid_name) {
             "has an argument or command whose name is empty, or has a space, `<`, `>` or `$` in it".into()
         } else if !self.environment_variables.iter().all(|variable| is_word(&variable.name)) {
-            "has an environment variable whose name is empty, or has a space in it".into()
+            "has an environment variable whose name is empty, or has a space, `<`, `>` or `$` in it".into()
         } else {
             format!("listens at a URL that {}", SecureUrl::parse(self.url.as_ref()?).err()?)
         };
@@ -195,8 +195,8 @@ impl Remote {
         if let Err(problem) = SecureUrl::parse(&self.url) {
             return Some(format!("has a remote whose URL {problem}"));
         }
-        let odd = self.headers.iter().find(|header| !is_header_name(&header.name))?;
-        Some(format!("has a remote with the header {:?}, which is not a valid header name", odd.name))
+        let invalid = self.headers.iter().find(|header| !is_header_name(&header.name))?;
+        Some(format!("has a remote with the header {:?}, which is not a valid header name", invalid.name))
     }
 }
 

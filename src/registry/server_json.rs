@@ -99,8 +99,8 @@ struct InputEntry<'a> {
 }
 
 impl<'a> ServerJson<'a> {
-    /// Describes a server. Returns `None` without a name: there is neither a registry name, nor a URL to derive one
-    /// from.
+    /// Describes a server. Returns `None` if the server has neither a registry name, nor a URL from which a name can be
+    /// derived.
     pub(crate) fn new(info: &'a Implementation, about: Option<&'a About>, own_url: Option<&str>) -> Option<Self> {
         let (packages, remotes) = about.map_or((&[][..], &[][..]), |about| (&*about.packages, &*about.remotes));
         let name = match about.and_then(|about| about.registry_name.as_deref()) {

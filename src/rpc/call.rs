@@ -9,14 +9,14 @@ use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::builder::McpServer;
 
-/// The data for answering a request, besides its parameters. Cloning is cheap, and it borrows nothing from the request.
+/// The data for answering a request, except its parameters. It is cheap to clone and borrows nothing from the request.
 #[derive(Clone)]
 pub(crate) struct Call {
     pub server: McpServer,
     pub cx: Context,
-    /// `None` if the server does not offer the method that was called.
+    /// The method, or `None` if the server does not offer it.
     pub method: Option<Method>,
-    /// The keys for request states, or the reason why there are none.
+    /// The keys for request states, or the error in their configuration.
     pub keys: Rc<Result<StateKeys, ConfigError>>,
     /// The maximum size of the response, in bytes.
     pub response_limit: usize,
@@ -34,5 +34,5 @@ impl Call {
     }
 }
 
-/// The bytes of the response with the result, or the error.
+/// The bytes of a response with a result, or an error.
 pub(crate) type Outcome = Result<Vec<u8>, RpcError>;

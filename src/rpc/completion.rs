@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::call::Call;
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted, unknown_template};
+use super::resolve::{Target, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
@@ -35,7 +35,7 @@ struct Suggestions {
     has_more: bool,
 }
 
-/// `completion/complete`. An existing argument without a completion has no suggestions.
+/// Answers `completion/complete`. For an argument without a completion, the list of suggestions is empty.
 pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let argument = params::object(request, "argument")?;
     let name = params::member(argument, "argument", "name")?;
@@ -50,18 +50,18 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
         Target::Template(template, _) | Target::Hidden(template) => (of_template(template, &name)?, template.deadline),
         // The URI names a resource, not a template.
         Target::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
-        Target::None | Target::Tool(_) => return Err(mistargeted(call)),
+        Target::None | Target::Tool(_) => return Err(wrong_target(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
-        // `collect` would sort first, which adds code to the module that nothing else needs.
+        // `collect` sorts first. This would add code to the module that nothing else needs.
         asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
         complete(asked, call.cx.clone())
     });
     Ok(respond(call.clone(), name.into_owned(), deadline, suggestions).boxed_local())
 }
 
-/// Runs the completion of the argument `name`, if it has one, and returns the response.
+/// Runs the completion of the argument `name`, if there is one, and returns the response.
 async fn respond(
     call: Call,
     name: String,

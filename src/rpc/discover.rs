@@ -21,7 +21,7 @@ struct DiscoverResult<'a> {
     instructions: Option<&'a str>,
 }
 
-/// `server/discover`. It lists only modern revisions: a client that chose an older one from this list would name it in
+/// Answers `server/discover`. The result lists only modern revisions. Otherwise, a client could choose an older revision and name it in
 /// `_meta`, which older revisions do not read.
 pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete_cacheable(

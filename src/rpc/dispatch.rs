@@ -11,8 +11,8 @@ use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 
-/// Reads the parameters of `request`. Methods without a handler are answered here. A handler is created but does not
-/// run yet.
+/// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
+/// but does not poll it.
 pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
     // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
@@ -24,29 +24,33 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
     let Some(method) = call.method else { return Err(not_found(&request.method)) };
     let target = target?;
     match method {
-        Method::Initialize => at_once(call, request, lifecycle::initialize),
-        Method::Ping => at_once(call, request, lifecycle::ping),
-        Method::Discover => at_once(call, request, discover::discover),
-        Method::ListTools => at_once(call, request, tool_methods::list),
-        Method::CallTool => by_handler(call, request, target, tool_methods::call),
-        Method::ListResources => by_handler(call, request, target, resource_methods::list),
-        Method::ListResourceTemplates => at_once(call, request, resource_methods::list_templates),
-        Method::ReadResource => by_handler(call, request, target, resource_methods::read),
-        Method::ListPrompts => at_once(call, request, prompt_methods::list),
-        Method::GetPrompt => by_handler(call, request, target, prompt_methods::get),
-        Method::Complete => by_handler(call, request, target, completion::complete),
-        Method::SetLogLevel => at_once(call, request, lifecycle::set_log_level),
-        // Its response is a stream. Without streams it is not available.
+        Method::Initialize => answer_directly(call, request, lifecycle::initialize),
+        Method::Ping => answer_directly(call, request, lifecycle::ping),
+        Method::Discover => answer_directly(call, request, discover::discover),
+        Method::ListTools => answer_directly(call, request, tool_methods::list),
+        Method::CallTool => start_handler(call, request, target, tool_methods::call),
+        Method::ListResources => start_handler(call, request, target, resource_methods::list),
+        Method::ListResourceTemplates => answer_directly(call, request, resource_methods::list_templates),
+        Method::ReadResource => start_handler(call, request, target, resource_methods::read),
+        Method::ListPrompts => answer_directly(call, request, prompt_methods::list),
+        Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
+        Method::Complete => start_handler(call, request, target, completion::complete),
+        Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
+        // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),
     }
 }
 
 /// Answers a method that runs no handler.
 ///
-/// The engine compiles a function on its first call, and the first request of a new isolate needs only one method.
-/// `#[inline(never)]` and calls by address, here and in `by_handler`, keep the methods separate functions.
+/// The engine compiles a function at its first call, and the first request of a new isolate needs only one method. So the methods must
+/// stay separate functions. `#[inline(never)]` and calls by address, here and in `start_handler`, prevent the compiler from merging them.
 #[inline(never)]
-fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -> Outcome) -> Result<Stage, RpcError> {
+fn answer_directly(
+    call: &Call,
+    request: &Request<'_>,
+    method: fn(&Call, &Request<'_>) -> Outcome,
+) -> Result<Stage, RpcError> {
     method(call, request)
         .and_then(|response| within_limit(call, response))
         .map(|response| Stage::Ended(Ok(Reply::Response(response))))
@@ -54,7 +58,7 @@ fn at_once(call: &Call, request: &Request<'_>, method: fn(&Call, &Request<'_>) -
 
 /// Starts a method that runs a handler.
 #[inline(never)]
-fn by_handler(
+fn start_handler(
     call: &Call,
     request: &Request<'_>,
     target: Target,
@@ -63,12 +67,13 @@ fn by_handler(
     method(call, request, target).map(Stage::Working)
 }
 
-/// Returns the error for a method that is not available. If the method needs a session, the error says so.
+/// Returns the error for a method that is not available. If the method needs a session, the error has the reason and an alternative.
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),
-        None => {
-            RpcError::new(ErrorCode::MethodNotFound, format!("The method {:?} is not served here.", shortened(method)))
-        }
+        None => RpcError::new(
+            ErrorCode::MethodNotFound,
+            format!("This server does not serve the method {:?}.", shortened(method)),
+        ),
     }
 }

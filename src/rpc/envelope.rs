@@ -1,4 +1,4 @@
-//! The members that every result has: none in older revisions, several in 2026-07-28.
+//! The common members of results in 2026-07-28: `resultType`, cache hints, and `serverInfo` in `_meta`.
 //!
 //! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
 
@@ -14,7 +14,7 @@ use crate::protocol::revision::Feature;
 use crate::server::cache::{CacheHint, Cacheable};
 use crate::server::kept_lists::KeptLists;
 
-/// The members of a result besides its own.
+/// The common members of a result.
 #[derive(Serialize)]
 struct Envelope<'a> {
     #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
@@ -35,31 +35,31 @@ struct ResultMeta<'a> {
 
 /// Returns the response with `result`.
 pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "complete", written(call, result), None, None)
+    respond(call, "complete", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result` and its own `_meta`.
 pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
-    respond(call, "complete", written(call, result), None, meta)
+    respond(call, "complete", serialize(call, result), None, meta)
 }
 
 /// Returns the response with questions.
 pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
-    respond(call, "input_required", written(call, result), None, None)
+    respond(call, "input_required", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
 pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
     let hint = match () {
-        // This result depends on an earlier answer, so it must not be cached.
+        // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
         () if call.cx.depends_on_caller() => hint.for_this_caller(),
         () => hint,
     };
-    respond(call, "complete", written(call, result), Some(hint), None)
+    respond(call, "complete", serialize(call, result), Some(hint), None)
 }
 
-/// Returns the response with the list `kind`, if the server keeps it and the request asks for all of it.
+/// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
 pub(super) fn kept_list(call: &Call, kind: Cacheable, cursor: Option<&str>) -> Option<Outcome> {
     let kept = kept_lists(call, kind, cursor)?;
     let json = kept.get(kind, call.cx.revision())?;
@@ -85,13 +85,13 @@ pub(super) fn complete_list(
     complete_cacheable(call, Raw(&json), hint)
 }
 
-/// Returns the store for the list `kind`, if the request asks for all of it and it may be kept.
+/// Returns the store for the list `kind`, if the server may keep this list and the request has no cursor.
 fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Option<&'a KeptLists> {
     call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
 }
 
-/// Only this part depends on the type of the result.
-fn written(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
+/// Serializes the response. Only this function depends on the type of the result, so it is small.
+fn serialize(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
     result_response(call.cx.request_id(), &result)
 }
 
@@ -102,22 +102,22 @@ fn respond(
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
 ) -> Outcome {
-    let knows = call.cx.revision().knows(Feature::ResultEnvelope);
+    let has_envelope = call.cx.revision().has(Feature::ResultEnvelope);
     let response = response.and_then(|response| match own {
-        None if !knows => Ok(response),
+        None if !has_envelope => Ok(response),
         _ => {
-            let server_info = knows.then_some(&call.server.definitions.info);
-            let result_type = knows.then_some(result_type);
+            let server_info = has_envelope.then_some(&call.server.definitions.info);
+            let result_type = has_envelope.then_some(result_type);
             let envelope =
-                Envelope { result_type, cache: cache.filter(|_| knows), meta: ResultMeta { server_info, own } };
+                Envelope { result_type, cache: cache.filter(|_| has_envelope), meta: ResultMeta { server_info, own } };
             with_members(response, &envelope)
         }
     });
     response.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))
 }
 
-/// Adds `members` to the result of a response. Both are joined as text, because a serializer for the combination would
-/// be compiled once for each type of result.
+/// Adds `members` to the result of a response. The function joins both as text, because the compiler would compile a serializer for the
+/// combination once for each type of result.
 fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
     // Remove the closing braces of the result and the response.
     response.truncate(response.len().saturating_sub(2));

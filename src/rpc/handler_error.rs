@@ -1,4 +1,4 @@
-//! The JSON-RPC error of a handler that failed, for methods whose results cannot carry an error.
+//! The JSON-RPC error of a handler that failed, for methods whose results cannot contain an error.
 
 use super::call::Call;
 use super::input_required;
@@ -6,8 +6,7 @@ use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Converts the error of the handler `name`. The cause is logged. `not_found` returns the error for an item that does
-/// not exist.
+/// Converts the error of the handler `name`, and logs its cause. `not_found` returns the error for an item that does not exist.
 pub(super) fn convert(
     call: &Call,
     name: &str,
@@ -27,7 +26,7 @@ pub(super) fn convert(
     }
 }
 
-/// Converts the error of a handler that lists or completes, or of a prompt.
+/// Converts the error of a prompt, or of a function that lists or completes.
 pub(super) fn of_prompt_or_list(call: &Call, name: &str, error: HandlerError) -> RpcError {
     convert(call, name, error, |error| RpcError::invalid_params(error.0.message))
 }

@@ -58,8 +58,8 @@ fn resume_with(
     };
     if let Some(responses) = responses {
         for (key, answer) in responses.members() {
-            // A client can answer only the questions that were sent with this state. Each is answered once, because the
-            // handler has acted on earlier answers.
+            // A client can answer only the questions that were sent with this state. It cannot answer a question again, because the
+            // handler has already used the first answer.
             let Some(question) = asked.get(&*key) else { continue };
             if answer.kind() != Kind::Object {
                 return Err(params::wrong_type(&format!("inputResponses.{key}"), "an object", answer));
@@ -74,7 +74,7 @@ fn resume_with(
     Ok(())
 }
 
-/// Returns the result with the questions of a handler. The request state contains the digest of the request.
+/// Returns the result with the questions of a handler. Its request state contains `digest`, the digest of the request.
 #[inline(never)]
 pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     let rounds = call.cx.rounds();
@@ -83,14 +83,14 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
     match rounds.unsendable() {
         None => {}
         Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
-        Some(Unsendable::Excess(cause)) => return Err(too_much(call, &cause)),
+        Some(Unsendable::Excess(cause)) => return Err(state_too_large(call, &cause)),
     }
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
-    let digest = digest.ok_or_else(|| internal(&"the request has no digest to ask with"))?;
+    let digest = digest.ok_or_else(|| internal(&"the request has no digest for its request state"))?;
     let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
     let (length, limit) = (request_state.len(), rounds.state_limit());
     if length > limit {
-        return Err(too_much(call, &format!("its request state has {length} bytes (limit: {limit})")));
+        return Err(state_too_large(call, &format!("its request state has {length} bytes (limit: {limit})")));
     }
     let mut requests = serde_json::Map::new();
     for (key, question) in rounds.questions().iter() {
@@ -100,15 +100,14 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
 }
 
 /// Returns the error for a call whose request state would be too large.
-fn too_much(call: &Call, cause: &str) -> RpcError {
+fn state_too_large(call: &Call, cause: &str) -> RpcError {
     failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less at once.";
     RpcError::new(ErrorCode::Internal, message)
 }
 
-/// Converts the error of a question. Returns the feature that needs a session, or the JSON-RPC error for the caller of
-/// `name`.
+/// Converts the error of a question that the handler `name` asked. Returns the feature that needs a session, or a JSON-RPC error.
 pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) -> Result<SessionRequired, RpcError> {
     match *refusal {
         InputProblem::SessionRequired(feature) => Ok(feature),
@@ -122,7 +121,7 @@ pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) 
     }
 }
 
-/// Converts the error of a question, for a prompt or a resource: their results cannot carry an error.
+/// Converts the error of a question, for a prompt or a resource. Their results cannot contain an error.
 pub(super) fn refused_by_error(call: &Call, name: &str, error: InputError) -> RpcError {
     match refused(call, name, error) {
         Ok(feature) => feature.error(ErrorCode::Internal),

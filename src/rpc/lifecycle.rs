@@ -1,7 +1,8 @@
 //! `initialize`, `ping` and `logging/setLevel`, which clients up to 2025-11-25 use.
 //!
-//! Source: 2025-11-25, basic/lifecycle. The server stores nothing about the handshake. It answers each later request on
-//! its own, with or without a handshake before it.
+//! The server stores nothing from the handshake. It answers later requests with or without a handshake.
+//!
+//! Source: 2025-11-25, basic/lifecycle.
 
 use serde::Serialize;
 
@@ -26,8 +27,8 @@ struct InitializeResult<'a> {
     instructions: Option<&'a str>,
 }
 
-/// `initialize`. The result has the requested revision if that is a legacy one, and the newest legacy revision
-/// otherwise.
+/// Answers `initialize`. If the requested revision is a legacy one, the result has this revision. Otherwise, it has the newest legacy
+/// revision.
 pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
     let requested = params::string(request, "protocolVersion")?;
     params::optional_object(request, "capabilities")?;
@@ -50,13 +51,13 @@ pub(super) fn initialize(call: &Call, request: &Request<'_>) -> Outcome {
 #[derive(Serialize)]
 struct Empty {}
 
-/// `ping`. The result is `{}`.
+/// Answers `ping` with `{}`.
 pub(super) fn ping(call: &Call, _: &Request<'_>) -> Outcome {
     envelope::complete(call, Empty {})
 }
 
-/// `logging/setLevel`. It exists because clients call it if log messages are declared. The level is checked and not
-/// stored: the server's own level applies.
+/// Answers `logging/setLevel`. Clients call this method if the server declares log messages. The function checks the level but does not
+/// store it: the level that the server declares applies.
 pub(super) fn set_log_level(call: &Call, request: &Request<'_>) -> Outcome {
     let level = params::string(request, "level")?;
     if LogLevel::named(&level).is_none() {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `resolve` | the lookup of the method and its target, once for each request |
 //! | `dispatch` | the dispatch of a request to the function of its method |
+//! | `call` | the data that all methods need |
 //! | `prepared` | requests with parsed parameters |
 //! | `lifecycle` | `initialize`, `ping`, `logging/setLevel` |
 //! | `discover` | `server/discover` |
@@ -14,13 +15,13 @@
 //! | `completion` | `completion/complete` |
 //! | `params` | the reading of parameters |
 //! | `pagination` | pagination of lists |
-//! | `envelope` | the members that every result has |
-//! | `handler_error` | the errors of handlers |
+//! | `envelope` | the common members of results |
+//! | `handler_error` | the conversion of handler errors to JSON-RPC errors |
 //! | `input_required` | input requests and their answers |
-//! | `request_state` | the state that a client carries between the rounds of a call |
+//! | `request_state` | the encrypted state that a client sends from one round of a call to the next |
 //!
-//! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision. A request is answered in two phases: its
-//! parameters are read while its body is in memory, then its handler runs without the body.
+//! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision. A request is answered in two phases. The
+//! first phase reads the parameters while the body is in memory. The second phase runs the handler, without the body.
 
 mod call;
 mod completion;

@@ -1,9 +1,9 @@
 //! Pagination of lists.
 //!
-//! A cursor contains the position of the next page, and a checksum over the list's name and the position. A cursor that
-//! is damaged or belongs to another list is rejected. It contains no secret, and the server stores no cursors.
+//! A cursor contains the position of the next page, and a checksum of the list's name and the position. A cursor that is damaged or
+//! belongs to another list is rejected. A cursor contains no secret, and the server stores no cursors.
 //!
-//! Source: every revision, server/utilities/pagination.
+//! Source: all revisions, server/utilities/pagination.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -21,8 +21,7 @@ pub(super) fn cursor<'d>(request: &Request<'d>) -> Result<Option<Cow<'d, str>>, 
     params::optional_string(request, "cursor")
 }
 
-/// Returns the page of `items` at `cursor`, and the cursor of the next page. Without a page size, the page has all
-/// items.
+/// Returns the page of `items` at `cursor`, and the cursor of the next page. Without a page size, the page has all items.
 pub(super) fn page<T>(
     call: &Call,
     cursor: Option<&str>,
@@ -31,7 +30,7 @@ pub(super) fn page<T>(
     let list = call.method_name();
     let start = match (cursor, call.server.definitions.page_size) {
         (None, _) => 0,
-        // The list may have become shorter. A position at the end or beyond it is never valid.
+        // The list can be shorter than at the previous page. A position at its end or beyond is never valid.
         (Some(cursor), Some(_)) => {
             position(list, cursor).filter(|start| *start < items.len()).ok_or_else(invalid_cursor)?
         }
@@ -46,7 +45,7 @@ pub(super) fn page<T>(
 
 fn invalid_cursor() -> RpcError {
     RpcError::invalid_params(
-        "`params.cursor` is not a cursor of this list; leave it out to read the list from its beginning",
+        "`params.cursor` is not a cursor of this list; omit it to read the list from its beginning",
     )
 }
 

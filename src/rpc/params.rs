@@ -1,4 +1,4 @@
-//! Reads parameters. A parameter that is missing or has the wrong type is a -32602 that names it.
+//! The reading of parameters. If a parameter is missing or has the wrong type, the error is a -32602 that names the parameter.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(super) fn optional_object<'d>(request: &Request<'d>, name: &str) -> Result<O
     }
 }
 
-/// Returns the required string `member` of an object, which is the parameter `name`.
+/// Returns the required string `member` of `object`, the parameter `name`.
 pub(super) fn member<'d>(object: Value<'d>, name: &str, member: &str) -> Result<Cow<'d, str>, RpcError> {
     let name = format!("{name}.{member}");
     let value = object.get(member).ok_or_else(|| missing(&name, "a string"))?;
@@ -39,12 +39,12 @@ pub(super) fn member<'d>(object: Value<'d>, name: &str, member: &str) -> Result<
 /// The members of an object with string values.
 pub(super) type Strings<'d> = Vec<(Cow<'d, str>, Cow<'d, str>)>;
 
-/// Returns an object with string values. It is empty if the parameter is missing.
+/// Returns the members of an object with string values, or an empty list if the parameter is missing.
 pub(super) fn strings<'d>(request: &Request<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
     optional_object(request, name)?.map_or(Ok(Vec::new()), |object| strings_of(object, name))
 }
 
-/// Returns the members of an object with string values, which is the parameter `name`.
+/// Returns the members of `object`, the parameter `name`. All values must be strings.
 pub(super) fn strings_of<'d>(object: Value<'d>, name: &str) -> Result<Strings<'d>, RpcError> {
     if object.kind() != Kind::Object {
         return Err(wrong_type(name, "an object", object));

@@ -1,7 +1,7 @@
-//! Requests with parsed parameters, and their way to a response.
+//! Requests with parsed parameters, and the creation of their responses.
 //!
-//! Everything that needs the request happens before a [`Prepared`] exists, or in [`Prepared::detach`]. A [`Prepared`]
-//! owns its data, so a call that waits does not keep the request body or the parsed document in memory.
+//! After a [`Prepared`] is created, only [`Prepared::detach`] uses the request. A [`Prepared`] owns its data, so a call that waits does not
+//! keep the request body or the parsed document in memory.
 
 use std::panic::AssertUnwindSafe;
 use std::task::Poll;
@@ -10,7 +10,7 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, poll};
 
 use super::call::{Call, Outcome};
-use super::request_state::belonging;
+use super::request_state::request_digest;
 use super::{envelope, input_required};
 use crate::call::context::Context;
 use crate::call::result::ToolResult;
@@ -19,7 +19,7 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
-/// The outcome of a method that does not fail.
+/// The outcome of a method that succeeds.
 pub(super) enum Reply {
     /// The bytes of the response.
     Response(Vec<u8>),
@@ -27,7 +27,7 @@ pub(super) enum Reply {
     Asks,
 }
 
-/// A running handler, and the creation of its response.
+/// A future that runs a handler and creates its response.
 pub(super) type Work = LocalBoxFuture<'static, Result<Reply, RpcError>>;
 
 /// The state of a method after its parameters are read.
@@ -40,8 +40,7 @@ pub(super) enum Stage {
 pub(crate) struct Prepared {
     call: Call,
     stage: Stage,
-    /// The digest of the request, for the request state. It is set when the request is detached, if the call can still
-    /// ask.
+    /// The digest of the request, for the request state. [`detach`](Self::detach) sets it if the call can still ask.
     digest: Option<String>,
 }
 
@@ -55,9 +54,9 @@ impl Prepared {
         &self.call.cx
     }
 
-    /// Runs the handler until it first waits. Most handlers finish without waiting.
+    /// Polls the handler once. Most handlers finish without waiting.
     ///
-    /// The task that calls this must also call [`finish`](Self::finish): a future may keep the waker of its first poll.
+    /// The same task must call [`finish`](Self::finish), because some futures keep the waker of their first poll.
     pub(crate) async fn start(&mut self) {
         if let Stage::Working(work) = &mut self.stage
             && let Poll::Ready(reply) = poll!(AssertUnwindSafe(work).catch_unwind())
@@ -66,7 +65,7 @@ impl Prepared {
         }
     }
 
-    /// Keeps the digest that a question to the client needs. `request` can be dropped afterwards.
+    /// Stores the digest that a question to the client needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
             Stage::Working(_) | Stage::Ended(Ok(Reply::Asks)) => true,
@@ -74,7 +73,7 @@ impl Prepared {
         };
         // Older revisions have no input requests. Without keys, a question fails before it needs the digest.
         if can_ask && self.call.cx.revision().era() == Era::Modern && self.call.keys.is_ok() {
-            self.digest = Some(belonging(&self.call.cx, request));
+            self.digest = Some(request_digest(&self.call.cx, request));
         }
     }
 
@@ -101,12 +100,12 @@ pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
     if response.len() > call.response_limit { too_long(call, response.len()) } else { Ok(response) }
 }
 
-/// Returns the response in place of one that is too long, with `length` bytes.
+/// Returns the response that replaces a response of `length` bytes, which is too long.
 #[cold]
 #[inline(never)]
 fn too_long(call: &Call, length: usize) -> Outcome {
     let message =
-        format!("The answer has {length} bytes; at most {} are sent. Ask for less at once.", call.response_limit);
+        format!("The answer must have at most {} bytes (got {length}). Ask for less at once.", call.response_limit);
     if call.method == Some(Method::CallTool) {
         // A model can react only to a result.
         return envelope::complete(call, ToolResult::failure(message));

@@ -1,7 +1,8 @@
 //! `prompts/list` and `prompts/get`.
 //!
-//! Source: 2025-11-25 and 2026-07-28, server/prompts. Versions are an extension of this server. The list shows each
-//! name once, and `prompts/get` takes `version` or `name@version`.
+//! Versions of prompts are an extension of this library: see [`prompt_versions`](super::prompt_versions).
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/prompts.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
 use super::prompt_versions::{select, versions};
-use super::resolve::{Target, mistargeted};
+use super::resolve::{Target, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
@@ -44,7 +45,7 @@ struct GetPromptResult<'a> {
     messages: Vec<PromptMessage>,
 }
 
-/// `prompts/list`. Each name is listed once, at the position of its first version and with the description of its last.
+/// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let cursor = cursor(request)?;
     if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor.as_deref()) {
@@ -78,9 +79,9 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
     PromptDescription { metadata, arguments }
 }
 
-/// `prompts/get`.
+/// Answers `prompts/get`.
 pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Prompt(prompt) = target else { return Err(mistargeted(call)) };
+    let Target::Prompt(prompt) = target else { return Err(wrong_target(call)) };
     let given = params::strings(request, "arguments")?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
 

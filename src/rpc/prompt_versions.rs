@@ -1,7 +1,7 @@
 //! The lookup of a prompt by its name and version.
 //!
-//! Versions are an extension of this server. A list shows each name once, and `prompts/get` takes `version` or
-//! `name@version`.
+//! Versions are an extension of this library. A list has each name once. `prompts/get` accepts the parameter `version`, or
+//! `name@version` as the name.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub(super) fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {
     versions
 }
 
-/// Returns the prompt `name` in this version. Without a version it is the one that was added last.
+/// Returns the prompt `name` in this version. Without a version, returns the prompt that was added last.
 pub(super) fn select<'s>(server: &'s McpServer, name: &str, version: Option<&str>) -> Option<&'s Rc<Prompt>> {
     let fits = |prompt: &&Rc<Prompt>| {
         prompt.metadata.name == name && version.is_none_or(|version| prompt.version.as_deref() == Some(version))
@@ -33,7 +33,9 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let (Some(version), Some(suffix)) = (version, suffix)
         && version != suffix
     {
-        return Err(RpcError::invalid_params("`params.version` and the version in `params.name` differ; name one"));
+        return Err(RpcError::invalid_params(
+            "`params.version` and the version in `params.name` differ; send only one of them",
+        ));
     }
     let version = version.or(suffix);
     if let Some(prompt) = select(server, name, version) {
@@ -45,7 +47,7 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
             let others = if known.is_empty() {
                 "it has no versions".to_owned()
             } else {
-                format!("there are {}", known.join(", "))
+                format!("it has the versions {}", known.join(", "))
             };
             let message = format!("The prompt `{name}` has no version `{}`; {others}.", shortened(version));
             Err(RpcError::invalid_params(message).with_data(object(vec![("versions", known.into())])))

@@ -1,7 +1,7 @@
-//! `requestState`: the encrypted state that a client carries from one round of a call to the next.
+//! `requestState`: the encrypted state that a client sends from one round of a call to the next.
 //!
-//! It contains the questions that are sent with it, the answers and step results of earlier rounds, and its expiry
-//! time. It is bound to one server, caller, method and set of parameters. A client can neither read nor change it.
+//! It contains the digests of the questions that are sent with it, the answers and step results of earlier rounds, and its expiry time.
+//! It is bound to one server, caller, method and set of parameters. A client cannot read or change it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
 
@@ -42,11 +42,11 @@ struct RequestState {
 /// The digests of questions by their keys.
 pub(super) type Asked = BTreeMap<String, String>;
 
-/// Creates the state of a call that ends with questions. `digest` is the digest of its request: see [`belonging`].
+/// Creates the state of a call that ends with questions. `digest` is the result of [`request_digest`].
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let (rounds, host) = (call.cx.rounds(), call.cx.host());
     let questions = rounds.questions();
-    // `collect` would sort first, which adds code to the module that nothing else needs.
+    // `collect` sorts first. This would add code to the module that nothing else needs.
     let mut asked = Asked::new();
     asked.extend(questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())));
     let state = RequestState {
@@ -63,9 +63,8 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
     Ok(format!("{PREFIX}{}", URL_SAFE.encode(sealed)))
 }
 
-/// Decrypts the state `token`. Returns the questions that were sent with it, and the state of earlier rounds. Returns
-/// `None` if the token was made with other keys, belongs to another call, or has expired. The caller does not learn
-/// which.
+/// Decrypts the state `token`. Returns the digests of the questions that were sent with it, and the state of earlier rounds. Returns
+/// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not learn the reason.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
     if token.len() > call.cx.rounds().state_limit() {
         return None;
@@ -76,7 +75,7 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     let document = Document::parse(&opened, JsonLimits::MOST).ok()?;
     let state = document.root();
     let expires: u64 = state.get("expires")?.text().parse().ok()?;
-    if now(call) >= expires || state.string("belongs")? != belonging(&call.cx, request) {
+    if now(call) >= expires || state.string("belongs")? != request_digest(&call.cx, request) {
         return None;
     }
     let mut asked = Asked::new();
@@ -97,20 +96,20 @@ fn now(call: &Call) -> u64 {
     call.cx.host().now_ms() / 1000
 }
 
-/// Returns a digest of the caller, the server, the method and the parameters. The server is its name and the configured
-/// URL of its endpoint. Parameters that change from round to round are excluded.
-pub(super) fn belonging(cx: &Context, request: &Request<'_>) -> String {
+/// Returns a digest of the caller, the server, the method and the parameters. The digest covers the name of the server and the configured
+/// URL of its endpoint. It does not cover parameters that differ between rounds.
+pub(super) fn request_digest(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
     let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     if let Some(params) = request.params {
-        canonical::write_members(params, is_lasting, &mut text);
+        canonical::write_members(params, is_same_in_all_rounds, &mut text);
     }
     URL_SAFE.encode(Sha256::digest(text))
 }
 
-/// Whether all rounds of a call have the same value of this parameter.
-fn is_lasting(name: &str, value: Value<'_>) -> bool {
+/// Returns whether all rounds of a call have the same value of this parameter.
+fn is_same_in_all_rounds(name: &str, value: Value<'_>) -> bool {
     match name {
         "_meta" | "inputResponses" | "requestState" => false,
         // Empty arguments and missing arguments are equivalent.

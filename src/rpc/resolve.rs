@@ -1,4 +1,4 @@
-//! The lookup of what a request is applied to: once, for scopes, headers and dispatch.
+//! The lookup of the method and its target. One lookup serves the scopes, the headers and the dispatch.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
 
-/// A method that the server offers, and its target. It borrows nothing of the request.
+/// The method of a request and its target. It borrows nothing from the request.
 pub(crate) struct Resolved {
-    /// `None` if the server does not offer the method, or the revision does not have it.
+    /// The method, or `None` if the server does not offer it or the revision does not have it.
     pub method: Option<Method>,
     pub target: Result<Target, RpcError>,
 }
@@ -36,8 +36,8 @@ pub(crate) enum Target {
     Resource(Rc<Resource>),
     /// A template, and the variables of the URI.
     Template(Rc<ResourceTemplate>, BTreeMap<String, String>),
-    /// A resource that the caller must not see, at a URI that matches a template. The answer is the template's answer for a resource that
-    /// does not exist.
+    /// A template that matches the URI of a resource that the caller must not see. The answer is the same as for a resource of this
+    /// template that does not exist.
     Hidden(Rc<ResourceTemplate>),
 }
 
@@ -55,7 +55,7 @@ impl Resolved {
         Self { method, target }
     }
 
-    /// Returns the scopes that the request needs. A target that does not exist needs none: the answer says that it does not exist.
+    /// Returns the scopes that the request needs. If the target does not exist, returns an empty slice: the answer is an error anyway.
     ///
     /// Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
     pub(crate) fn scopes(&self) -> &[Text] {
@@ -84,7 +84,7 @@ impl Target {
 }
 
 /// Returns the error for a target that does not fit the method. The lookup never returns such a target.
-pub(super) fn mistargeted(call: &Call) -> RpcError {
+pub(super) fn wrong_target(call: &Call) -> RpcError {
     failure::internal(call.cx.host(), call.method_name(), &"its target was resolved to another kind")
 }
 
@@ -126,7 +126,7 @@ fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcErr
         "ref/prompt" => prompt_versions::find(server, &member("name")?, None).map(Target::Prompt),
         "ref/resource" => {
             let uri = member("uri")?;
-            // A client names a template as it is listed, or by a URI that matches it.
+            // A client sends the URI template from the list, or a URI that matches it.
             let named = server.templates().find(|template| template.description.uri_template == uri);
             let named = named.map(|template| Target::Template(template.clone(), BTreeMap::new()));
             named.or_else(|| find(server, &uri)).ok_or_else(|| unknown_template(&uri))
@@ -142,22 +142,22 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
     ))
 }
 
-/// Returns the error for an unknown resource: −32002 until 2025-11-25, −32602 since. Both have the URI in their `data`.
+/// Returns the error for an unknown resource: -32002 up to 2025-11-25, and -32602 since 2026-07-28. Both have the URI in their `data`.
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
-    let own_code = revision.knows(Feature::ResourceNotFoundCode);
+    let own_code = revision.has(Feature::ResourceNotFoundCode);
     let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
     RpcError::new(code, NOT_FOUND).with_data(object(vec![("uri", uri.into())]))
 }
 
 /// Returns the resource at `uri`, or else the first template that matches it.
 ///
-/// A URI can be written in several ways, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each.
-/// So the URI is looked up again as the template would write it. A resource or an earlier template at that URI comes first, with its
-/// scopes.
+/// A URI has several spellings, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each of them. So
+/// the function repeats the lookup with the spelling of the template. A resource or an earlier template with that spelling takes
+/// precedence, so its scopes apply.
 fn find(server: &McpServer, uri: &str) -> Option<Target> {
     let mut uri = Cow::Borrowed(uri);
     let mut is_hidden = false;
-    // A URI as a template writes it matches the same template or an earlier one. That bounds the number of rewrites.
+    // The spelling of a template matches the same template or an earlier one. This bounds the number of lookups.
     for _ in 0..=server.definitions.templates.len() {
         if let Some(resource) = server.definitions.resource_at(&uri) {
             if server.shows(&resource.access) {

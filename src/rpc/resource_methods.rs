@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted, resource_not_found};
+use super::resolve::{Target, resource_not_found, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
@@ -44,7 +44,7 @@ struct ReadResourceResult {
     contents: Vec<ResourceContents>,
 }
 
-/// `resources/list`: the resources, then the listed resources of each template.
+/// Answers `resources/list` with the resources, and then with the listed resources of each template.
 pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
     let cursor = cursor(request)?.map(Cow::into_owned);
     Ok(list_from(call.clone(), cursor).boxed_local())
@@ -62,7 +62,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
-        // The template's scopes protect the listed resources, even if the server lists all items.
+        // The scopes of the template protect its resources, even if the server lists all items.
         if permits(call.cx.auth(), &template.access.scopes) {
             let listed =
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
@@ -77,7 +77,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     envelope::complete_list(&call, Cacheable::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
 }
 
-/// `resources/templates/list`.
+/// Answers `resources/templates/list`.
 pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     let cursor = cursor(request)?;
     if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor.as_deref()) {
@@ -93,7 +93,7 @@ pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
     envelope::complete_list(call, Cacheable::ResourceTemplates, cursor.as_deref(), result, hint)
 }
 
-/// `resources/read`.
+/// Answers `resources/read`.
 pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let uri = params::string(request, "uri")?;
     input_required::resume(call, request)?;
@@ -114,7 +114,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
             contents: (template.read)(&uri, variables, cx),
         },
         Target::Hidden(_) => return Err(resource_not_found(call.cx.revision(), &uri)),
-        Target::None | Target::Tool(_) | Target::Prompt(_) => return Err(mistargeted(call)),
+        Target::None | Target::Tool(_) | Target::Prompt(_) => return Err(wrong_target(call)),
     };
     Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
 }

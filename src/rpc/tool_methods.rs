@@ -1,7 +1,9 @@
 //! `tools/list` and `tools/call`.
 //!
-//! Source: 2025-11-25 and 2026-07-28, server/tools. An unknown tool is a protocol error. Invalid arguments and a failed
-//! tool are results with `isError`, because a model can correct itself only from a result.
+//! An unknown tool is a protocol error. Invalid arguments and a failed tool are results with `isError`, because a model sees only
+//! results, and must see the error to correct its call.
+//!
+//! Source: 2025-11-25 and 2026-07-28, server/tools.
 
 use std::borrow::Cow;
 
@@ -12,7 +14,7 @@ use serde::Serialize;
 use super::call::{Call, Outcome};
 use super::pagination::{cursor, page};
 use super::prepared::{Reply, Work};
-use super::resolve::{Target, mistargeted};
+use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
@@ -34,7 +36,7 @@ struct ListToolsResult<'a> {
     next_cursor: Option<String>,
 }
 
-/// `tools/list`: in the order of registration.
+/// Answers `tools/list`. The order is the order of registration.
 pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let cursor = cursor(request)?;
     if let Some(response) = envelope::kept_list(call, Cacheable::Tools, cursor.as_deref()) {
@@ -52,7 +54,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
         metadata: &tool.metadata,
         input_schema: input.json(),
         output_schema: output.as_deref().map(|schema| {
-            if revision.knows(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
+            if revision.has(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
         }),
         annotations: annotations(tool, revision),
     });
@@ -61,30 +63,28 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     envelope::complete_list(call, Cacheable::Tools, cursor.as_deref(), result, hint)
 }
 
-/// Returns the annotations, if there are any. For clients that read the title only there, they include the tool's
-/// title.
+/// Returns the annotations, if there are any. They include the title of the tool for clients that do not read it elsewhere.
 fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
     let mut annotations = Cow::Borrowed(&tool.annotations);
-    if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.knows(Feature::ToolTitle) {
+    if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.has(Feature::ToolTitle) {
         annotations.to_mut().title.clone_from(&tool.metadata.title);
     }
     (*annotations != ToolAnnotations::default()).then_some(annotations)
 }
 
-/// `tools/call`.
+/// Answers `tools/call`.
 pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Tool(tool) = target else { return Err(mistargeted(call)) };
+    let Target::Tool(tool) = target else { return Err(wrong_target(call)) };
     let arguments = params::optional_object(request, "arguments")?;
     input_required::resume(call, request)?;
     let nothing = Document::empty_object();
     let work = execute(&call.server, &tool, arguments.unwrap_or(nothing.root()), &call.cx);
-    let is_wrapped = !call.cx.revision().knows(Feature::AnyStructuredContent)
+    let is_wrapped = !call.cx.revision().has(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())
 }
 
-/// Runs a call of the tool `name` to its end, and returns the response. If `is_wrapped`, structured content is wrapped
-/// in an object.
+/// Runs a call of the tool `name` to its end, and returns the response. If `is_wrapped`, structured content becomes a member of an object.
 async fn respond(
     call: Call,
     name: Text,
@@ -100,7 +100,7 @@ async fn respond(
     // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
     if let Some(structured) = result.structured_content.take_if(|_| is_wrapped) {
-        // Structured content that is not an object, for older revisions: see `json_of_object` of its schema.
+        // In older revisions, structured content must be an object. `json_of_object` wraps the schema in the same way.
         result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
     let meta = result.meta.take();

@@ -61,7 +61,7 @@ impl Program {
 
     /// Returns the keys that objects of a rule may have, or `None` if any key is allowed.
     ///
-    /// A value of another type never has a key, so the keys do not exclude it.
+    /// The keys exclude only objects: a value of another type does not have keys.
     fn keys_of_closed_object(&self, rule: RuleId) -> Option<Vec<&str>> {
         let object = self.object_rules(rule).next()?;
         let is_closed = object.patterns.is_empty() && self.rule(object.others?).types == Types::NONE;

@@ -4,8 +4,8 @@
 //! [limits](crate::limits) has the number of steps that a check may take.
 //!
 //! The constants below are the steps of each operation. One step is about 10 ns of WebAssembly in a Worker. They were measured on
-//! 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by `scripts/bench schema`. It prints the time per step for about
-//! fifty values that are large or hard to check. In each of them one operation takes most of the time.
+//! 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by `scripts/bench schema`. This script prints the time per step for
+//! about fifty values that are large or hard to check. For each value, one operation takes most of the time.
 
 /// Applying a schema to a value.
 pub(super) const SCHEMA: u32 = 2;
@@ -15,7 +15,7 @@ pub(super) const KEYWORD: u32 = 1;
 pub(super) const CHILD: u32 = 2;
 /// Advancing to the next member, and looking up its name.
 pub(super) const MEMBER: u32 = 3;
-/// Looking up a text among those of a keyword.
+/// Looking up a text in the list of a keyword.
 pub(super) const FIND: u32 = 3;
 /// Bytes of texts, or names of a rule, that are compared in one step.
 pub(super) const COMPARED: usize = 16;
@@ -54,7 +54,7 @@ pub(super) const VISITED: u32 = 2;
 /// Transitions of a new cached state that are allocated in one step.
 pub(super) const TRANSITIONS: usize = 16;
 
-/// Writing the line about a mistake.
+/// Writing the line of a mistake.
 pub(super) const LINE: u32 = 80;
 /// Writing a segment of the path, in addition to one step per byte of its name.
 pub(super) const LINE_PART: u32 = 20;
@@ -73,7 +73,7 @@ impl Steps {
         Self { left: steps, are_exhausted: false }
     }
 
-    /// Takes `count` steps. Returns `false` if they are not left; then the result of the work must not be used.
+    /// Takes `count` steps. Returns `false` if fewer are left. The result of the work must not be used then.
     #[inline]
     pub(super) fn take(&mut self, count: u32) -> bool {
         match self.left.checked_sub(count) {

@@ -1,8 +1,8 @@
 //! The check of a value against a compiled schema.
 //!
-//! One pass over the value finds the first ten mistakes. A trial of an alternative (`anyOf`, `oneOf`, `not`, `if`, `contains`) records
-//! no mistakes and ends at the first one; afterwards `explain` describes the alternative that came closest. The check counts its work in
-//! `budget`, and rejects a value that takes too many.
+//! One pass over the value finds the first ten mistakes. A trial of an alternative (`anyOf`, `oneOf`, `not`, `if`, `contains`) does not
+//! record mistakes and ends at the first one. If no alternative matches, `explain` describes the closest one. The check counts its work
+//! in the steps of `budget`, and rejects a value that takes too many.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -138,7 +138,7 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// Whether `value` matches a rule. Records no mistakes.
+    /// Whether `value` matches a rule. Does not record mistakes.
     pub(super) fn would_fit(&mut self, rule: RuleId, value: Value<'d>) -> bool {
         let was_trying = std::mem::replace(&mut self.is_trying, true);
         let fits = self.fits(rule, value);
@@ -157,7 +157,7 @@ impl<'d> Check<'_, 'd> {
 
     fn keyword_fits(&mut self, keyword: &Keyword, value: Value<'d>) -> bool {
         let fits = match keyword {
-            // These record their mistakes themselves.
+            // These methods record the mistakes.
             Keyword::Items { prefix, rest } => return self.items_fit(prefix, *rest, value),
             Keyword::Object(object) => return value.kind() != Kind::Object || self.object_fits(object, value),
             Keyword::If { condition, then, otherwise } => {
@@ -324,7 +324,7 @@ impl<'d> Check<'_, 'd> {
         self.searches.is_found(&self.program.patterns, pattern, &text, &mut self.steps)
     }
 
-    /// Returns the content of a string. It is empty if the steps run out; the value is rejected then anyway.
+    /// Returns the content of a string. If the steps run out, it is empty, and the check rejects the value.
     pub(super) fn content(&mut self, value: Value<'d>) -> Cow<'d, str> {
         if !value.has_escapes() {
             return Cow::Borrowed(value.inner_text());
@@ -335,7 +335,7 @@ impl<'d> Check<'_, 'd> {
         value.as_str().unwrap_or_default()
     }
 
-    /// Counts what `measure` counts, or returns `None` for a value of another kind.
+    /// Returns the size of `value` by `measure`, or `None` for a value of another kind.
     fn measured(&mut self, measure: Measure, value: Value<'d>) -> Option<u64> {
         let count = match (measure, value.kind()) {
             (Measure::Characters, Kind::String) => {

@@ -19,8 +19,8 @@ impl<'d> Check<'_, 'd> {
 
     /// Returns the positions of two equal items.
     fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
-        // The low bits are the position of the item, the high bits those of its hash: sorting brings equal items together. FxHasher
-        // has only 32 bits in WebAssembly, which would collide too often.
+        // The low bits are the position of the item, and the high bits are from its hash, so sorting places equal items next to each
+        // other. FxHasher has only 32 bits in WebAssembly, which would collide too often.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
         let mut hashes = Vec::new();
         for item in value.items() {

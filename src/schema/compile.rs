@@ -47,7 +47,7 @@ const BOUNDS: [(&str, Bound); 4] = [
     ("exclusiveMaximum", Bound::ExclusiveMaximum),
 ];
 
-/// Keywords about a size: what is counted, and whether the limit is a minimum.
+/// Keywords about a size: the counted parts, and whether the limit is a minimum.
 const SIZES: [(&str, Measure, bool); 6] = [
     ("minLength", Measure::Characters, true),
     ("maxLength", Measure::Characters, false),
@@ -98,7 +98,7 @@ pub(super) fn compile(schema: &Value) -> Result<Program, Box<SchemaError>> {
 
 struct Compiler<'s> {
     references: References<'s>,
-    /// The program. `rules` has the first of the rules in `pointers`.
+    /// The program so far. `rules` has the rules of the first `pointers`.
     program: Program,
     /// The position of each rule as a JSON pointer.
     pointers: Indexed,
@@ -116,7 +116,7 @@ struct Indexed {
 }
 
 impl Compiler<'_> {
-    /// Returns the rule for the schema at `pointer`. If it is not compiled yet, it will be later.
+    /// Returns the rule for the schema at `pointer`. A schema that is not compiled yet is queued.
     #[inline(never)]
     fn rule_at(&mut self, pointer: String) -> RuleId {
         let Indexed { texts, by_text } = &mut self.pointers;
@@ -300,7 +300,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Compiles a pattern, once for all its occurrences.
+    /// Compiles a pattern. Equal patterns are compiled only once.
     fn pattern(&mut self, source: &str, pointer: &str) -> Result<PatternId, Box<SchemaError>> {
         if let Some(known) = self.patterns.get(source) {
             return Ok(*known);
@@ -324,7 +324,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns the limits of an earlier keyword with the same measure. Both are merged, so that the value is counted once.
+/// Returns the limits of an earlier keyword with the same measure. The two keywords are merged, so the check counts only once.
 fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut u64)> {
     keywords.iter_mut().find_map(|keyword| match keyword {
         Keyword::Size(known, least, most) if *known == measure => Some((least, most)),

@@ -17,7 +17,7 @@ enum Visit {
 /// `pointers` are the positions of the rules in the schema.
 ///
 /// # Errors
-/// The position of a rule in the cycle or chain.
+/// [`SchemaError`] with the position of a rule in the cycle or chain.
 pub(super) fn check(program: &Program, pointers: &[impl AsRef<str>]) -> Result<(), Box<SchemaError>> {
     let mut visits = vec![Visit::Unvisited; program.rules.len()];
     for rule in 0..program.rules.len() {

@@ -8,12 +8,12 @@ use std::fmt;
 pub struct SchemaError {
     /// The position in the schema as a JSON pointer. Empty for the whole schema.
     pub pointer: String,
-    /// What is wrong there.
+    /// The problem at this position.
     pub problem: String,
 }
 
 impl SchemaError {
-    /// Boxed, since most functions of the compiler can return it.
+    /// Creates a boxed error. It is boxed because most functions of the compiler return it in a `Result`.
     pub(super) fn at(pointer: &str, problem: impl Into<String>) -> Box<Self> {
         Box::new(Self { pointer: pointer.to_owned(), problem: problem.into() })
     }

@@ -32,7 +32,7 @@ impl<'d> Check<'_, 'd> {
         false
     }
 
-    /// Takes the steps of a line.
+    /// Takes the steps of writing a line.
     fn take_line(&mut self) {
         let part = |segment: &Segment| match segment {
             Segment::Item(_) => 0,
@@ -111,15 +111,15 @@ impl<'d> Check<'_, 'd> {
         let closest = self.with_more_steps(|check| check.closest(alternatives, value));
         self.mistakes = before;
         if closest.is_empty() {
-            return self.fail(|_| format!("matches none of the {} alternatives", alternatives.rules.len()));
+            return self.fail(|_| format!("does not match any of the {} alternatives", alternatives.rules.len()));
         }
         let room = MISTAKES.saturating_sub(self.mistakes.len());
         self.mistakes.extend(closest.into_iter().take(room));
         false
     }
 
-    /// Runs `work` with the steps for explanations, and with as many steps of the check as it has taken so far: an explanation looks at
-    /// the same values again. The check keeps its other steps, so it does not run out because a mistake is hard to explain.
+    /// Runs `work` with the steps for explanations. An explanation visits the same values again, so it may also use as many steps of the
+    /// check as the check has taken so far. The check keeps its other steps, so a mistake that is hard to explain does not end it.
     fn with_more_steps<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         // A nested explanation shares the steps of the outer one.
         let Some(more) = self.explanation.take() else { return work(self) };
@@ -136,7 +136,7 @@ impl<'d> Check<'_, 'd> {
     /// Returns the mistakes of the alternative with the fewest, or none if the steps run out.
     fn closest(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Vec<String> {
         let by_tag = self.candidates_by_tag(alternatives, value);
-        // If no alternative knows the first key, it is probably misspelled: ignore it.
+        // If no alternative allows the first key, the key is probably misspelled: ignore it.
         let by_both = by_tag & self.candidates_by_key(alternatives, value);
         let bits = if by_both == 0 { by_tag } else { by_both };
         let mut candidates = Vec::new();

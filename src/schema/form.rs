@@ -24,7 +24,7 @@ impl Schema {
     }
 }
 
-/// Returns the other alternative of a property that is `null` or something else.
+/// Returns the other alternative of a property whose `anyOf` is `null` and one other schema.
 fn not_null(property: &Value) -> Option<&Value> {
     let alternatives = property.get("anyOf")?.as_array()?;
     let mut others =
@@ -32,7 +32,8 @@ fn not_null(property: &Value) -> Option<&Value> {
     others.next().filter(|_| others.next().is_none())
 }
 
-/// Converts a property to a field. `null` is removed, because an optional field of a form is one that is not required.
+/// Converts a property to a field, or returns `None` if a form does not support it. `null` is removed, because a form marks an optional
+/// field only by its absence from `required`.
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
         return field(other);

@@ -1,7 +1,7 @@
 //! The formats of a form: `email`, `uri`, `date` and `date-time`. They are enforced only for the answers of a person.
 //!
-//! Three of them are patterns for the engine of `pattern`, which is in every module anyway; only leap seconds need code. The crates for
-//! these formats (`url`, `chrono`, `email_address`) accept other texts than JSON Schema and are larger.
+//! The formats are patterns for the engine of `pattern`, which is in every module anyway. Only leap seconds need more code. The crates
+//! for these formats (`url`, `chrono`, `email_address`) accept other texts than JSON Schema and are larger.
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema"; RFC 3339 §5.6, RFC 5321 §4.1.2 (in ASCII), RFC 3986 §3.
 
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// What the value must be, for error messages.
+    /// Returns a description of a valid value, for error messages.
     pub(super) const fn description(self) -> &'static str {
         match self {
             Self::Email => "an email address",
@@ -103,7 +103,7 @@ fn has_possible_second(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The official suite has most of the cases; these are the others.
+    /// The official suite tests most cases. This test has the others.
     #[test]
     fn formats_match_their_grammars() {
         let longest_label = "a".repeat(63);

@@ -14,13 +14,13 @@ use serde_json::Value;
 )]
 pub trait HasJsonSchema: JsonSchema {}
 
-// The error then names `HasJsonSchema`, whose message says what to do.
+// With this attribute, the compiler error names `HasJsonSchema` and shows its message and notes.
 #[diagnostic::do_not_recommend]
 impl<T: JsonSchema> HasJsonSchema for T {}
 
 /// Returns the schema of `T` from schemars, without Rust's number formats.
 ///
-/// It is the schema of a part, since a root schema of schemars also has a title, the name of the Rust type, and the dialect. 2020-12 is
+/// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as its title, and the dialect. 2020-12 is
 /// the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
 pub(super) fn from_type<T: JsonSchema>() -> Value {
     let mut generator = generator();
@@ -72,9 +72,9 @@ fn replace_number_format(schema: &mut Schema) {
     }
 }
 
-/// Sets `additionalProperties` to `false` for objects that do not set it themselves.
+/// Sets `additionalProperties` to `false` for objects without this keyword.
 ///
-/// If several schemas apply to the same object, each of them lacks the properties of the others, so these schemas stay open.
+/// If several schemas apply to the same object, each of them would reject the properties of the others, so these schemas stay open.
 fn close_objects(schema: &mut Value) {
     const COMBINED: [&str; 6] = ["allOf", "anyOf", "oneOf", "$ref", "if", "not"];
     let Value::Object(object) = schema else { return };

@@ -1,7 +1,8 @@
 //! Arguments that a client repeats in headers, so that proxies can route by them: `"x-mcp-header": "Region"`.
 //!
-//! A field is marked with `#[schemars(extend("x-mcp-header" = "Region"))]`. Clients ignore a tool with an invalid mark, so it is rejected
-//! here. Browsers do not send such headers, so do not use them on tools for web pages. Do not use them for secrets either.
+//! A field is marked with `#[schemars(extend("x-mcp-header" = "Region"))]`. Clients ignore a tool with an invalid mark, so this module
+//! rejects an invalid mark. Browsers do not send such headers, so do not use them on tools for web pages. Do not use them for secrets
+//! either.
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
@@ -34,7 +35,7 @@ pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaErro
     Ok(found)
 }
 
-/// Visits `schema` and everything nested in it. `reachable` says whether `path` leads here through `properties` only.
+/// Visits `schema` and everything nested in it. `reachable` is `true` if all keywords on the way from the root are `properties`.
 fn walk(
     schema: &Value,
     path: &mut Vec<String>,

@@ -1,4 +1,4 @@
-//! The text of a mistake: the path of the value, and what is wrong with it, without secrets.
+//! The text of a mistake: the path of the value and the problem, without secrets.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,11 @@ use crate::json::{Kind, Value};
 use crate::limits::LISTED_VALUES;
 use crate::protocol::error::shortened;
 
-/// The largest number of known names among which a similar one is searched.
+/// The largest number of known names that are searched for a similar one.
 const SUGGESTION_NAMES: usize = 256;
 /// The longest name that is suggested, in bytes.
 const LONGEST_SUGGESTION: usize = 64;
-/// The longest name that is unescaped and searched for the words below, in bytes. A longer name counts as that of a secret.
+/// The longest name that is unescaped and searched for [`SECRETS`], in bytes. A longer name counts as the name of a secret.
 pub(super) const LONGEST_NAME: usize = 512;
 
 /// Words in the names of properties whose values are never shown.
@@ -56,7 +56,7 @@ impl Place {
         self.path.extend(["[", &index.to_string(), "]"]);
     }
 
-    /// A long key is not unescaped. It counts as that of a secret.
+    /// Adds a member to the path. A long key is not unescaped. It counts as the name of a secret.
     fn enter_member(&mut self, name: Value<'_>) {
         if name.text().len() > LONGEST_NAME {
             self.path.extend(["[", &shortened(name.text()), "]"]);
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-/// Returns the line about a value that a type rejects. The message of a user's own type may quote the value.
+/// Returns the line about a value that a type rejects. The message of a user-defined type may quote the value.
 pub(crate) fn describe_type_error(error: &TypeError) -> String {
     let mut place = Place { path: String::new(), key: None, hides_values: false };
     for segment in error.path() {
@@ -141,7 +141,7 @@ pub(super) fn wrong_count(verb: &str, noun: [&str; 2], count: u64, allowed: &Ran
 }
 
 impl Measure {
-    /// The singular and the plural of what is counted.
+    /// Returns the singular and the plural of the counted parts.
     pub(super) fn noun(self) -> [&'static str; 2] {
         match self {
             Self::Characters => ["character", "characters"],
@@ -153,7 +153,7 @@ impl Measure {
 
 /// Whether a name, or a text with names in it, contains one of the words in [`SECRETS`].
 fn is_named_like_a_secret(name: &str) -> bool {
-    // A long name is not searched.
+    // A long name is not searched. It counts as the name of a secret.
     if name.len() > LONGEST_NAME {
         return true;
     }
@@ -172,7 +172,7 @@ pub(super) fn did_you_mean(name: &str, object: &ObjectRule, steps: &mut Steps) -
     for known in
         object.own_names().filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_SUGGESTION)
     {
-        // The distance compares each character with each.
+        // The distance compares each pair of characters.
         if !steps.take(SUGGESTION) || !steps.take_for(known.len().saturating_mul(name.len()), 1) {
             break;
         }
@@ -196,11 +196,11 @@ fn distance(one: &str, other: &str) -> usize {
             let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX);
             let changed = at(&last, j).saturating_add(usize::from(a != b));
             let added = at(&row, j).saturating_add(1);
-            let left_out = at(&last, j.saturating_add(1)).saturating_add(1);
+            let removed = at(&last, j.saturating_add(1)).saturating_add(1);
             let is_swapped =
                 i > 0 && j > 0 && one.get(i.wrapping_sub(1)) == Some(b) && other.get(j.wrapping_sub(1)) == Some(a);
             let swapped = if is_swapped { at(&before_last, j.wrapping_sub(1)).saturating_add(1) } else { usize::MAX };
-            row.push(changed.min(added).min(left_out).min(swapped));
+            row.push(changed.min(added).min(removed).min(swapped));
         }
         before_last = std::mem::replace(&mut last, row);
     }

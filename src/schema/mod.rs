@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `generate` | the schema of a Rust type |
 //! | `compile`, `keyword_value` | the compiler, which rejects schemas that cannot be enforced |
-//! | `sorted` | a sort with little code |
+//! | `sorted` | a sort with a small code size |
 //! | `references`, `cycles` | the targets of `$ref`, and cycles among them |
 //! | `program`, `types`, `alternatives` | the compiled schema, and data to exclude alternatives without a check |
 //! | `pattern`, `format` | regular expressions, and the formats of forms |
@@ -17,7 +17,7 @@
 //! | `form` | the schemas of elicitation forms |
 //! | `wrap` | output schemas for clients that support only objects |
 //!
-//! A schema depends only on a *type*. It is compiled at the first use of the type and kept for the life of the isolate.
+//! A schema depends only on a *type*. It is compiled at the first use of the type and cached for the life of the isolate.
 //!
 //! # Cost
 //!
@@ -33,7 +33,7 @@
 //! | issue tool | 38 | 67 | 2.9 | 0.2 |
 //! | package manifest | 131 | 216 | 13.4 | 2.1 |
 //!
-//! A check is slower than that of `jsonschema`; each schema is compiled only once.
+//! A check takes longer than with `jsonschema`. Each schema is compiled only once.
 
 mod alternatives;
 mod budget;
@@ -114,7 +114,7 @@ impl Schema {
         known.unwrap_or_else(|| Self::compile_type(id, value))
     }
 
-    /// A function of its own: the engine optimizes functions that are called often, and this large part runs once per type.
+    /// This large part runs only once per type. It is a separate function because the engine optimizes functions that are called often.
     #[cold]
     #[inline(never)]
     fn compile_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
@@ -170,10 +170,10 @@ impl Schema {
 
     /// Checks `value` and returns one line for each of the first ten mistakes, or nothing if the value is valid.
     ///
-    /// A line is the path of the value and what is wrong, such as `` `limit` must be at most 50 (got 99) ``. Values are shortened.
-    /// Values of properties that are named like a secret are not shown.
+    /// A line has the path of the value and the problem, such as `` `limit` must be at most 50 (got 99) ``. Values are shortened. Values of
+    /// properties that are named like a secret are not shown.
     ///
-    /// The number of steps is [limited](crate::limits). A value that takes more is rejected, in one line.
+    /// The number of steps is [limited](crate::limits). A value that takes more steps is rejected, with one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
         self.check(value, Options::default()).mistakes
     }
@@ -192,7 +192,7 @@ impl Schema {
         check::check(&self.program, value, options)
     }
 
-    /// Returns the steps that a check of `value` takes, and the largest number that any check may take: for tests and benchmarks.
+    /// Returns the steps that a check of `value` takes, and the limit for every check. For tests and benchmarks.
     #[doc(hidden)]
     pub fn steps(&self, value: Value<'_>) -> (u32, u32) {
         (self.check(value, Options::default()).steps, CHECK_STEPS.saturating_add(EXPLANATION_STEPS))
@@ -233,16 +233,16 @@ mod tests {
         }
     }
 
-    /// The search takes most of the steps, so the text of the mistake must not repeat it.
+    /// The search takes most of the steps, so the explanation must not repeat the search.
     #[test]
     fn two_equal_items_are_found_among_hundreds_of_thousands() {
         let schema = Schema::of_value(&json!({ "uniqueItems": true })).expect("a schema");
-        for (last, says) in [("1", "([0] and [1] are equal)"), ("7,7", "([400000] and [400001] are equal)")] {
+        for (last, ending) in [("1", "([0] and [1] are equal)"), ("7,7", "([400000] and [400001] are equal)")] {
             let unique: Vec<_> = (10..400_010).map(|n| n.to_string()).collect();
             let items = if last == "1" { vec!["1".to_owned(); 400_000] } else { unique };
             let text = format!("[{},{last}]", items.join(","));
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("within the limits");
-            assert!(schema.validate(document.root()).concat().ends_with(says), "{says}");
+            assert!(schema.validate(document.root()).concat().ends_with(ending), "{ending}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::json::write;
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub rules: Vec<Rule>,
-    /// For each rule its own index, or the target if the rule is nothing but a reference.
+    /// For each rule its own index, or the target if the rule is only a reference.
     targets: Vec<RuleId>,
     pub patterns: Vec<Pattern>,
 }
@@ -159,8 +159,8 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// `texts` has the texts that each alternative accepts, or `None` for an alternative that accepts any text. Returns `None` if all
-    /// alternatives accept any text.
+    /// Creates a selection. `texts` has the texts that each alternative accepts, or `None` for an alternative that accepts any text.
+    /// Returns `None` if all alternatives accept any text.
     pub(super) fn of(texts: &[Option<Vec<&str>>]) -> Option<Self> {
         let numbered = || (0..64).zip(texts);
         let open = numbered().filter(|(_, texts)| texts.is_none()).fold(0, |bits, (nth, _)| bits | 1_u64 << nth);
@@ -190,7 +190,7 @@ impl Selection {
 /// The allowed values of an `enum` or a `const`.
 #[derive(Debug)]
 pub(super) struct Enum {
-    /// The values as the schema has them.
+    /// The values as JSON text.
     pub shown: Vec<String>,
     /// The canonical forms.
     pub canonical: Names,
@@ -220,7 +220,7 @@ impl Enum {
 
     fn new(shown: Vec<String>, canonical: Vec<String>, types: Types) -> Self {
         let canonical = Names::of(canonical);
-        // A binary search.
+        // A lookup is a binary search.
         let comparisons = canonical.len().checked_ilog2().unwrap_or_default();
         let longest = canonical.as_slice().last().map_or(0, String::len) / COMPARED;
         let comparison = u32::try_from(longest).unwrap_or(u32::MAX).saturating_add(1);
@@ -263,7 +263,7 @@ pub(super) enum Bound {
     ExclusiveMaximum,
 }
 
-/// What a size keyword counts.
+/// The parts of a value that a size keyword counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     Characters,
@@ -272,14 +272,14 @@ pub(super) enum Measure {
 }
 
 impl Program {
-    /// Returns the rule with that index. If it is nothing but a reference, returns the target.
+    /// Returns the rule with that index. If it is only a reference, returns the target.
     pub(super) fn rule(&self, id: RuleId) -> &Rule {
         static EMPTY: Rule = Rule { types: Types::ALL, keywords: Vec::new() };
         // Every index comes from the compiler, so the fallback is never used.
         self.rules.get(self.targets.get(id).copied().unwrap_or(id)).unwrap_or(&EMPTY)
     }
 
-    /// Resolves the rules that are nothing but a reference. Call `cycles::check` first: a cycle would never end.
+    /// Resolves the rules that are only a reference. Call `cycles::check` first: a cycle would cause an endless loop.
     pub(super) fn resolve_references(&mut self) {
         let target = |mut id: RuleId| {
             while let Some(Rule { types: Types::ALL, keywords }) = self.rules.get(id)

@@ -109,7 +109,7 @@ impl<'s> References<'s> {
         found.ok_or_else(|| format!("`{reference}` is not in this document"))
     }
 
-    /// Returns the base URI of a position: that of the innermost schema around it with an `$id`.
+    /// Returns the base URI of a position: the base URI of the innermost enclosing schema with an `$id`.
     fn base(&self, pointer: &str) -> &str {
         let mut pointer = pointer;
         loop {

@@ -1,10 +1,10 @@
-//! A sort with little code.
+//! A sort with a small code size.
 
 use std::collections::BinaryHeap;
 
-/// Sorts items, equal ones included.
+/// Sorts items. Keeps equal items.
 ///
-/// A heap takes a tenth of the code of `sort_unstable`, and more time: use it where little is sorted, or when a schema is compiled.
+/// A heap needs a tenth of the code of `sort_unstable`, but more time. Use it for short lists, or when a schema is compiled.
 pub(super) fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().collect::<BinaryHeap<_>>().into_sorted_vec()
 }

@@ -30,8 +30,8 @@ impl Schema {
     /// Returns the first property that a string cannot represent.
     pub(crate) fn beyond_strings(&self) -> Option<&str> {
         let is_beyond = |property: &Value| match property.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|parsed| kind != parsed)),
-            Some(kind) => SCALARS.iter().all(|parsed| kind != parsed),
+            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar)),
+            Some(kind) => SCALARS.iter().all(|scalar| kind != scalar),
             // Without `type` it is a combination of schemas, such as an optional enum.
             None => false,
         };

@@ -25,7 +25,7 @@ impl Type {
         ("null", Self::Null),
     ];
 
-    /// The type with that name in a schema.
+    /// Returns the type with that name in a schema.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
@@ -78,7 +78,7 @@ impl Types {
         self.0 & Type::of(kind) as u8 != 0
     }
 
-    /// Whether integers are allowed. Other numbers need not be.
+    /// Whether integers are allowed, with or without other numbers.
     pub(super) const fn allow_integers(self) -> bool {
         self.0 & (Type::Integer as u8 | Type::Number as u8) != 0
     }

@@ -147,8 +147,8 @@ impl McpServer {
         ServerDetail::new(&self.definitions.info, self.definitions.about.as_deref())
     }
 
-    /// Returns this server as the MCP registry describes it, in its schema of 2025-12-11. `None` without a name: it has neither a
-    /// [registry name](McpServerBuilder::registry_name), nor a URL to derive one from.
+    /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11. Returns `None` if the server has neither a
+    /// [registry name](McpServerBuilder::registry_name), nor a URL from which a name can be derived.
     ///
     /// `own_url` is the URL of the endpoint. It is the remote if no remote is configured. Values that the registry does not accept are
     /// adapted or left out: a title or description of more than 100 characters is cut at a word, a missing description becomes the
@@ -168,7 +168,7 @@ impl McpServer {
         ServerJson::new(&self.definitions.info, self.definitions.about.as_deref(), own_url)
     }
 
-    /// Returns all tools, whether or not a caller may use them. Tools of agents and workflows are included.
+    /// Returns all tools, including tools that only some callers can use, and the tools of agents and workflows.
     ///
     /// ```
     /// use edge_mcp::{McpServer, Tool};

@@ -1,6 +1,7 @@
 //! Approval: a person confirms a call of a tool before it runs.
 //!
-//! The question is an elicitation without fields. An answer is only the client's word: a client can accept without asking anyone.
+//! The question is an elicitation without fields. The server cannot verify that a person answers it: a client can accept without asking
+//! anyone.
 
 use std::rc::Rc;
 
@@ -11,12 +12,12 @@ use crate::call::result::ToolResult;
 use crate::limits::APPROVAL_CHARACTERS;
 use crate::protocol::description::{Text, is_deceptive};
 
-/// The member of a tool's `_meta` in lists that says that its calls may need approval.
+/// The member of a tool's `_meta` that shows in lists that calls of the tool may need approval.
 pub(super) const APPROVAL: &str = "edge-mcp/approval";
 /// The key of the question.
 const KEY: &str = "edge-mcp/approval";
 
-/// Returns the question for a call with these arguments, or `None` if the call needs no approval.
+/// Returns the question for a call with these arguments, or `None` if the call does not need approval.
 pub(crate) type Approval = Rc<dyn Fn(&serde_json::Value) -> Option<Text>>;
 
 /// Whether a call may run.
@@ -29,7 +30,7 @@ pub(super) enum Permission {
     Invalid(InputError),
 }
 
-/// Finds out whether a call of the tool `name` may run, and asks for approval if that is needed. `arguments` fit the tool's schema, and
+/// Decides whether a call of the tool `name` may run, and asks for approval if the call needs it. `arguments` fit the tool's schema, and
 /// `text` is their JSON as it was sent.
 #[inline(never)]
 pub(super) fn permission(
@@ -48,14 +49,14 @@ pub(super) fn permission(
             "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
         ))),
         Err(error) if error.is_unasked() => Permission::Denied(ToolResult::failure(format!(
-            "This call of `{name}` needs the approval of a person, and the client cannot be asked. Use a client that speaks \
-                 2026-07-28 and declares form elicitation."
+            "This call of `{name}` needs the approval of a person, and the client cannot be asked. Use a client of \
+                 2026-07-28 that declares form elicitation."
         ))),
         Err(error) => Permission::Invalid(error),
     }
 }
 
-/// Returns arguments as a person can read them: without characters that hide or reorder text, and shortened.
+/// Returns arguments for display to a person: shortened, and without characters that hide or reorder text.
 fn shown(arguments: &str) -> String {
     let mut characters = arguments.chars();
     let shown = characters.by_ref().take(APPROVAL_CHARACTERS);
@@ -71,7 +72,7 @@ mod tests {
     use super::shown;
 
     #[test]
-    fn arguments_are_shown_without_characters_that_deceive() {
+    fn deceptive_characters_are_replaced() {
         let given = "{\"to\":\"a\u{202e}b\u{200b}c\u{e0041}\n\u{7}é\"}";
         assert_eq!(shown(given), "{\"to\":\"a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}\u{fffd}é\"}");
     }

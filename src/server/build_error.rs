@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::state::MissingState;
 
-/// A definition of a server or an item that cannot be served.
+/// The error about a definition of a server or an item that cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(Box<Parts>);
 
@@ -16,8 +16,8 @@ struct Parts {
 }
 
 impl BuildError {
-    /// Creates an error for a check of your own in the server function. `kind` and `name` identify the item, and
-    /// `problem` is the reason.
+    /// Creates an error for your own check in the server function. `kind` and `name` identify the item, and `problem` is
+    /// the reason. The text of the error is `the <kind> "<name>" <problem>`.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self(Box::new(Parts { kind, name: name.into(), problem: problem.into() }))
     }

@@ -24,7 +24,7 @@ use crate::uri_template::normalized;
 
 /// A server: the tools, resources and prompts that one request can use.
 ///
-/// It is built for every request, so its items may depend on the caller and on the environment.
+/// The server function builds it for every request, so its items may depend on the caller and on the environment.
 ///
 /// ```
 /// use edge_mcp::{McpServer, Tool};
@@ -38,7 +38,7 @@ use crate::uri_template::normalized;
 #[derive(Clone)]
 pub struct McpServer {
     pub(crate) definitions: Rc<Definitions>,
-    /// Hides what this caller must not see. `None` shows everything.
+    /// The request whose caller determines which items are visible. With `None`, all items are visible.
     caller: Option<RequestInfo>,
     /// The lists that are kept as JSON. `None` if the definitions are not shared between requests.
     pub(crate) kept_lists: Option<Rc<KeptLists>>,
@@ -56,7 +56,7 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Keeps lists for the requests that share this server.
+    /// Keeps lists as JSON for the requests that share this server.
     pub(crate) fn keeping_lists(self) -> Self {
         let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));
         Self { kept_lists, ..self }
@@ -161,7 +161,7 @@ impl Definitions {
         self.tools.iter().find(|tool| tool.metadata.name == name)
     }
 
-    /// Returns the resource at `uri`, however the URI is percent-encoded.
+    /// Returns the resource at `uri`, in any percent-encoded spelling.
     pub(crate) fn resource_at(&self, uri: &str) -> Option<&Rc<Resource>> {
         let normal = normalized(uri);
         self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
@@ -272,8 +272,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 names the
-    /// lowest level that it wants in each request. Other clients get messages of `level` and above.
+    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 names its lowest
+    /// level in each request. Other clients get messages of `level` and above.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.definitions.logging = Some(level);
         self
@@ -286,8 +286,9 @@ impl McpServerBuilder {
         self
     }
 
-    /// Adds a hook to all tools, those of agents and workflows included: an async function of the name of the tool, an event of a call, and
-    /// the call's context. It runs before the tool's own [hooks](Tool::hook). What is said there about arguments and questions applies.
+    /// Adds a hook to all tools, including the tools of agents and workflows. The hook is an async function of the name of the tool, an
+    /// event of a call, and the call's context. It runs before the tool's own [hooks](Tool::hook). The same rules apply to arguments and
+    /// questions.
     ///
     /// ```
     /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};

@@ -1,6 +1,6 @@
 //! Cache hints: how long a client may cache a result, and for which callers.
 //!
-//! Source: 2026-07-28, server/utilities/caching. Older revisions do not have cache hints, so their clients get none.
+//! Source: 2026-07-28, server/utilities/caching. Older revisions do not have cache hints, so their clients do not get any.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl CacheHint {
     /// Creates a hint for a result that may be cached for all callers.
     ///
     /// A server with this hint cannot be built if the items of the result are [visible to some callers
-    /// only](crate::Tool::visible_if). If a handler has read the caller or a header, the response is sent as private.
+    /// only](crate::Tool::visible_if). If a handler has read the caller or a header, its response is private.
     pub fn public(time: Duration) -> Self {
         Self { cache_scope: Scope::Public, ..Self::private(time) }
     }

@@ -1,6 +1,6 @@
-//! The tools that were checked last.
+//! The tools that passed the last check.
 //!
-//! Most server functions add the same tools for each request, so the checks would find the same each time.
+//! Most server functions add the same tools for each request. Another check of the same tools would have the same result.
 
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -9,10 +9,10 @@ use std::rc::Rc;
 use super::tool::{Origin, Tool};
 use crate::protocol::description::Text;
 
-/// All that the checks of a tool look at.
+/// The properties of a tool that determine the result of its checks.
 #[derive(PartialEq)]
 struct Checked {
-    /// The type of the handler, which decides about the schemas.
+    /// The type of the handler, which determines the schemas.
     handler: TypeId,
     name: Text,
     description: Option<Text>,
@@ -36,7 +36,7 @@ pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
     })
 }
 
-/// Remembers these tools, which are valid.
+/// Stores these tools, which are valid, for later calls of [`contain`].
 #[inline(never)]
 pub(super) fn remember(tools: &[Rc<Tool>]) {
     let checked = |tool: &Rc<Tool>| {

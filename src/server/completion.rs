@@ -17,9 +17,9 @@ use crate::protocol::description::Text;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletionRequest {
-    /// The text that has been typed so far.
+    /// The text that the user has typed so far.
     pub value: String,
-    /// The values of the other arguments that the client knows.
+    /// The values of other arguments that the client sent.
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -89,7 +89,7 @@ impl Completions {
     }
 
     /// Returns the first completed argument that does not exist, or that has two completions.
-    pub(crate) fn misplaced(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
+    pub(crate) fn first_invalid(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
         let names = self.0.iter().map(|(name, _)| &**name);
         names
             .clone()

@@ -1,4 +1,4 @@
-//! The checks of a server that is built.
+//! The checks that run when a server is built.
 
 use std::rc::Rc;
 
@@ -69,14 +69,15 @@ impl Definitions {
             let name = &*tool.metadata.name;
             if let Origin::Agent { key, problem, tools } = &tool.origin {
                 let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing = || missing().map(|name| format!("calls the tool `{name}`, which is not added"));
+                let missing =
+                    || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
                 refuse("agent", key, problem.clone().or_else(missing))?;
             }
             if let Origin::Workflow { key, is_blank: true } = &tool.origin {
                 return Err(BuildError::new(
                     "workflow",
                     key,
-                    "has an empty description; a model chooses workflows by it",
+                    "has an empty description; a model needs it to choose a workflow",
                 ));
             }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
@@ -84,10 +85,10 @@ impl Definitions {
         Ok(())
     }
 
-    /// The lists that are the same for all callers, and each time.
+    /// Returns the lists that are the same for all callers and in all requests.
     pub(super) fn general_lists(&self) -> Vec<Cacheable> {
         let mut lists = Vec::new();
-        // A page is made for its cursor.
+        // A page depends on its cursor.
         if self.page_size.is_some() {
             return lists;
         }
@@ -102,7 +103,7 @@ impl Definitions {
         lists
     }
 
-    /// Checks that results that differ between callers are not cached for all of them (2026-07-28,
+    /// Checks that the results that differ between callers do not have a public cache hint (2026-07-28,
     /// server/utilities/caching, "Cache Scope").
     #[inline(never)]
     fn check_caching(&self) -> Result<(), BuildError> {
@@ -143,7 +144,7 @@ fn tool_problem(tool: &Tool) -> Option<String> {
         return Some(problem);
     }
     if tool.metadata.description.as_deref().is_none_or(is_blank) {
-        return Some("has an empty description; a model chooses tools by it".into());
+        return Some("has an empty description; a model needs it to choose a tool".into());
     }
     if let Some(problem) = icon_problem(&tool.metadata.icons).or_else(|| scope_problem(&tool.access)) {
         return Some(problem);
@@ -182,7 +183,7 @@ fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
     let is_new = versions.clone().all(|other| other.version != prompt.version);
     let agrees = versions.all(|other| other.access.scopes == prompt.access.scopes);
     unless(is_new, "is added twice; give each its own version")
-        .or_else(|| unless(agrees, "has versions that need other scopes"))
+        .or_else(|| unless(agrees, "must need the same scopes as its other versions"))
 }
 
 #[inline(never)]
@@ -213,7 +214,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
 /// to prompts, because `@` separates name and version in `name@version`.
 fn name_problem(name: &str) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 of A-Z a-z 0-9 _ . -")
+    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -")
 }
 
 fn metadata_problem(metadata: &Metadata) -> Option<String> {
@@ -237,7 +238,7 @@ fn caching_problem(access: &Access, cache: Option<CacheHint>) -> Option<String> 
 }
 
 fn completion_problem(completions: &Completions, exists: impl Fn(&str) -> bool) -> Option<String> {
-    let name = completions.misplaced(&exists)?;
+    let name = completions.first_invalid(&exists)?;
     let why = if exists(name) { "twice" } else { "but has no argument or variable of that name" };
     Some(format!("completes `{name}` {why}"))
 }

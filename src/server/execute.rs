@@ -37,7 +37,7 @@ pub(crate) enum Executed {
 /// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
 /// end. It owns its data.
 ///
-/// Boxed, so that the compiled module contains it once, for calls of clients and nested calls.
+/// The future is boxed, so the compiled module contains it only once, for calls of clients and nested calls.
 pub(crate) fn execute(
     server: &McpServer,
     tool: &Tool,
@@ -69,11 +69,11 @@ pub(crate) fn execute(
         input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
         input.extend(work.iter().filter_map(|(shown, _)| shown.clone()).map(ToolEvent::InputAvailable));
     }
-    called.watched(input, work.map(|(_, work)| work)).boxed_local()
+    called.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
 }
 
-/// Converts the arguments for the approval and the hooks. They must see what the handler gets, so arguments that cannot be converted are
-/// refused.
+/// Converts the arguments for the approval and the hooks. Both must see the arguments that the handler gets, so arguments that cannot be
+/// converted are rejected.
 fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
     arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))
 }
@@ -87,14 +87,14 @@ fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResu
 }
 
 fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
-    let (length, most) = (arguments.text().len(), tool.most_arguments);
-    if length > most {
-        return Ok(vec![format!("the arguments have {length} bytes (limit: {most})")]);
+    let (length, limit) = (arguments.text().len(), tool.argument_limit);
+    if length > limit {
+        return Ok(vec![format!("the arguments have {length} bytes (limit: {limit})")]);
     }
     Ok(tool.input_schema()?.validate(arguments))
 }
 
-/// The data of a call after its handler was called. It borrows nothing, so it can outlive the request.
+/// The data of a call after its handler was called. It owns all of its data, so it can outlive the request.
 struct Called {
     name: Text,
     deadline: Duration,
@@ -105,9 +105,9 @@ struct Called {
 
 impl Called {
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn watched(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
+    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
         for event in input {
-            self.tell(event).await;
+            self.notify(event).await;
         }
         let executed = match work {
             Ok(work) => self.finish(work).await,
@@ -115,7 +115,7 @@ impl Called {
         };
         let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
         if let Some(event) = event {
-            self.tell(event).await;
+            self.notify(event).await;
         }
         executed
     }
@@ -142,16 +142,16 @@ impl Called {
         Executed::Done(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })
     }
 
-    /// Sends an event to the hooks. Failures of hooks are logged only.
-    async fn tell(&self, event: ToolEvent) {
-        for failure in self.hooks.tell(&self.name, event, &self.cx).await {
+    /// Sends an event to the hooks. Failures of hooks are only logged.
+    async fn notify(&self, event: ToolEvent) {
+        for failure in self.hooks.notify(&self.name, event, &self.cx).await {
             let cause = failure.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
             failure::log(self.cx.host(), &self.name, &format!("a hook failed: {}{cause}", failure.message()));
         }
     }
 
-    /// Checks the result against the output schema. If it does not fit, the caller gets an error instead, because that
-    /// is a fault of the server.
+    /// Checks the result against the output schema. If the result does not fit, the caller gets an error instead, because
+    /// this is a fault of the server.
     ///
     /// Source: 2025-06-18 and later, server/tools, "Output Schema".
     fn checked(&self, result: ToolResult) -> ToolResult {
@@ -171,7 +171,7 @@ impl Called {
     }
 }
 
-/// Returns the last event of a call for its hooks. A call that asks the client has none.
+/// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client.
 #[cold]
 #[inline(never)]
 fn outcome(executed: &Executed) -> Option<ToolEvent> {
@@ -211,8 +211,8 @@ fn refused(name: &str, mistakes: &str) -> ToolResult {
 }
 
 impl McpServer {
-    /// Calls the tool `name` from the program, as the call of a client would. The arguments are checked, and so are the
-    /// scopes of the caller in `cx`. Hooks run, the deadline applies, and the output is checked.
+    /// Calls the tool `name` from the program, like a call of a client. The arguments, the scopes of the caller in `cx` and
+    /// the output are checked. Hooks run, and the deadline applies.
     ///
     /// If the tool fails, or if the arguments do not fit its schema, the result has [`is_error`](ToolResult::is_error).
     ///
@@ -230,8 +230,8 @@ impl McpServer {
     /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
     ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
-    ///     let (nothing, ()) = http::Request::new(()).into_parts();
-    ///     let cx = Context::native(RequestInfo::new(Rc::new(nothing), None), host);
+    ///     let (head, ()) = http::Request::new(()).into_parts();
+    ///     let cx = Context::native(RequestInfo::new(Rc::new(head), None), host);
     ///     Ok(server.execute_tool("greet", json!({}), &cx).await?.text())
     /// }
     /// ```

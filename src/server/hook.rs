@@ -59,7 +59,7 @@ impl Hooks {
     }
 
     /// Calls all hooks of a call of `tool` in sequence, and returns their failures. A failure does not stop the hooks after it.
-    pub(crate) async fn tell(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<HandlerError> {
+    pub(crate) async fn notify(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<HandlerError> {
         let mut failures = Vec::new();
         for observe in &self.0 {
             failures.extend(observe(tool, event.clone(), cx.clone()).await.err());

@@ -1,7 +1,7 @@
 //! Lists that are kept as JSON.
 //!
-//! An endpoint of a server that is built once shares its definitions between all requests. A list that is the same for every caller is
-//! then serialized once for each revision.
+//! If the server of an endpoint is built only once, all requests share its definitions. A list that is the same for every caller is then
+//! serialized once for each revision.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::cache::Cacheable;
 use crate::protocol::revision::Revision;
 
-/// The lists that are kept of one server: at most one for each kind and revision.
+/// The kept lists of one server: at most one for each kind and revision.
 pub(crate) struct KeptLists {
     /// The kinds of lists that do not depend on the caller.
     kinds: Vec<Cacheable>,

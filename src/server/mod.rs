@@ -3,12 +3,13 @@
 //! | module | content |
 //! |---|---|
 //! | `builder` | the server and its builder |
-//! | `definition` | the checks of a server that is built |
+//! | `definition` | the checks that run when a server is built |
+//! | `build_error` | the error of a server that cannot be built |
 //! | `about` | the description of a server |
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
-//! | `checked_tools` | the tools that were checked last |
+//! | `checked_tools` | the tools that passed the last check |
 //! | `kept_lists` | lists that are kept as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |

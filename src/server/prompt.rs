@@ -45,12 +45,12 @@ impl PromptResult {
 /// |---|---|
 /// | `String`, `&'static str` | one user message |
 /// | [`PromptMessage`], `Vec<PromptMessage>` | these messages |
-/// | [`PromptResult`] | messages with their own description |
-/// | `Result<one of them, E>` | an error; its cause is logged |
+/// | [`PromptResult`] | these messages, with their own description |
+/// | `Result<one of them, E>` | these messages, or an error; its cause is logged |
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
     label = "the handler must return text, `PromptMessage`, `Vec<PromptMessage>`, `PromptResult` or a `Result` of one of them",
-    note = "make a message of a text by `PromptMessage::user(text)` or `PromptMessage::assistant(text)`"
+    note = "make a message from a text with `PromptMessage::user(text)` or `PromptMessage::assistant(text)`"
 )]
 pub trait IntoPromptResult {
     /// Converts the value into a result.
@@ -133,7 +133,7 @@ where
 /// struct Review {
 ///     /// The code to review
 ///     code: String,
-///     /// The language it is in
+///     /// The programming language of the code
 ///     language: Option<String>,
 /// }
 ///
@@ -158,7 +158,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Creates the prompt `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`.
+    /// Creates the prompt `name`. The name has 1 to 64 characters of `A-Z a-z 0-9 _ . -`.
     ///
     /// Clients send arguments as strings. The handler takes them as a struct, whose fields may also be numbers,
     /// booleans or unit enums. It may also take a `BTreeMap<String, String>`. In that case, declare each argument with
@@ -184,8 +184,8 @@ impl Prompt {
     access_methods!();
     deadline_method!();
 
-    /// Sets the version. It has the same characters as a name. Prompts with the same name must have different versions.
-    /// A caller that names no version gets the one that was added last.
+    /// Sets the version, which can have the same characters as a name. Prompts with the same name must have different versions.
+    /// A caller that does not name a version gets the version that was added last.
     #[must_use]
     pub fn version(mut self, version: impl Into<Text>) -> Self {
         self.version = Some(version.into());

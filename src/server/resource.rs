@@ -28,8 +28,8 @@ use crate::uri_template::{UriTemplate, UriTemplateError};
 /// | `String`, `&'static str` | text, at the requested URI |
 /// | `Vec<u8>` | these bytes, as base64 |
 /// | [`ResourceContents`], `Vec<ResourceContents>` | these contents, each with its own URI |
-/// | `Option<one of them>` | `None`: a "not found" error |
-/// | `Result<one of them, E>` | an error; its cause is logged |
+/// | `Option<one of them>` | these contents; for `None`, a "not found" error |
+/// | `Result<one of them, E>` | these contents, or an error; its cause is logged |
 #[diagnostic::on_unimplemented(
     message = "a resource cannot return `{Self}`",
     label = "the handler must return text, bytes, `ResourceContents`, or an `Option` or a `Result` of one of them",
@@ -108,7 +108,7 @@ macro_rules! described_methods {
         metadata_methods!($description.metadata);
         description_method!($description.metadata);
 
-        /// Sets the media type of contents that have no media type of their own.
+        /// Sets the media type of contents that do not have their own media type.
         #[must_use]
         pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
             self.$description.mime_type = Some(mime_type.into());
@@ -219,7 +219,7 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// Creates a template for `uri_template` (RFC 6570 up to level 3, such as `weather://{city}`).
     ///
-    /// A URI whose variables do not fit the handler's type gets a "not found" error.
+    /// If the variables of a URI do not fit the handler's type, the caller gets a "not found" error.
     ///
     /// `read` is an async function of the template's variables, and optionally of the [`Context`]. The variables are a
     /// map of strings, or a struct of strings, numbers, booleans, unit enums and `Option`s of them.

@@ -43,15 +43,15 @@ use crate::schema::{HasJsonSchema, Schema, SchemaError};
 /// }
 ///
 /// async fn whoami(cx: Context) -> Result<String, HandlerError> {
-///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| HandlerError::new("Nobody is signed in."))
+///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| HandlerError::new("You are not signed in. Sign in first."))
 /// }
 ///
 /// let add = Tool::new("add", "Adds two numbers.", add).title("Addition").read_only();
-/// let whoami = Tool::new("whoami", "Who is calling.", whoami).visible_if(|request| request.principal().is_some());
+/// let whoami = Tool::new("whoami", "Names the caller.", whoami).visible_if(|request| request.principal().is_some());
 /// ```
 pub struct Tool {
     pub(crate) deadline: Duration,
-    pub(crate) most_arguments: usize,
+    pub(crate) argument_limit: usize,
     pub(crate) metadata: Metadata,
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
@@ -84,8 +84,8 @@ impl fmt::Display for Origin {
 }
 
 impl Tool {
-    /// Creates the tool `name`: 1 to 64 of `A-Z a-z 0-9 _ . -`. A model decides by the description when to call the tool, so it must not
-    /// be empty.
+    /// Creates the tool `name`. The name has 1 to 64 characters of `A-Z a-z 0-9 _ . -`. A model uses the description to decide when to call
+    /// the tool, so it must not be empty.
     pub fn new<P, H>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
     where
         P: Parameters<Arguments: HasJsonSchema>,
@@ -105,7 +105,7 @@ impl Tool {
     ///
     /// let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
     /// let echo = |arguments: Value| async move { format!("You said {}.", arguments["city"]) };
-    /// let tool = Tool::with_schema("echo", "Says it again.", &schema, None, echo);
+    /// let tool = Tool::with_schema("echo", "Repeats the city.", &schema, None, echo);
     /// ```
     pub fn with_schema<P, H>(
         name: impl Into<Text>,
@@ -131,7 +131,7 @@ impl Tool {
         let metadata = Metadata { description: Some(description), ..Metadata::new(name) };
         Self {
             deadline: DEADLINE,
-            most_arguments: usize::MAX,
+            argument_limit: usize::MAX,
             metadata,
             annotations: ToolAnnotations::default(),
             access: Access::default(),
@@ -151,14 +151,15 @@ impl Tool {
     /// applies too.
     #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
-        self.most_arguments = bytes;
+        self.argument_limit = bytes;
         self
     }
 
     /// Adds a hook: an async function of an event of a call and the call's context. The call waits for it. A failure of
     /// the hook is logged, and does not change the result. A hook must not ask the client.
     ///
-    /// Arguments with a number beyond the range of `f64` are refused if a tool has hooks, since the hooks could not see it.
+    /// If a tool has hooks, arguments with a number beyond the range of `f64` are rejected, because the hooks could not see
+    /// that number.
     ///
     /// ```
     /// use edge_mcp::{Context, Tool, ToolEvent};
@@ -180,8 +181,8 @@ impl Tool {
     }
 
     /// Requires the approval of a person before a call runs. `question` returns the question, or `None` if the
-    /// arguments need no approval. It gets arguments that fit the schema. Arguments with a number beyond the range of `f64` are
-    /// refused, and an integer of more than 64 bits is an `f64`.
+    /// arguments do not need approval. The arguments fit the schema. Arguments with a number beyond the range of `f64` are rejected. An
+    /// integer of more than 64 bits becomes an `f64`.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
     /// approval. A nested call asks for its own approval. If the client does not support elicitation, the result has

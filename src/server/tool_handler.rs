@@ -18,7 +18,7 @@ use crate::schema::{HasJsonSchema, Schema, SchemaError};
 pub(crate) trait AnyToolHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError>;
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
-    /// Returns the type of the handler if it decides about both schemas.
+    /// Returns the type of the handler, if it determines both schemas.
     fn type_with_schemas(&self) -> Option<TypeId> {
         None
     }

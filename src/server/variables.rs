@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_have_their_types() {
+    fn variables_are_converted_to_the_types_of_the_fields() {
         let good = [("name", "7"), ("number", "7"), ("scale", "0.5"), ("kind", "draft")];
         let expected = Page { name: "7".into(), number: 7, scale: Some(0.5), kind: Kind::Draft, raw: None };
         assert_eq!(page(&good).ok(), Some(expected));
@@ -132,7 +132,7 @@ mod tests {
         ] {
             assert!(with(name, value).is_err(), "{name}={value}");
         }
-        assert!(page(&good[1..]).is_err(), "a name is needed");
+        assert!(page(&good[1..]).is_err(), "`name` is required");
         assert!(page(&[good.as_slice(), &[("raw", "yes")]].concat()).is_err());
     }
 }

@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::http::stream::Body;
 
-/// The code of an error that comes from the test and not from the endpoint.
+/// The code of an error that does not come from the endpoint but from the test.
 const TEST_FAILED: i64 = -32000;
 
 /// The answer to a request: a JSON-RPC message, with the status and the headers of the HTTP response.
 ///
-/// If the endpoint did not answer, the answer is an error too. Its [`text`](Self::text) says what the test has to change, and its
+/// If the endpoint does not answer, this is an error. Its [`text`](Self::text) names the change that the test needs, and its
 /// [`status`](Self::status) is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
@@ -40,25 +40,25 @@ impl Answer {
         Self { status, headers, body, message, notifications, text, ..Self::default() }
     }
 
-    /// Creates the answer to a request that the endpoint did not answer. `problem` says what the test has to change.
+    /// Creates the answer to a request that the endpoint did not answer. `problem` names the change that the test needs.
     pub(super) fn failed(problem: String) -> Self {
         let message = json!({ "jsonrpc": "2.0", "error": { "code": TEST_FAILED, "message": problem } });
         Self { message, text: problem, ..Self::default() }
     }
 
-    /// Sets the questions of all rounds of the call.
+    /// Sets the questions from all rounds of the call.
     pub(super) fn with_questions(mut self, questions: Map<String, Value>) -> Self {
         self.questions = questions;
         self
     }
 
-    /// Replaces the text of an answer with a question that the test does not answer.
+    /// Sets the text of an answer with a question that the test does not answer.
     pub(super) fn unanswered(mut self, problem: String) -> Self {
         self.text = problem;
         self
     }
 
-    /// Returns the status of the HTTP response, or 0 if there is none.
+    /// Returns the status of the HTTP response, or 0 if there is no response.
     pub fn status(&self) -> u16 {
         self.status
     }
@@ -73,7 +73,7 @@ impl Answer {
         &self.headers
     }
 
-    /// Returns the body of the HTTP response as it was sent.
+    /// Returns the unchanged body of the HTTP response.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
@@ -99,8 +99,8 @@ impl Answer {
         !self.result().is_object() || self.is_question() || member(self.result(), "/isError") == true
     }
 
-    /// Returns the texts of a tool's result, of the contents of a resource or of the messages of a prompt, each on a line of its own. For
-    /// an error, returns its message.
+    /// Returns the texts of a tool's result, of the contents of a resource, or of the messages of a prompt, each on a separate line. For an
+    /// error, returns its message.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -110,13 +110,13 @@ impl Answer {
         member(self.result(), "/structuredContent")
     }
 
-    /// Returns the notifications that came before the response. A client gets notifications only if it asks for them: see
+    /// Returns the notifications before the response. A client gets notifications only if it asks for them: see
     /// [`Client::meta`](super::Client::meta).
     pub fn notifications(&self) -> &[Value] {
         &self.notifications
     }
 
-    /// Returns the questions of all rounds of the call, by key. Each is the request that the client got, with `method` and `params`.
+    /// Returns the questions from all rounds of the call, by their keys. Each is the request to the client, with `method` and `params`.
     pub fn questions(&self) -> &Map<String, Value> {
         &self.questions
     }
@@ -132,7 +132,7 @@ impl Answer {
         member(self.result(), "/resultType") == "input_required"
     }
 
-    /// Returns the items of a result that is a list.
+    /// Returns the items of the list in the result.
     pub(super) fn list_mut(&mut self) -> Option<&mut Vec<Value>> {
         self.message.get_mut("result")?.as_object_mut()?.values_mut().find_map(Value::as_array_mut)
     }
@@ -160,7 +160,7 @@ fn text(message: &Value) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the member at this JSON pointer, or `null`.
+/// Returns the value at this JSON pointer, or `null`.
 fn member<'a>(value: &'a Value, path: &str) -> &'a Value {
     value.pointer(path).unwrap_or(&Value::Null)
 }

@@ -13,12 +13,12 @@ use crate::http::Endpoint;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
-/// The most rounds of a call, and the most pages of a list.
-const MOST_ROUNDS: usize = 16;
+/// The maximum number of rounds of a call, and of pages of a list.
+const MAX_ROUNDS: usize = 16;
 
-/// A client of an endpoint: it sends requests, answers the questions of handlers, and returns the final answer.
+/// A client of an endpoint. It sends requests, answers the questions of handlers, and returns the final answer.
 ///
-/// It speaks the newest revision, declares elicitation, sampling and roots, and sends no token.
+/// By default, it uses the newest revision, declares elicitation, sampling and roots, and sends no token.
 ///
 /// ```
 /// use edge_mcp::testing::{self, Client};
@@ -65,14 +65,14 @@ pub struct Client<'e> {
 /// The answer to a question.
 #[derive(Clone)]
 enum Reply {
-    /// What the person, the model or the client says.
+    /// The content: the fields of a form, the text of a model, or an array of roots.
     Content(Value),
     /// The whole answer.
     Raw(Value),
 }
 
 impl<'e> Client<'e> {
-    /// Creates a client of `endpoint` on a [host](TestHost) of its own.
+    /// Creates a client of `endpoint`, with its own [host](TestHost).
     pub fn new(endpoint: &'e Endpoint) -> Self {
         Self {
             endpoint,
@@ -102,7 +102,7 @@ impl<'e> Client<'e> {
         self
     }
 
-    /// Sets the revision that the client speaks. A client of a revision before 2026-07-28 cannot be asked.
+    /// Sets the protocol revision. Handlers cannot ask a client of a revision before 2026-07-28.
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = revision;
         self
@@ -114,14 +114,15 @@ impl<'e> Client<'e> {
         self
     }
 
-    /// Sends a member of `_meta`. `progressToken` asks for progress notifications, and `io.modelcontextprotocol/logLevel` for log messages.
+    /// Sends a member of `_meta`. `progressToken` requests progress notifications, and `io.modelcontextprotocol/logLevel` requests log
+    /// messages.
     pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
         self.meta.insert(name.into(), value);
         self
     }
 
-    /// Answers the question `key`: with the fields of a form, the text that a model generates, or an array of roots. For a question
-    /// without fields, `content` is `json!({})`.
+    /// Answers the question `key`. `content` is the fields of a form, the text of a model, or an array of roots. For a question without
+    /// fields, it is `json!({})`.
     ///
     /// `key` is the key that the handler passes, even if another tool calls this handler. The key of an
     /// [approval](crate::Tool::requires_approval) is `edge-mcp/approval`.
@@ -134,12 +135,12 @@ impl<'e> Client<'e> {
         self.reply(key, json!({ "action": "decline" }))
     }
 
-    /// Dismisses the question `key` without an answer.
+    /// Cancels the question `key`.
     pub fn cancel(self, key: impl Into<String>) -> Self {
         self.reply(key, json!({ "action": "cancel" }))
     }
 
-    /// Sends `answer` as it is, for a client that makes mistakes.
+    /// Answers the question `key` with `answer`, which is sent unchanged. Use it to test invalid answers.
     pub fn reply(self, key: impl Into<String>, answer: Value) -> Self {
         self.reply_by(key.into(), Reply::Raw(answer))
     }
@@ -165,30 +166,31 @@ impl<'e> Client<'e> {
         self.request("prompts/get", json!({ "name": prompt, "arguments": arguments })).await
     }
 
-    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the names.
+    /// Requests all pages of a list. `kind` is `tools`, `resources`, `resources/templates` or `prompts`. [`Answer::names`] returns the
+    /// names of the items.
     pub async fn list(&self, kind: &str) -> Answer {
         let method = format!("{kind}/list");
         let mut params = json!({});
         let mut items = Vec::new();
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut answer = self.request(&method, params).await;
             let Some(page) = answer.list_mut() else { return answer };
-            // The list so far, in the last answer.
+            // After the swap, the last answer has the items of all pages so far.
             items.append(page);
             std::mem::swap(page, &mut items);
             let Some(cursor) = answer.result().get("nextCursor") else { return answer };
             params = json!({ "cursor": cursor });
             items = answer.list_mut().map(std::mem::take).unwrap_or_default();
         }
-        Answer::failed(format!("{method} has more than {MOST_ROUNDS} pages."))
+        Answer::failed(format!("{method} has more than {MAX_ROUNDS} pages."))
     }
 
-    /// Sends a request. As long as its handler asks, the client answers the questions and sends the request again.
+    /// Sends a request. If the handler asks, the client answers the questions and sends the request again, until the final answer.
     ///
-    /// A question without an answer ends the call: [`Answer::text`] names the question.
+    /// A question without a prepared answer ends the call. [`Answer::text`] then names the question.
     pub async fn request(&self, method: &str, params: Value) -> Answer {
         let (mut params, mut questions) = (params, Map::new());
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let answer = self.round(method, params.clone()).await;
             if !answer.is_question() {
                 return answer.with_questions(questions);
@@ -205,11 +207,11 @@ impl<'e> Client<'e> {
             members.extend(answer.result().get("requestState").map(|state| ("requestState".into(), state.clone())));
         }
         let keys: Vec<_> = questions.keys().map(String::as_str).collect();
-        let problem = format!("The call still asks after {MOST_ROUNDS} rounds: {}", keys.join(", "));
+        let problem = format!("The call still asks after {MAX_ROUNDS} rounds: {}", keys.join(", "));
         Answer::failed(problem).with_questions(questions)
     }
 
-    /// Sends an HTTP request as it is: without the headers of this client, and to any path.
+    /// Sends any HTTP request, to any path. The request does not get the headers of this client.
     ///
     /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` implements [`host::Request`].
     pub async fn send(&self, request: impl host::Request + 'static) -> Answer {
@@ -218,7 +220,7 @@ impl<'e> Client<'e> {
         self.host.run(answer).await.unwrap_or_else(|stalled| Answer::failed(stalled.to_string()))
     }
 
-    /// Sends one request, whose answer may be a question.
+    /// Sends the request of one round. The answer may be a question.
     async fn round(&self, method: &str, params: Value) -> Answer {
         let (message, headers) = self.message(method, params);
         let headers = headers.iter().chain(&self.headers);
@@ -254,7 +256,7 @@ impl<'e> Client<'e> {
         (json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }), headers)
     }
 
-    /// Returns the answer to the question that the client got as `key`. The key of a nested call ends with the handler's own.
+    /// Returns the answer to the question with the key `key` in the request. In a nested call, this key ends with the key of the handler.
     fn reply_to(&self, key: &str, question: &Value) -> Result<Value, String> {
         let is_own = |known: &str| key.strip_suffix(known).is_some_and(|path| path.is_empty() || path.ends_with('/'));
         let exact = self.answers.iter().find(|(known, _)| known == key);

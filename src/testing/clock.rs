@@ -1,4 +1,4 @@
-//! A clock that moves only when it is told to, and its timer.
+//! The clock of a test host, and its timer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use std::time::Duration;
 /// The time at the start of a test, in milliseconds since 1970: 2027-01-15T08:00:00Z.
 const START_MS: u64 = 1_800_000_000_000;
 
-/// A clock that stands still until it is advanced.
+/// A clock that changes only when it is set or advanced.
 pub(super) struct Clock {
     now_ms: Cell<u64>,
     alarms: RefCell<BTreeMap<AlarmKey, Option<Waker>>>,
-    /// The number of alarms that were set.
+    /// The number of alarms so far.
     count: Cell<u64>,
-    /// The times by which the clock was advanced to an alarm.
+    /// The steps by which [`skip`](Self::skip) has advanced the clock.
     waits: RefCell<Vec<Duration>>,
 }
 
@@ -33,7 +33,7 @@ impl Clock {
         self.now_ms.get()
     }
 
-    /// Sets the time, and wakes the alarms that are due.
+    /// Sets the time, and wakes the tasks whose alarms are due.
     pub(super) fn set(&self, now_ms: u64) {
         self.now_ms.set(now_ms);
         let due = |((at, _), waker): (&AlarmKey, &mut Option<Waker>)| if *at <= now_ms { waker.take() } else { None };
@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-/// A future that is ready when its time has come.
+/// A future that is ready when its time is reached.
 struct Alarm {
     key: AlarmKey,
     clock: Rc<Clock>,

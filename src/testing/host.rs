@@ -1,4 +1,4 @@
-//! A host whose parts a test controls.
+//! A host that a test controls.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -22,8 +22,8 @@ type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Res
 
 /// A host for tests: the test advances its clock, prepares the responses of its network, and reads its log.
 ///
-/// Random bytes are the same in each test. Warnings and errors of the log are printed too, so that a test that fails shows them. Clones
-/// are the same host.
+/// Random bytes are the same in each test. Warnings and errors of the log are also printed, so a test that fails shows them. A clone is
+/// another handle of the same host.
 ///
 /// ```
 /// use std::time::Duration;
@@ -55,7 +55,7 @@ impl Default for TestHost {
 }
 
 impl TestHost {
-    /// Creates a host. Its clock shows 2027-01-15T08:00:00Z.
+    /// Creates a host. The time of its clock is 2027-01-15T08:00:00Z.
     pub fn new() -> Self {
         Self(Rc::new(Parts {
             clock: Rc::new(Clock::new()),
@@ -81,14 +81,13 @@ impl TestHost {
         self.0.clock.advance(time);
     }
 
-    /// Returns the steps by which the clock has advanced by itself to the next alarm, in order: see [`run`](Self::run). A test does not
-    /// wait for them.
+    /// Returns the steps by which [`run`](Self::run) has advanced the clock, in order. A test does not wait for them.
     pub fn waits(&self) -> Vec<Duration> {
         self.0.clock.waits()
     }
 
-    /// Prepares the response to requests of this method and URL. If a request has several responses, the host gives each
-    /// one once, in order, and then repeats the last one. A request without a prepared response fails, and its error names it.
+    /// Prepares the response to requests with this method and URL. If there are several responses, the host returns each of them once, in
+    /// order, and then repeats the last one. A request without a prepared response fails, and the error names the request.
     #[must_use]
     pub fn respond(
         self,
@@ -101,7 +100,7 @@ impl TestHost {
         self
     }
 
-    /// Replaces the prepared responses by a function. The limits on time and bytes apply to its responses too.
+    /// Replaces the prepared responses by a function. The limits on time and bytes also apply to its responses.
     ///
     /// ```
     /// use edge_mcp::host::Fetched;
@@ -137,7 +136,7 @@ impl TestHost {
         self
     }
 
-    /// Replaces the way in which tasks are started, for tests that poll them themselves.
+    /// Sets the function that starts tasks, for tests that poll the tasks.
     #[must_use]
     pub fn spawner(self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
         self.0.spawn.replace(Some(Rc::new(spawn)));
@@ -231,7 +230,7 @@ impl Host for TestHost {
         let verify = self.0.verify.borrow().clone();
         match verify {
             Some(verify) => verify(key, message, signature),
-            None => ready(Err(CannotCheck("the test has no signature algorithms".into()))).boxed_local(),
+            None => ready(Err(CannotCheck("set a check of signatures with TestHost::verify".into()))).boxed_local(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tools for tests: a client that calls an endpoint in the same process, and a host whose parts a test controls.
+//! Support for tests: a client that calls an endpoint in the same process, and a host that the test controls.
 //!
 //! [`call`] calls a tool and returns its [`Answer`]:
 //!
@@ -19,11 +19,11 @@
 //! });
 //! ```
 //!
-//! A [`Client`] sends a token and headers, reads resources and prompts, and answers questions. A [`TestHost`] has a clock that the test
-//! advances, a network with prepared responses, and the lines of the log. `docs/testing.md` shows each of them.
+//! A [`Client`] can send a token and headers, read resources, get prompts, and answer the questions of handlers. A [`TestHost`] has a clock
+//! that the test advances, a network with prepared responses, and a log. `docs/testing.md` shows how to use them.
 //!
-//! The futures of a client run in every executor: [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a client never
-//! waits forever: see [`TestHost::run`].
+//! The futures of a client run in every executor, such as [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a
+//! client always ends: see [`TestHost::run`].
 
 mod answer;
 mod client;
@@ -50,14 +50,14 @@ use crate::server::builder::McpServer;
 /// A value of `MCP_STATE_KEY` for tests. [`endpoint`] uses it.
 pub const STATE_KEY: &str = "a-key-for-tests-that-everybody-knows";
 
-/// Calls a tool of `endpoint` as a client of the newest revision, without a token. [`Client`] has all other ways to call.
+/// Calls a tool of `endpoint` as a client of the newest revision, without a token. For other requests, use [`Client`].
 pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value) -> Answer {
     Client::new(endpoint).call(tool, arguments).await
 }
 
 /// Creates an endpoint without authentication and without a rate limit, whose handlers can ask the client for input.
 ///
-/// The test can change every setting: `testing::endpoint(server).auth(tokens)` requires a token of each caller.
+/// The test can change every setting. For example, `testing::endpoint(server).auth(tokens)` requires a token.
 pub fn endpoint(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY));
     let endpoint = Endpoint::new(server).without_auth().without_rate_limit();

@@ -1,4 +1,4 @@
-//! A network with prepared responses.
+//! A network with prepared responses for tests.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use http::Request;
 
 use crate::host::{FetchError, FetchLimits, Fetched};
 
-/// The prepared responses of a network, and the requests that it got.
+/// The prepared responses, and the requests so far.
 #[derive(Default)]
 pub(super) struct Network {
     responses: RefCell<Vec<Prepared>>,
@@ -34,7 +34,7 @@ impl Network {
         self.requests.borrow().clone()
     }
 
-    /// Returns the next response to `request`. The last one stays.
+    /// Returns the next response to `request`. The last response is not removed, so it is repeated.
     pub(super) fn respond(&self, request: &Request<String>) -> Result<Fetched, FetchError> {
         let (method, url) = (request.method().as_str(), request.uri().to_string());
         let mut responses = self.responses.borrow_mut();

@@ -1,4 +1,4 @@
-//! Runs the futures of a test in any executor, and ends those that can no longer make progress.
+//! The execution of futures in tests. It works in every executor, and ends futures that can no longer make progress.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,9 +9,9 @@ use std::thread::{self, Thread};
 
 use super::host::TestHost;
 
-/// The maximum by which the clock advances by itself during one run, in milliseconds.
-const MOST_SKIPPED_MS: u64 = 600_000;
-/// How often a host gives way to other futures of the executor before it advances the clock.
+/// The maximum time by which one run advances the clock, in milliseconds.
+const MAX_SKIPPED_MS: u64 = 600_000;
+/// The number of times that a run yields to other futures of the executor before it advances the clock.
 const TURNS: u32 = 16;
 
 /// Runs `future` to its end on this thread, for tests without an executor.
@@ -38,33 +38,32 @@ pub fn run<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A future waits for something that cannot happen any more.
+/// The error for a future that can no longer finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stalled;
 
 impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("The call waits for something that cannot happen any more: nothing is left that could wake it.")
+        f.write_str("The call cannot finish: all its work waits, and no timer is due within 10 minutes of the clock.")
     }
 }
 
 impl std::error::Error for Stalled {}
 
 impl TestHost {
-    /// Runs `future`, and the tasks that are started on this host, to their end. A [`Client`](super::Client) runs its requests by this
-    /// method.
+    /// Runs `future` and the tasks of this host to their end. A [`Client`](super::Client) runs its requests with this method.
     ///
-    /// If everything waits, the clock advances to the next alarm of the timer. So no wait takes real time, and a handler that waits for
-    /// something that never happens ends at its deadline. Before the clock advances, the other futures of the executor are polled a few
-    /// times. The method does not wait for other threads. A task that cannot end stays on the host, and the next run polls it again.
+    /// If all work waits, the clock advances to the next alarm of the timer. So a wait takes no real time, and a handler that never stops
+    /// waiting ends at its deadline. Before the clock advances, the run yields to the other futures of the executor a few times. The method
+    /// does not wait for other threads. A task that cannot end stays on the host, and the next run polls it again.
     ///
     /// # Errors
-    /// [`Stalled`] if everything waits, and no alarm is due within 10 minutes of the clock in total.
+    /// [`Stalled`] if all work waits and no alarm is due. One run advances the clock by at most 10 minutes in total.
     pub async fn run<T>(&self, future: impl Future<Output = T>) -> Result<T, Stalled> {
         let tasks = self.tasks();
         let (mut future, mut output) = (pin!(future), None);
-        let mut standstill = Standstill { turns: 0, left_ms: MOST_SKIPPED_MS };
-        // How often the waker had been called at the last poll of the future, and at the end of the last turn.
+        let mut standstill = Standstill { turns: 0, left_ms: MAX_SKIPPED_MS };
+        // The number of calls of the waker at the last poll of the future, and at the end of the last turn.
         let (mut seen, mut left) = (0, 0);
         poll_fn(|executor| {
             tasks.add_executor(executor.waker());
@@ -88,7 +87,7 @@ impl TestHost {
                 {
                     return Poll::Ready(Ok(done));
                 }
-                if !standstill.can_end(self) {
+                if !standstill.can_continue(self) {
                     return Poll::Ready(output.take().ok_or(Stalled));
                 }
                 executor.waker().wake_by_ref();
@@ -100,15 +99,15 @@ impl TestHost {
     }
 }
 
-/// A future and its tasks wait, and nothing has woken them.
+/// The state of a run while the future and all tasks wait.
 struct Standstill {
     turns: u32,
     left_ms: u64,
 }
 
 impl Standstill {
-    /// Gives way to the executor, or else advances the clock. Returns `false` if neither can help.
-    fn can_end(&mut self, host: &TestHost) -> bool {
+    /// Yields to the executor, or advances the clock after enough turns. Returns `false` if the clock cannot advance.
+    fn can_continue(&mut self, host: &TestHost) -> bool {
         if self.turns < TURNS {
             self.turns = self.turns.saturating_add(1);
             return true;

@@ -1,4 +1,4 @@
-//! The tasks of a host, and how they are woken.
+//! The tasks of a test host, and their shared waker.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::task::{Context, Wake, Waker};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-/// The tasks of a host, and how they are woken.
+/// The tasks of a test host, and their shared waker.
 pub(super) struct Tasks {
     running: RefCell<Vec<LocalBoxFuture<'static, ()>>>,
     relay: Arc<Relay>,
@@ -32,7 +32,7 @@ impl Tasks {
 
     /// Polls all tasks.
     pub(super) fn poll(&self, cx: &mut Context<'_>) {
-        // A task may start others.
+        // A task may start other tasks, so `running` must not be borrowed while a task is polled.
         let mut running = self.running.take();
         running.retain_mut(|task| task.poll_unpin(cx).is_pending());
         self.running.borrow_mut().extend(running);
@@ -43,12 +43,12 @@ impl Tasks {
         &self.waker
     }
 
-    /// Returns how often the waker was called.
+    /// Returns the number of calls of the waker.
     pub(super) fn wakes(&self) -> u64 {
         self.relay.wakes.load(Ordering::SeqCst)
     }
 
-    /// Wakes `executor` too, at the next call of the waker.
+    /// Adds a waker that the next call of the shared waker wakes.
     pub(super) fn add_executor(&self, executor: &Waker) {
         let mut executors = self.relay.executors.lock().unwrap_or_else(PoisonError::into_inner);
         if !executors.iter().any(|known| known.will_wake(executor)) {
@@ -57,10 +57,10 @@ impl Tasks {
     }
 }
 
-/// Wakes all futures and tasks of a host. They share it, since some futures keep the waker of their first poll.
+/// Wakes the executors of a host. All futures and tasks share this relay, because some futures keep the waker of their first poll.
 struct Relay {
     wakes: AtomicU64,
-    /// The executors that run the futures.
+    /// The wakers of the executors that run the futures.
     executors: Mutex<Vec<Waker>>,
 }
 

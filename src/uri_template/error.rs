@@ -64,11 +64,11 @@ impl Error for UriTemplateError {}
 pub struct ExpandError {
     /// The name of the variable.
     pub variable: String,
-    /// What is wrong with the variable.
+    /// The problem with the variable.
     pub reason: InvalidVariable,
 }
 
-/// What is wrong with a variable. The examples are for the template `kb://{slug}{?page}`, unless they name another.
+/// The problem with a variable. The examples are for the template `kb://{slug}{?page}`, unless they name another template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidVariable {
     /// `page=2` alone: only the variables of `{;x}`, `{?x}` and `{&x}` are optional.

@@ -21,7 +21,7 @@ pub(super) struct Expression {
 
 impl Expression {
     pub(super) fn new(operator: &'static Operator, variables: Vec<String>, literal: String) -> Self {
-        // Named parameters are optional, so the literal may follow a value or no value: nothing can be shared.
+        // Named parameters are optional, so the literal may also follow an absent value. Then it cannot share bytes with a value.
         let could_hold = |byte: &u8| !operator.named && operator.allow.writes(*byte);
         let shared = literal.bytes().take_while(could_hold).count();
         Self { operator, variables, literal, shared }

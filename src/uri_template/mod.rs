@@ -28,15 +28,15 @@
 //! | `{?x}`, `{?x,y}` | `?x=1`, `?x=1&y=2` | letters, digits and `-._~` |
 //! | `{&x}`, `{&x,y}` | `&x=1`, `&x=1&y=2` | letters, digits and `-._~` |
 //!
-//! The variables of the first five are required, and their values must not be empty. The variables of the last three are optional; an
-//! absent variable is not in the map. They must be in the order of the template. An empty value is written as `?x=` and `&x=`, but as
-//! `;x` (RFC 6570). Level 4 (`{x*}`, `{x:3}`) is rejected.
+//! The variables of the first five operators are required, and their values must not be empty. The variables of the last three are
+//! optional; an absent variable is not in the map. A URI must have them in the order of the template. An empty value is written as `?x=`
+//! and `&x=`, but as `;x` (RFC 6570). Level 4 (`{x*}`, `{x:3}`) is rejected.
 //!
 //! # The end of a variable
 //!
-//! A variable takes all characters that its operator may write. It then gives back those at its end that start the following literal.
-//! So `{name}.md` and `{+path}/info` work. The matcher does not backtrack: its time is linear in the length of the template and the
-//! URI. A template in which this rule cannot find the end of a variable is rejected:
+//! The matcher first reads all characters that the operator may write as the value. If the following literal starts with such characters,
+//! the matcher removes them from the end of the value. So `{name}.md` and `{+path}/info` work. The matcher does not backtrack: its time
+//! is linear in the length of the template and the URI. A template in which this rule cannot find the end of a variable is rejected:
 //!
 //! ```
 //! use edge_mcp::uri_template::{UriTemplate, UriTemplateError};

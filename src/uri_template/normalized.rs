@@ -1,4 +1,4 @@
-//! The normal form of a URI, by which two spellings of the same URI are recognized.
+//! The normal form of a URI. Different spellings of the same URI have the same normal form.
 //!
 //! Source: RFC 3986 §6.2.2.1 and §6.2.2.2, RFC 3987 §3.1.
 
@@ -15,7 +15,7 @@ use super::operator::Allow;
 /// - A character that is not allowed in a URI becomes an escape of its UTF-8 bytes: `é` is `%C3%A9`. So does a `%` that does not start
 ///   an escape.
 ///
-/// Case is significant everywhere, in the scheme and the host too: many servers put an identifier where a URL has its host, such as
+/// Case is significant everywhere, including the scheme and the host: many servers have an identifier in the place of the host, as in
 /// `note://Ab3x`.
 ///
 /// A URI in normal form is returned without an allocation.
@@ -39,7 +39,8 @@ pub(crate) fn normalized(uri: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// Whether a URI has only allowed characters, and escapes with upper-case digits of characters that are not unreserved.
+/// Whether a URI has only allowed characters and normal escapes. A normal escape has upper-case digits, and its character is not
+/// unreserved.
 fn is_normal(mut uri: &[u8]) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     loop {
@@ -76,7 +77,7 @@ mod tests {
             // Each escape is decoded once.
             ("kb://%2570", "kb://%2570"),
             ("kb://%25%37%30", "kb://%2570"),
-            // Not escapes.
+            // A `%` that does not start an escape.
             ("kb://100%", "kb://100%25"),
             ("kb://%4", "kb://%254"),
             ("kb://%zz%+1", "kb://%25zz%25+1"),

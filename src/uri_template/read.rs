@@ -30,7 +30,7 @@ impl UriTemplate {
     }
 }
 
-/// The rest of a URI that is not read yet.
+/// The matcher. `rest` is the unread part of the URI.
 struct Reader<'u> {
     rest: &'u str,
 }
@@ -113,7 +113,7 @@ impl Reader<'_> {
     }
 }
 
-/// Marks a pass over `bytes` bytes, and the byte at which it stops. Only the tests and the fuzz target count the visits.
+/// Counts a pass over `bytes` bytes, and the byte at which it stops. Only the tests and the fuzz target use the count.
 fn visit(bytes: usize) {
     #[cfg(any(test, fuzzing))]
     VISITS.set(VISITS.get().saturating_add(bytes).saturating_add(1));

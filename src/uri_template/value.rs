@@ -25,7 +25,7 @@ pub(super) fn encode(allow: Allow, value: &str, uri: &mut String) {
     }
 }
 
-/// Returns why the value is not allowed for the operator.
+/// Returns the reason why the operator does not allow the value, or `None` if it is allowed.
 pub(super) fn problem(operator: &Operator, value: &str) -> Option<InvalidVariable> {
     if value.is_empty() {
         return (!operator.named).then_some(InvalidVariable::Empty);

@@ -1,4 +1,4 @@
-//! The call that the module works on, so that `entry.js` knows which call a panic belongs to.
+//! The call whose code runs in the module. After a panic, `entry.js` gets its number.
 
 use std::cell::Cell;
 
@@ -6,12 +6,12 @@ thread_local! {
     static CURRENT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Marks the code that runs next as part of `call`. Every poll of a future sets it, since calls take turns.
+/// Sets the current call. Every poll of a future sets it, because the futures of several calls alternate.
 pub(super) fn enter(call: u32) {
     CURRENT.set(call);
 }
 
-/// The number of the call that was entered last.
+/// Returns the number of the current call.
 #[cfg(not(panic = "unwind"))]
 pub(super) fn get() -> u32 {
     CURRENT.get()

@@ -1,47 +1,48 @@
-// Passes requests to the module, and answers them if the module breaks.
+// Passes requests to the WebAssembly module, and answers them if the module breaks. After a panic, a stack overflow or out-of-memory, a
+// module is broken and cannot run again.
 
 import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
 /**
- * Bytes. A body with at most this `Content-Length` is read before the module is called, which saves the module a promise. While many
- * calls are pending the bound is low, because the module limits the memory for bodies only when it reads them itself.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. Then the module needs no promise.
+ * The bound is lower while many calls are pending, because the module limits the memory only for bodies that it reads itself.
  */
-const READ_FIRST = 256 * 1024
-const READ_FIRST_OF_MANY = 64 * 1024
-const MANY = 16
+const EARLY_BODY = 256 * 1024
+const EARLY_BODY_WHEN_BUSY = 64 * 1024
+const BUSY_CALLS = 16
 
 /**
- * Milliseconds after which a call is forgotten. No handler may run longer than 300 s. The platform stops a call 30 s after its client has
- * disconnected, without running any of its code again.
+ * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
+ * after its client has disconnected, and does not run any of its code again.
  */
-const LAPSE = 600_000
+const CALL_LIFETIME = 600_000
 
 let calls = 0
 
 /**
- * The pending calls, oldest first, with the data for their answers if the module breaks. None holds a body.
+ * The pending calls, oldest first, with the data for their answers if the module breaks. They do not contain the bodies.
  *
  * @typedef {object} Call
- * @property {number} started when it began, in milliseconds
- * @property {(outcome: object) => void} [end] ends it, if it waits in the module or is a stream that the module writes
- * @property {[string, string][]} headers the headers of its answer besides the usual ones
+ * @property {number} started the time at which it started, in milliseconds
+ * @property {(outcome: object) => void} [end] ends the call, if it waits in the module or is a stream that the module writes
+ * @property {[string, string][]} headers the additional headers of its answer
  * @property {Request} request its request
- * @property {Uint8Array} [lines] the beginning of its log line, and then a line for each id
+ * @property {Uint8Array} [lines] the beginning of its log line, followed by a line for each id
  * @property {boolean} isBatch whether its answer is an array
  *
  * @type {Map<number, Call>}
  */
-const underWay = new Map()
+const pendingCalls = new Map()
 
-/** How often the module has broken, and the call at which it broke last. */
+/** The number of times that the module has broken, and the number of the call that broke it last. */
 let breaks = 0
-let broken
+let brokenBy
 
 /**
  * Answers a request.
  *
- * `answer` is a function of the module. It returns a Response, or a promise of one if it has to wait.
+ * `answer` is a function of the module. It returns a Response, or a promise of a Response if it has to wait.
  */
 export async function receive(request, env, context, answer) {
   const number = ++calls
@@ -49,44 +50,47 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // No variable holds the body. The module copies it, and drops the copy when a handler waits.
-    const answered = answer(request, env, context, await readFirst(request), number)
+    // The body is not stored in a variable, so it can be collected. The module copies it, and drops the copy when a handler waits.
+    const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
-    const settled = settling(call, answered)
-    // If the client disconnects, the platform stops a call without running any of its code again, unless `waitUntil` keeps it.
+    const settled = answerOrOutcome(call, answered)
+    // If the client disconnects, the platform stops a call and does not run its code again, unless `waitUntil` keeps the call alive.
     context.waitUntil(settled)
     const outcome = await settled
     if (!(outcome instanceof Response)) return crashAnswer(outcome, call)
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
-    return isStream ? relayed(number, call, outcome) : outcome
+    return isStream ? relayStream(number, call, outcome) : outcome
   } catch (error) {
-    // If the module has broken meanwhile at another call, the new module does not know this call.
-    const isOwn = number === broken || breaks === before
+    // If another call has broken the module in the meantime, the new module does not have this call.
+    const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
-    if (!isStream) underWay.delete(number)
+    if (!isStream) pendingCalls.delete(number)
   }
 }
 
 function begin(number, request) {
   const started = Date.now()
-  for (const [other, call] of underWay) {
-    if (started - call.started < LAPSE) break
-    underWay.delete(other)
+  for (const [other, call] of pendingCalls) {
+    if (started - call.started < CALL_LIFETIME) break
+    pendingCalls.delete(other)
   }
   const call = { started, request, end: undefined, headers: [], lines: undefined, isBatch: false }
-  underWay.set(number, call)
+  pendingCalls.set(number, call)
   return call
 }
 
 let hasWarmedUp = false
 
-/** Lets the module answer a warm-up call, once per isolate. A module that starts after a break has real calls to answer. */
+/**
+ * Passes the warm-up call to the module, once per isolate. A module that starts after a break gets no warm-up, because real calls are
+ * waiting for it.
+ */
 export function warmUp(work, headers, body) {
   if (hasWarmedUp) return
   hasWarmedUp = true
-  // An error here must not stop the module from starting. A Request cannot be constructed yet.
+  // An error here must not prevent the start of the module. A Request cannot be constructed at this time.
   const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
   const bytes = body.slice()
   queueMicrotask(() => {
@@ -99,11 +103,11 @@ export function warmUp(work, headers, body) {
 }
 
 /**
- * Returns the body, unless it may be too long to be read before the module is called. The module also reads a body whose connection
- * failed, and reports that failure itself.
+ * Returns the body if it is short, or else undefined. It also returns undefined if the connection fails: the module then reads the body
+ * again, and reports the failure.
  */
-function readFirst(request) {
-  const most = underWay.size < MANY ? READ_FIRST : READ_FIRST_OF_MANY
+function readEarly(request) {
+  const most = pendingCalls.size < BUSY_CALLS ? EARLY_BODY : EARLY_BODY_WHEN_BUSY
   if (!(announced(request) <= most)) return undefined
   return request.arrayBuffer().then((body) => new Uint8Array(body), () => undefined)
 }
@@ -114,8 +118,11 @@ function announced(request) {
   return length === null ? NaN : Number(length)
 }
 
-/** Resolves with the answer to the call, or with an outcome if the module breaks: its own promise would stay pending then. */
-function settling(call, answered) {
+/**
+ * Returns a promise of the answer to the call. If the module breaks, its promise `answered` stays pending, and the returned promise
+ * resolves with an outcome.
+ */
+function answerOrOutcome(call, answered) {
   return new Promise((resolve) => {
     call.end = resolve
     answered.then(resolve, (error) => {
@@ -125,10 +132,10 @@ function settling(call, answered) {
   })
 }
 
-/** Returns the same stream, which ends with an error if the module breaks. */
-function relayed(number, call, response) {
+/** Returns a response with the same stream. If the module breaks, the stream ends with an error. */
+function relayStream(number, call, response) {
   const source = response.body.getReader()
-  // Another call may end this stream, and the runtime does not let it read this request.
+  // Another call may end this stream. The runtime does not permit that call to read this request.
   const requestId = requestIdOf(call)
   const events = new ReadableStream({
     start(stream) {
@@ -137,7 +144,7 @@ function relayed(number, call, response) {
         log(outcome, begun, call, requestId)
         stream.enqueue(new TextEncoder().encode(`event: message\ndata: ${errors(outcome, ids, call)}\n\n`))
         stream.close()
-        underWay.delete(number)
+        pendingCalls.delete(number)
       }
     },
     async pull(stream) {
@@ -145,35 +152,35 @@ function relayed(number, call, response) {
         const { done, value } = await source.read()
         if (!done) return stream.enqueue(value)
       } catch (error) {
-        underWay.delete(number)
+        pendingCalls.delete(number)
         throw error
       }
-      underWay.delete(number)
+      pendingCalls.delete(number)
       stream.close()
     },
     cancel(reason) {
-      underWay.delete(number)
+      pendingCalls.delete(number)
       return source.cancel(reason)
     },
   }, { highWaterMark: 0 })
   return new Response(events, response)
 }
 
-/** Returns the body of a request if it has at most `limit` bytes, or else the number of bytes that were read. */
+/** Returns the body of a request if it has at most `limit` bytes, or else the number of bytes read. */
 export async function read(request, limit) {
   const isShort = request.body === null || announced(request) <= limit
   return isShort ? new Uint8Array(await request.arrayBuffer()) : limited(request.body, limit)
 }
 
-/** Keeps the additional headers of the answer to a call if the module breaks. */
+/** Stores the additional headers for the answer to a call, in case the module breaks. */
 export function keepHeaders(number, headers) {
-  const call = underWay.get(number)
+  const call = pendingCalls.get(number)
   if (call) call.headers = headers
 }
 
-/** Keeps the beginning of the log line of a call, and its ids, a line for each. */
+/** Stores the beginning of the log line of a call, followed by a line for each id. */
 export function keepAnswer(number, lines, isBatch) {
-  const call = underWay.get(number)
+  const call = pendingCalls.get(number)
   if (!call) return
   // The bytes are memory of the module, which changes when it runs again.
   call.lines = lines.slice()
@@ -183,21 +190,21 @@ export function keepAnswer(number, lines, isBatch) {
 const INTERNAL_ERROR = -32603
 const INTERRUPTED = {
   status: 503,
-  message: 'The server has started anew while it answered another call. Nothing is wrong with this one: send it again.',
+  message: 'The server restarted because another call crashed it. Send this call again.',
   headers: [['retry-after', '1']],
 }
 const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }
 
-/** Reports that the module has broken at the call `number`. All waiting calls are answered at once. */
+/** Records that the call `number` has broken the module, and answers all waiting calls. */
 export function broke(number) {
   breaks++
-  broken = number
-  // The next request creates a new instance. Timers of this instance must not run in it.
+  brokenBy = number
+  // The next request creates a new instance. Timers of this instance must not run in the new one.
   globalThis.__worker_init_state.criticalError = true
-  for (const [other, { end }] of [...underWay]) end?.(other === number ? BROKEN : INTERRUPTED)
+  for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
 }
 
-/** Returns the answer to a call that the module cannot answer any more. */
+/** Returns the answer to a call that the module can no longer answer. */
 function crashAnswer(outcome, call) {
   const [begun, ...ids] = linesOf(call)
   log(outcome, begun, call, requestIdOf(call))
@@ -206,15 +213,15 @@ function crashAnswer(outcome, call) {
   return new Response(errors(outcome, ids, call), { status: outcome.status, headers })
 }
 
-/** Returns the beginning of the log line, and the ids as they were sent. The module provides both once it has parsed the message. */
+/** Returns the beginning of the log line, and the ids as JSON text. The module provides both after it has parsed the message. */
 function linesOf({ lines }) {
   return lines ? new TextDecoder().decode(lines).split('\n') : ['{"event":"request"']
 }
 
-/** Returns an error for each id, or one without an id, as JSON. */
+/** Returns an error for each id as JSON. If there are no ids, returns one error without an id. */
 function errors({ message }, ids, { isBatch }) {
   const error = JSON.stringify({ code: INTERNAL_ERROR, message })
-  // Ids are copied as text, since parsing would round long numbers.
+  // Ids are copied as text, because parsing would round long numbers.
   const all = ids.map((id) => `{"jsonrpc":"2.0","id":${id},"error":${error}}`)
   if (isBatch && all.length > 0) return `[${all.join()}]`
   return all[0] ?? `{"jsonrpc":"2.0","error":${error}}`
@@ -233,7 +240,7 @@ function log({ status }, begun, { started }, requestId) {
   else console.error(line)
 }
 
-// Copying a Headers object is faster than making one from an object.
+// Copying a Headers object is faster than creating one from a plain object.
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
 
 /** Returns a response with these bytes. Without `headers` it is JSON. */

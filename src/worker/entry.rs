@@ -1,8 +1,8 @@
 //! The functions that the Worker exports: the start of the module and the fetch handler.
 //!
-//! `entry.js` reads a body that is not too long, and calls the module once. An answer that is ready at the first poll needs no promise;
-//! only a handler that waits gets a promise and a task. `entry.js` also keeps the ids of the calls that wait in the module, and answers
-//! these calls after a panic: the module does not run again then, and the runtime would leave them pending.
+//! `entry.js` reads a short body, and calls the module once. An answer that is ready at the first poll needs no promise. Only a handler
+//! that waits needs a promise and a task. `entry.js` also keeps the ids of the calls that wait in the module. After a panic, the module
+//! does not run again, and the runtime would leave these calls pending. So `entry.js` answers them.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ thread_local! {
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
         let host = host(worker::Context::new(JsValue::UNDEFINED.into()), UNKNOWN_CALL);
-        // This endpoint is not kept: when a module starts, the environment may be incomplete, and the clock is at 0.
+        // When a module starts, the environment may be incomplete, and the clock is at 0. So this endpoint is not kept.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerRequest::new(Clone::clone(&request), None));
         let warm_up = async move {
@@ -66,8 +66,8 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     ANSWER.with(|kept| {
         let answer = kept.get_or_init(|| {
-            // A module built with unwinding breaks only at the end of its memory or its stack. Another program starts it then, which
-            // knows only the worker crate's own handler.
+            // A module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
+            // JavaScript starts such a module, and it supports only the handler of the worker crate.
             #[cfg(not(panic = "unwind"))]
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
@@ -92,7 +92,7 @@ fn answer(
     value_or_promise(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
 }
 
-/// Answers a request by `endpoint`. The future is boxed so that the warm-up and a call run the same code.
+/// Answers a request. The future is boxed, so that the warm-up and a call run the same code.
 fn handle(
     endpoint: Rc<Endpoint>,
     request: web_sys::Request,
@@ -103,20 +103,21 @@ fn handle(
     Box::pin(async move { endpoint.reply(request, &host).await })
 }
 
-/// Reports to `entry.js` that the module has broken. The module can call out once, but it is not called again.
+/// Reports to `entry.js` that the module has broken. The broken module can call JavaScript once more. JavaScript does not call it again.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
     broke(current_call::get());
 }
 
-/// Serves the endpoint that `endpoint`, a function of the environment, returns.
+/// Exports the fetch handler of a Worker. The argument is the endpoint function: it gets the environment, and returns an [`Endpoint`] or a
+/// `Result`.
 ///
-/// The function returns an [`Endpoint`] or a `Result`. After an error, every request gets a 503, and the log has the error.
+/// If the endpoint function returns an error, every request gets a 503, and the log has the error.
 ///
-/// The function is called once per isolate, since the environment of an isolate does not change. Its
-/// [server function](crate::Endpoint::new) is called for each request. Both are called once more when the isolate starts, as a
-/// warm-up: the engine compiles functions at their first call, so that happens before the first request. A panic in the warm-up is
-/// written to the log and has no other effect.
+/// The endpoint function runs once per isolate, because the environment of an isolate does not change. The
+/// [server function](crate::Endpoint::new) runs for each request. When the isolate starts, both run once more for the warm-up: the engine
+/// compiles functions at their first call, so it compiles them before the first request. A panic in the warm-up is written to the log and
+/// has no other effect.
 ///
 /// ```no_run
 /// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};

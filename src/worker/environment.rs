@@ -13,19 +13,19 @@ use crate::host::{Environment, RateLimit};
 impl Environment for Env {
     fn variable(&self, name: &str) -> Option<String> {
         let value = Reflect::get(self, &JsValue::from_str(name)).ok().filter(|value| !value.is_null_or_undefined())?;
-        // wrangler.toml may hold values that are not strings. They become JSON text.
+        // wrangler.toml can contain values that are not strings. They become JSON text.
         value.as_string().or_else(|| JSON::stringify(&value).ok()?.as_string())
     }
 
     fn about_secrets(&self) -> &'static str {
-        "`wrangler dev` passes on a secret of .dev.vars only if `required`, below [secrets] in wrangler.toml, names it"
+        "`wrangler dev` passes a secret of .dev.vars to the Worker only if `required` in [secrets] of wrangler.toml names it"
     }
 
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let binding = Reflect::get(self, &name.into()).ok()?;
         // A `[[ratelimits]]` binding is an object with this method.
         let limit: Function = Reflect::get(&binding, &"limit".into()).ok()?.dyn_into().ok()?;
-        // The binding does not tell its period, so this is the longer of the two periods that Cloudflare has.
+        // The binding does not provide its period. Cloudflare has two periods, and this is the longer one.
         Some(RateLimit::new(Duration::from_mins(1), move |key| {
             let asked = ask(&binding, &limit, &key);
             async move { count(asked).await.map_err(|error| format!("{error:?}")) }
@@ -33,7 +33,7 @@ impl Environment for Env {
     }
 }
 
-/// Calls `limit({ key })` of a binding. The worker crate's own method converts the objects by serde.
+/// Calls `limit({ key })` of a binding. The method of the worker crate would convert the objects with serde.
 fn ask(binding: &JsValue, limit: &Function, key: &str) -> Result<JsValue, JsValue> {
     let asked = Object::new();
     Reflect::set(&asked, &"key".into(), &key.into())?;
@@ -51,7 +51,7 @@ impl StaticTokens {
     /// Parses the tokens in the secret or variable `name`, in the form of [`StaticTokens::from_json`].
     ///
     /// # Errors
-    /// The secret is not set, or is not such a list.
+    /// Fails if the secret is not set, or is not such a list.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_json(name, text.as_deref()).map_err(|error| error.about_secrets(env))
@@ -62,14 +62,14 @@ impl StateKeys {
     /// Parses the keys in the secret `name`, in the form of [`StateKeys::from_text`].
     ///
     /// # Errors
-    /// The secret is not set, or has a key that is too short.
+    /// Fails if the secret is not set, or if a key is too short.
     pub fn from_secret(env: &Env, name: &'static str) -> Result<Self, ConfigError> {
         let text = env.variable(name);
         Self::from_text(name, text.as_deref()).map_err(|error| error.about_secrets(env))
     }
 }
 
-/// Lets `?` convert the error in functions that return `worker::Result`. The caller then gets a 503 whose cause is in the log only.
+/// Converts the error for `?` in functions that return `worker::Result`. The caller then gets a 503, and the cause is only in the log.
 impl From<ConfigError> for worker::Error {
     fn from(error: ConfigError) -> Self {
         Self::RustError(error.to_string())

@@ -1,7 +1,7 @@
-// Requests to other servers, and reading bodies up to a limit.
+// Requests to other servers, and the reading of bodies up to a limit.
 
 /**
- * Returns the bytes of the stream `body` if there are at most `limit`, or else the number of bytes that were read.
+ * Returns the bytes of the stream `body`. If there are more than `limit`, it stops and returns the number of bytes that it has read.
  */
 export async function limited(body, limit) {
   const chunks = []
@@ -15,9 +15,9 @@ export async function limited(body, limit) {
 }
 
 /**
- * Sends a request, and returns the status, the Retry-After header, and the body as `limited` returns it.
+ * Sends a request. Returns the status, the Retry-After header, and the result of `limited` for the body.
  *
- * Redirects are not followed, since they would send the token to another server.
+ * It does not follow redirects, because a redirect would send the token to another server.
  */
 export async function ask(url, method, headers, body, limit, signal) {
   const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' })

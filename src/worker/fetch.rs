@@ -1,4 +1,4 @@
-//! Requests to other servers, with the runtime's `fetch`.
+//! Requests to other servers, with the `fetch` of the runtime.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn send(
     let answer = ask(&url, method, &pairs(&head.headers), body, u32::try_from(bytes).unwrap_or(u32::MAX), &signal);
     let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
     let body = answer.get(2).dyn_into::<Uint8Array>().map_err(|_| FetchError::TooLarge)?;
-    // A status is an integer of three digits.
+    // A status is an integer with three digits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let status = answer.get(0).as_f64().unwrap_or_default() as u16;
     let retry_after =

@@ -22,11 +22,11 @@ extern "C" {
     fn keep_answer(call: u32, lines: &[u8], is_batch: bool);
 }
 
-/// The number of a call that `entry.js` does not know.
+/// The number of a call that is not in the list of `entry.js`.
 pub(super) const UNKNOWN_CALL: u32 = 0;
 
-/// Returns the host for an event that is not a request, such as a cron trigger or a message of a queue. With it, the program can call its
-/// own tools and other servers.
+/// Creates the host for an event that is not a request, such as a cron trigger or a message of a queue. With this host, the program can
+/// call its own tools and other servers.
 ///
 /// ```no_run
 /// use std::rc::Rc;
@@ -48,9 +48,9 @@ pub fn of_event(context: impl EventContext) -> Rc<dyn Host> {
     host(context, UNKNOWN_CALL)
 }
 
-/// The context of an event, which lets work outlive the event. A Durable Object can implement it for its own state.
+/// The context of an event. It can run work after the event has ended. A Durable Object can implement it for its own state.
 pub trait EventContext: 'static {
-    /// Runs `work` to its end, even if the event is over before.
+    /// Runs `work` to its end, even if the event ends earlier.
     fn wait_until(&self, work: LocalBoxFuture<'static, ()>);
 }
 
@@ -66,7 +66,7 @@ impl EventContext for worker::ScheduleContext {
     }
 }
 
-/// Returns the host for one request, the call `call` of `entry.js`.
+/// Returns the host for one request. `call` is its number in `entry.js`.
 pub(super) fn host(context: impl EventContext, call: u32) -> Rc<dyn Host> {
     Rc::new(Isolate { context, call })
 }
@@ -79,9 +79,9 @@ struct Isolate<C> {
 }
 
 impl<C: EventContext> Host for Isolate<C> {
-    /// The clock stands still while the program runs, and advances when it waits for I/O.
+    /// The clock advances only while the program waits for I/O.
     fn now_ms(&self) -> u64 {
-        // Milliseconds since 1970 are a whole number, and far below the largest that an f64 holds exactly.
+        // The milliseconds since 1970 are an integer far below 2^53, so an f64 represents them exactly.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let now = worker::js_sys::Date::now() as u64;
         now
@@ -91,8 +91,8 @@ impl<C: EventContext> Host for Isolate<C> {
         worker::Delay::from(time).boxed_local()
     }
 
-    /// A task may outlive its response. Without `waitUntil` the runtime would stop it as soon as the client goes away, so that it could
-    /// not notice that. With it, the runtime gives the task 30 s from then on.
+    /// A task may outlive its response. Without `waitUntil`, the runtime would stop the task when the client disconnects, and the task
+    /// could not react. With `waitUntil`, the task has another 30 s.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         let call = self.call;
         let mut task = task;
@@ -141,7 +141,7 @@ impl<C: EventContext> Host for Isolate<C> {
 
     fn keep_crash_answer(&self, CrashAnswer { ids, is_batch, log_line }: CrashAnswer<'_>) {
         if self.call != UNKNOWN_CALL {
-            // JSON has no line break within a string or a number.
+            // In JSON, a string or number contains no line break.
             let mut lines = log_line.to_vec();
             for id in ids {
                 lines.push(b'\n');

@@ -1,20 +1,20 @@
 //! Cloudflare Workers as the host.
 //!
-//! Only this module names the `worker` crate or a Cloudflare header.
+//! Only this module uses the `worker` crate or a Cloudflare header.
 //!
 //! | module | content |
 //! |---|---|
 //! | `entry` | the exported functions: the start of the module and the fetch handler |
-//! | `serve` | the answer to one request, for programs with a fetch handler of their own |
+//! | `serve` | the answer to one request, for programs with their own fetch handler |
 //! | `request`, `response` | the conversion of requests and responses |
 //! | `environment` | variables, secrets and the rate limit |
 //! | `host` | the isolate as a [`Host`](crate::host::Host) |
-//! | `fetch`, `signature` | its requests to other servers and its checks of signatures |
-//! | `promise` | futures as promises, if they have to wait |
-//! | `current_call` | the call that the module works on |
+//! | `fetch`, `signature` | the requests to other servers and the checks of signatures |
+//! | `promise` | the conversion of futures to values or promises |
+//! | `current_call` | the call whose code runs in the module |
 //!
-//! No panic hook is set here, and `console_error_panic_hook` must not be added: the worker crate installs its own hook when the module
-//! starts, which writes the panic to the log. `entry` answers the calls that wait.
+//! This module sets no panic hook, and programs must not add `console_error_panic_hook`: the worker crate installs its own hook when the
+//! module starts, and this hook writes the panic to the log. `entry` answers the calls that wait.
 
 mod current_call;
 mod entry;

@@ -1,4 +1,4 @@
-//! Futures as JavaScript values: most are ready at the first poll and need no promise.
+//! The conversion of futures to JavaScript values. Most futures are ready at the first poll and need no promise.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use worker::wasm_bindgen::JsValue;
 
 use super::current_call;
 
-/// Polls `work`, which belongs to `call`. Returns its value if it is ready, or else a promise of it.
+/// Polls `work`, which belongs to `call`. Returns its value if it is ready, or else a promise of the value.
 ///
 /// Some futures keep the waker of their first poll, so every poll passes the same relay waker. The relay wakes the task that owns the
-/// future by then.
+/// future.
 pub(super) fn value_or_promise(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> JsValue {
     let relay = Arc::new(Relay(AtomicWaker::new()));
     let waker = Waker::from(relay.clone());
@@ -25,7 +25,7 @@ pub(super) fn value_or_promise(call: u32, mut work: LocalBoxFuture<'static, Resu
     let task = std::future::poll_fn(move |task| {
         relay.0.register(task.waker());
         current_call::enter(call);
-        // A wake-up before the task exists is not lost, since a task is polled when it starts.
+        // A wake-up before the task exists is not lost, because a task is polled when it starts.
         work.as_mut().poll(&mut Context::from_waker(&waker))
     });
     // The task is not polled again after a panic.

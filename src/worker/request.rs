@@ -1,6 +1,6 @@
-//! A request of the Workers runtime. Its headers stay in JavaScript, and each is converted when it is read.
+//! A request of the Workers runtime. The headers stay in JavaScript. Each header is converted when it is read.
 //!
-//! No other file names a Cloudflare header.
+//! Only this file uses a Cloudflare header in Rust.
 
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,7 +19,7 @@ use crate::limits::HEADER_NAMES;
 extern "C" {
     type Headers;
 
-    // The binding of web-sys takes the name as a Rust string, which JavaScript has to decode each time.
+    // The binding of web-sys takes the name as a Rust string. JavaScript would have to decode it each time.
     #[wasm_bindgen(method, catch)]
     fn get(this: &Headers, name: &JsString) -> Result<Option<String>, JsValue>;
 }
@@ -31,19 +31,19 @@ extern "C" {
 }
 
 thread_local! {
-    /// The header names that were read, as JavaScript strings: each request reads the same few.
+    /// The names of headers as JavaScript strings. They are cached, because each request reads the same few headers.
     static NAMES: RefCell<Vec<(String, JsString)>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(super) struct WorkerRequest {
     request: web_sys::Request,
     headers: Headers,
-    /// The body, if JavaScript has read it already. It is taken, so that a call that waits does not hold it.
+    /// The body, if JavaScript has already read it. It is moved out when it is read, so a call that waits does not keep it.
     body: Cell<Option<Uint8Array>>,
 }
 
 impl WorkerRequest {
-    /// A request, and its body if JavaScript has read it already.
+    /// Creates a request. `body` is its body, if JavaScript has already read it.
     pub(super) fn new(request: web_sys::Request, body: Option<Uint8Array>) -> Self {
         Self { headers: JsValue::from(request.headers()).into(), request, body: Cell::new(body) }
     }
@@ -78,7 +78,7 @@ impl Request for WorkerRequest {
                 }
                 value
             })
-            // It fails only for a name that no header can have.
+            // `get` fails only if the name is invalid for a header.
             .ok()
             .flatten()
     }

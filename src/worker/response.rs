@@ -1,4 +1,4 @@
-//! The conversion of a reply to a response of the runtime.
+//! The conversion of a reply to a response of the Workers runtime.
 
 use futures::StreamExt;
 use http::HeaderMap;
@@ -21,10 +21,10 @@ extern "C" {
 /// Converts a reply.
 ///
 /// # Errors
-/// Fails if the runtime cannot make a stream.
+/// Fails if the runtime cannot create a stream.
 pub(super) fn respond(reply: Reply) -> Result<web_sys::Response, JsValue> {
     let response = match reply {
-        // JavaScript has the headers ready.
+        // JavaScript adds the headers, which are the same for every JSON reply.
         Reply::Json(status, document) => return Ok(respond_json(status.as_u16(), &document)),
         Reply::Other(response) => response,
     };
@@ -41,7 +41,7 @@ pub(super) fn respond(reply: Reply) -> Result<web_sys::Response, JsValue> {
     }
 }
 
-/// The headers as pairs. The code that sets a value keeps it ASCII; a value that is not is left out.
+/// Returns the headers as pairs. Values that are not ASCII are omitted. The code that sets a value ensures that it is ASCII.
 pub(super) fn pairs(headers: &HeaderMap) -> Array {
     headers.iter().filter_map(|(name, value)| Some(pair(name.as_str(), value.to_str().ok()?))).collect()
 }

@@ -1,4 +1,4 @@
-//! The answer to one Workers request, for programs with a fetch handler of their own.
+//! The answer to one Workers request, for programs with their own fetch handler.
 
 use worker::{Request, Response};
 
@@ -10,7 +10,7 @@ use crate::http::Endpoint;
 /// Answers `request` from `endpoint`.
 ///
 /// # Errors
-/// Fails only if the runtime cannot make a response. A wrong request gets an answer.
+/// Fails only if the runtime cannot create a response. An invalid request gets an answer with the error.
 ///
 /// ```no_run
 /// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens};
@@ -29,7 +29,7 @@ use crate::http::Endpoint;
 pub async fn serve(endpoint: impl Into<Endpoint>, request: Request, cx: worker::Context) -> worker::Result<Response> {
     let endpoint = endpoint.into();
     let host = host(cx, UNKNOWN_CALL);
-    // `Clone::clone` makes another handle of the request. Its own method of that name would copy it with its body.
+    // `Clone::clone` creates another handle of the request. The method `clone` of the type would copy the request and its body.
     let request = WorkerRequest::new(Clone::clone(request.inner()), None);
     respond(endpoint.reply(request, &host).await).map(Response::from).map_err(worker::Error::from)
 }

@@ -1,4 +1,4 @@
-//! Checks of signatures, with the runtime's WebCrypto.
+//! Checks of signatures, with the WebCrypto of the runtime.
 //!
 //! Source: Web Cryptography API, "SubtleCrypto"; RFC 7517 for the format of the keys.
 
@@ -15,7 +15,7 @@ use crate::host::{CannotCheck, PublicKey};
 /// # Errors
 /// [`CannotCheck`] if the runtime has no WebCrypto.
 pub(super) async fn verify(key: PublicKey, message: Vec<u8>, signature: Vec<u8>) -> Result<bool, CannotCheck> {
-    check(&key, &message, &signature).await.map_err(|_| CannotCheck("there is no WebCrypto".into()))
+    check(&key, &message, &signature).await.map_err(|_| CannotCheck("the runtime has no WebCrypto".into()))
 }
 
 async fn check(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<bool, JsValue> {
@@ -25,11 +25,11 @@ async fn check(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<bool
     let Ok(importing) = subtle.import_key_with_object("jwk", &key, &algorithm, false, &usages) else {
         return Ok(false);
     };
-    // Importing fails for bytes that are not a key. Nothing is signed by these.
+    // The import fails for bytes that are not a key. No signature is valid for such bytes.
     let Ok(key) = JsFuture::from(importing).await else { return Ok(false) };
     let key: CryptoKey = key.unchecked_into();
     let checking = subtle.verify_with_object_and_u8_array_and_u8_array(&algorithm, &key, signature, message)?;
-    // Some algorithms fail for bytes that are not a signature.
+    // Some algorithms return an error for bytes that are not a signature.
     Ok(JsFuture::from(checking).await.is_ok_and(|is_signed| is_signed.is_truthy()))
 }
 
@@ -38,7 +38,7 @@ fn subtle() -> Result<SubtleCrypto, JsValue> {
     Ok(crypto.subtle())
 }
 
-/// The algorithm and the key in the form that WebCrypto takes.
+/// Returns the algorithm and the key in the form that WebCrypto expects.
 fn for_web_crypto(key: &PublicKey) -> Result<(Object, Object), JsValue> {
     let number = |bytes: &[u8]| URL_SAFE.encode(bytes);
     match key {

@@ -1,4 +1,4 @@
--- One booking per desk and day. The primary key rejects a second one.
+-- The primary key permits one booking per desk and day.
 CREATE TABLE bookings (
   date TEXT NOT NULL,
   desk INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-//! Bookings, and where they are stored.
+//! Bookings, and the trait that stores them.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 /// The desks have the numbers 1 to `DESKS`.
 pub const DESKS: u32 = 20;
 
-// Comments on fields are published: they become descriptions in the schema.
+// Doc comments of fields become descriptions in the published schema.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Booking {
     /// The day, such as 2026-12-24
     pub date: String,
     /// The number of the desk
     pub desk: u32,
-    /// Who booked it
+    /// The person who booked it
     pub person: String,
 }
 
-/// Stores bookings: in D1 in the Worker (`d1.rs`), in memory in tests (`tests.rs`).
+/// Stores bookings. The Worker implements it with D1 (`d1.rs`), and the tests implement it in memory (`tests.rs`).
 #[async_trait(?Send)]
 pub trait Bookings {
     /// Returns the bookings of a day, sorted by desk.

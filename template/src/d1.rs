@@ -1,4 +1,4 @@
-//! Bookings in a D1 database. `migrations/` has its table.
+//! Bookings in a D1 database. `migrations/` creates the table.
 
 use async_trait::async_trait;
 use worker::{D1Database, D1Type};
@@ -16,7 +16,7 @@ impl Bookings for D1Bookings {
     }
 
     async fn add(&self, booking: &Booking) -> worker::Result<bool> {
-        // One statement checks and writes, so two callers cannot book the same desk.
+        // One statement checks and writes, so two callers cannot book the same desk on the same day.
         let query = "INSERT INTO bookings (date, desk, person) VALUES (?1, ?2, ?3)
             ON CONFLICT DO NOTHING RETURNING desk";
         let Booking { date, desk, person } = booking;

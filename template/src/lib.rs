@@ -1,4 +1,4 @@
-//! Bookings of desks, as an MCP server on Cloudflare Workers.
+//! An MCP server on Cloudflare Workers that books desks in an office.
 
 mod bookings;
 mod d1;
@@ -15,16 +15,16 @@ use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
 use crate::bookings::Bookings;
 use crate::d1::D1Bookings;
 
-/// What the handlers need. A handler gets it by `cx.state::<App>()?`.
+/// The state that all handlers share. A handler gets it with `cx.state::<App>()?`.
 struct App {
     bookings: Rc<dyn Bookings>,
 }
 
-/// Builds the server. It is called for each request.
+/// Builds the server. The endpoint calls this function for each request.
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .title("Desk bookings")
-        .instructions("Books desks in the office, by the day. Ask which day is meant before you book.")
+        .instructions("Books desks in the office, one day at a time. Ask the user for the day before you book.")
         .tool(tools::book_desk())
         .tool(tools::list_bookings())
         .resource_template(resources::day())
@@ -32,7 +32,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-/// Builds the endpoint from the bindings and variables in `wrangler.toml`. It is called when the Worker starts.
+/// Builds the endpoint from the bindings and variables in `wrangler.toml`. The Worker calls this function when it starts.
 fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
     let app = App { bookings: Rc::new(D1Bookings(env.d1("DB")?)) };
     Ok(Endpoint::new(server).state(app).configured(env))

@@ -12,7 +12,7 @@ use crate::resources::list;
 struct PlanDay {
     /// The day, such as 2026-12-24
     date: String,
-    /// Whom to sit next to
+    /// The colleague to sit next to
     colleague: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Native tests: the whole endpoint, with bookings in memory. `npm test` runs them.
+//! Native tests of the whole endpoint. They keep bookings in memory. `npm test` runs them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -41,7 +41,7 @@ fn endpoint() -> Endpoint {
 }
 
 #[test]
-fn a_desk_is_booked_once_a_day() {
+fn a_desk_can_be_booked_once_per_day() {
     testing::run(async {
         let endpoint = endpoint();
         let ada = Client::new(&endpoint).token("of-ada");
@@ -60,7 +60,7 @@ fn a_desk_is_booked_once_a_day() {
 }
 
 #[test]
-fn arguments_outside_the_schema_are_rejected() {
+fn arguments_that_violate_the_schema_are_rejected() {
     testing::run(async {
         let endpoint = endpoint();
         let ada = Client::new(&endpoint).token("of-ada");
@@ -80,7 +80,7 @@ fn a_caller_without_a_token_is_rejected() {
 }
 
 #[test]
-fn the_resource_and_the_prompt_have_the_bookings() {
+fn the_resource_and_the_prompt_contain_the_bookings() {
     testing::run(async {
         let endpoint = endpoint();
         let ada = Client::new(&endpoint).token("of-ada");

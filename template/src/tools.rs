@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::App;
 use crate::bookings::{Booking, DESKS};
 
-// The limits here are part of the published schema, and they are checked before the handler runs.
+// These limits are part of the published schema. The library checks them before it calls the handler.
 #[derive(Deserialize, JsonSchema)]
 struct BookDesk {
     /// The day, such as 2026-12-24
@@ -25,11 +25,11 @@ pub fn book_desk() -> Tool {
 async fn book(BookDesk { date, desk }: BookDesk, cx: Context) -> Result<Json<Booking>, HandlerError> {
     let caller = cx.auth().ok_or_else(|| HandlerError::new("Only callers with a token can book a desk."))?;
     let booking = Booking { date, desk, person: caller.subject.clone() };
-    // `?` converts every error: its text goes to the log, and the model gets a fixed sentence.
+    // `?` converts any error. Its text goes to the log, and the model gets a fixed text.
     if cx.state::<App>()?.bookings.add(&booking).await? {
         return Ok(Json(booking));
     }
-    // This sentence is for the model: what is wrong, and what to do instead.
+    // The model gets this text. It states the problem and a remedy.
     Err(HandlerError::new(format!(
         "Desk {desk} is taken on {}. Call list-bookings for that day, and book a desk that is not in its list.",
         booking.date

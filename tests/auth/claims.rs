@@ -1,26 +1,26 @@
-//! What must hold of claims, whether a token carries them or an authorization server tells them.
+//! Checks of the claims in a JWT and in an introspection answer.
 
 use edge_mcp::{Endpoint, Introspection, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::issuer::{ISSUER, KEYS, RESOURCE, machine, token};
+use crate::issuer::{ISSUER, KEYS, RESOURCE, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
-/// A change that is made to claims which are good.
+/// The name of a claim and its new value. `null` removes the claim.
 pub type Change = (&'static str, Value);
 
-/// Claims that are good.
-pub fn good() -> Value {
+/// Returns claims that pass all checks.
+pub fn valid_claims() -> Value {
     json!({
         "active": true, "iss": ISSUER, "sub": "ada", "aud": RESOURCE, "client_id": "cli", "scope": "kb:read kb:write",
         "exp": NOW + 300, "iat": NOW - 10, "nbf": NOW - 10, "jti": "1", "token_type": "Bearer",
     })
 }
 
-/// The same, changed; `null` takes a claim away.
+/// Returns valid claims with these changes.
 fn changed(changes: &[Change]) -> Value {
-    let mut claims = good();
+    let mut claims = valid_claims();
     for (name, value) in changes {
         match value {
             Value::Null => drop(claims.as_object_mut().expect("an object").remove(*name)),
@@ -35,7 +35,7 @@ fn guarded() -> Endpoint {
     Endpoint::new(server).resource(resource).without_rate_limit()
 }
 
-/// Asks with claims that an authorization server tells.
+/// Calls `whoami` with an opaque token. The authorization server answers the introspection with `claims`.
 fn introspected(claims: &Value) -> Answer {
     let validator = Introspection::new("https://auth.example.com/introspect").expect("a URL");
     let validator = validator.issuer(ISSUER).without_cache();
@@ -43,10 +43,10 @@ fn introspected(claims: &Value) -> Answer {
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer("opaque")
-        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
+        .ask_on(&guarded().auth(validator), &host_at(&network, NOW))
 }
 
-/// Asks with claims that a token carries.
+/// Calls `whoami` with a JWT that has `claims`.
 fn signed(claims: &Value) -> Answer {
     let validator = Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL");
     let network = network::answering(200, &json!({ "keys": KEYS.public() }));
@@ -54,23 +54,19 @@ fn signed(claims: &Value) -> Answer {
     legacy("tools/call", json!({ "name": "whoami" }))
         .at(RESOURCE)
         .bearer(&token)
-        .ask_on(&guarded().auth(validator), &machine(&network, NOW))
-}
-
-fn says(answer: &Answer) -> &str {
-    answer.message()
+        .ask_on(&guarded().auth(validator), &host_at(&network, NOW))
 }
 
 const INVALID: &str = "is not valid";
 const EXPIRED: &str = "has expired";
 const AUDIENCE: &str = "for another server";
 
-/// Rules 101 and 103: claims are checked, each with its type; a clock may be wrong by 60 seconds.
+/// Rules 101 and 103: the endpoint checks the type and the value of each claim. The clock tolerance is 60 s.
 #[test]
 fn claims_are_checked() {
     let table: Vec<(Vec<Change>, Option<&str>)> = vec![
         (vec![], None),
-        // The audience is this server, or the token is for another.
+        // `aud` must contain this server.
         (vec![("aud", json!(["https://other.example", "HTTPS://KB.example.com/mcp/"]))], None),
         (vec![("aud", json!("https://kb.example.com"))], Some(AUDIENCE)),
         (vec![("aud", json!("https://kb.example.com/mcpfoo"))], Some(AUDIENCE)),
@@ -80,7 +76,7 @@ fn claims_are_checked() {
         (vec![("aud", json!(7))], Some(INVALID)),
         (vec![("aud", json!([RESOURCE, 7]))], Some(INVALID)),
         (vec![("aud", json!({ "url": RESOURCE }))], Some(INVALID)),
-        // Times, and the types of times.
+        // `exp`, `nbf` and `iat` must be numbers in the correct range.
         (vec![("exp", json!(NOW - 59))], None),
         (vec![("exp", json!(NOW - 60))], Some(EXPIRED)),
         (vec![("exp", json!(0))], Some(EXPIRED)),
@@ -96,16 +92,16 @@ fn claims_are_checked() {
         (vec![("iat", json!(NOW + 60))], None),
         (vec![("iat", json!(NOW + 61))], Some(INVALID)),
         (vec![("iat", json!({}))], Some(INVALID)),
-        // The issuer.
+        // `iss` must be the configured issuer.
         (vec![("iss", json!("https://auth.example.com/"))], Some(INVALID)),
         (vec![("iss", json!(["https://auth.example.com"]))], Some(INVALID)),
-        // The kind: a bearer's, and bound to nobody's key.
+        // `token_type` must be `Bearer`. `cnf` must be absent, because it binds the token to a key, which the endpoint cannot check.
         (vec![("token_type", json!("bearer"))], None),
         (vec![("token_type", json!("DPoP"))], Some(INVALID)),
         (vec![("token_type", json!(7))], Some(INVALID)),
         (vec![("cnf", json!({ "jkt": "x" }))], Some(INVALID)),
         (vec![("token_type", json!("refresh_token"))], Some(INVALID)),
-        // The use: of an access token, where it is told.
+        // If `token_use` or `typ` states the type of the token, it must be an access token.
         (vec![("token_use", json!("access"))], None),
         (vec![("token_use", json!("access_token"))], None),
         (vec![("token_use", json!("refresh_token"))], Some(INVALID)),
@@ -119,7 +115,7 @@ fn claims_are_checked() {
         (vec![("typ", json!("Refresh"))], Some(INVALID)),
         (vec![("typ", json!("Offline"))], Some(INVALID)),
         (vec![("typ", json!("ID"))], Some(INVALID)),
-        // Who it is.
+        // `sub`, `client_id` and the scopes must be valid.
         (vec![("sub", json!(7))], Some(INVALID)),
         (vec![("sub", json!(""))], Some(INVALID)),
         (vec![("sub", json!(null)), ("client_id", json!(null))], Some(INVALID)),
@@ -129,26 +125,26 @@ fn claims_are_checked() {
         (vec![("client_id", json!(7))], Some(INVALID)),
         (vec![("scope", json!(["kb:read"]))], Some(INVALID)),
         (vec![("scope", json!(null)), ("scp", json!([7]))], Some(INVALID)),
-        // Of several mistakes, the first in the order of the checks is told.
+        // If several claims are wrong, the first failed check is reported.
         (vec![("exp", json!(0)), ("aud", json!("https://other.example"))], Some(EXPIRED)),
     ];
-    for (changes, refused) in table {
+    for (changes, problem) in table {
         for (kind, answer) in [("introspection", introspected(&changed(&changes))), ("jwt", signed(&changed(&changes)))]
         {
-            match refused {
+            match problem {
                 None => assert_eq!(answer.tool_text(), ("ada", false), "{kind} {changes:?}"),
                 Some(text) => {
                     assert_eq!(answer.status, 401, "{kind} {changes:?}");
-                    assert!(says(&answer).contains(text), "{kind} {changes:?}: {}", says(&answer));
+                    assert!(answer.message().contains(text), "{kind} {changes:?}: {}", answer.message());
                 }
             }
         }
     }
 }
 
-/// What an authorization server may leave out, a token that carries its own claims must have (RFC 9068 §2.2).
+/// `iss` and `exp` are optional in an introspection answer, and required in a JWT (RFC 9068 §2.2).
 #[test]
-fn a_signed_token_says_more() {
+fn a_jwt_must_have_iss_and_exp() {
     for claim in ["iss", "exp"] {
         let claims = changed(&[(claim, json!(null))]);
         assert_eq!(introspected(&claims).tool_text(), ("ada", false), "{claim}");
@@ -156,10 +152,10 @@ fn a_signed_token_says_more() {
     }
 }
 
-/// A client that calls for itself has a subject that no user can have: the client `ada` is not the user `ada`, whether the token has
-/// no `sub` or the client's own id there.
+/// The token of a client that calls for itself has no `sub`, or its `sub` equals its client id. The subject of such a caller has a prefix
+/// that a user cannot have. So the client `ada` is not the user `ada`.
 #[test]
-fn a_client_is_no_user_of_the_same_name() {
+fn a_client_is_not_the_user_of_the_same_name() {
     let user = changed(&[]);
     for (changes, subject) in [
         (vec![("sub", json!(null))], "edge-mcp:client:cli"),
@@ -177,9 +173,9 @@ fn a_client_is_no_user_of_the_same_name() {
     }
 }
 
-/// Names and scopes in any script, and long ones, do no harm.
+/// Subjects and scopes may have characters of any script, control characters, and any length. They do not add a response header.
 #[test]
-fn claims_may_be_of_any_script() {
+fn claims_may_have_any_characters_and_length() {
     let long = "x".repeat(10_000);
     for name in ["Ад\u{301}а 💡", "\u{202e}ada", "ada\u{0}\r\nX-Injected: 1", &long] {
         let claims = changed(&[("sub", json!(name)), ("scope", json!(name)), ("extra", json!({ name: [name] }))]);

@@ -1,4 +1,4 @@
-//! What every request has to show, and what it is told where it does not.
+//! The guard: the checks of the token in each request, and the responses to rejected requests.
 
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{ConfigError, Endpoint, Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal};
@@ -19,17 +19,17 @@ fn guarded() -> Endpoint {
         .without_rate_limit()
 }
 
-/// A challenge with this error, and what is said of it.
+/// Returns the challenge with this error and this description.
 fn challenge(error: &str, message: &str) -> String {
     format!("Bearer error=\"{error}\", error_description=\"{message}\"")
 }
 
-/// Rules 101 and 107: no request passes without a good token, whatever its era or method.
+/// Rules 101 and 107: the guard rejects every request without a valid token, in both eras and for every method.
 #[test]
 fn every_request_needs_a_token() {
     let initialize = || legacy("initialize", json!({ "protocolVersion": "2025-11-25" }));
     let note = || post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
-    let asks = [
+    let requests = [
         modern("server/discover", json!({})),
         modern("tools/list", json!({})),
         initialize(),
@@ -37,15 +37,15 @@ fn every_request_needs_a_token() {
         post("{"),
         post(""),
     ];
-    for ask in asks {
+    for ask in requests {
         let answer = ask.clone().ask_at(&guarded());
         assert_eq!((answer.refusal(), answer.header("www-authenticate")), ((401, -32600), Some("Bearer")), "{ask:?}");
         for token in ["bad", "late", "GOOD", "good="] {
             let answer = ask.clone().bearer(token).ask_at(&guarded());
-            let says = if token == "late" { "has expired." } else { "is not valid for this server." };
-            let expected = challenge("invalid_token", &format!("The access token {says}"));
+            let problem = if token == "late" { "has expired." } else { "is not valid for this server." };
+            let expected = challenge("invalid_token", &format!("The access token {problem}"));
             assert_eq!((answer.status, answer.header("www-authenticate")), (401, Some(&*expected)), "{token} {ask:?}");
-            assert!(answer.message().ends_with(says), "{}", answer.message());
+            assert!(answer.message().ends_with(problem), "{}", answer.message());
         }
         assert_ne!(ask.clone().bearer("good").ask_at(&guarded()).status, 401, "{ask:?}");
     }
@@ -55,9 +55,9 @@ fn every_request_needs_a_token() {
     }
 }
 
-/// Rule 106: a malformed header is 400; another scheme is no token at all.
+/// Rule 106: the guard rejects a malformed header with 400. A header with another scheme counts as a missing token.
 #[test]
-fn a_malformed_header_is_told_apart() {
+fn a_malformed_authorization_header_is_400() {
     let ask = |header: &str| legacy("ping", json!({})).header("Authorization", header).ask_at(&guarded());
     for header in ["Bearer", "Bearer ", "Bearer a b", "Bearer good, Bearer good", "Bearer \u{e9}"] {
         let answer = ask(header);
@@ -69,7 +69,7 @@ fn a_malformed_header_is_told_apart() {
     }
     let twice = legacy("ping", json!({})).bearer("good").bearer("good").ask_at(&guarded());
     assert_eq!(twice.status, 400, "two headers");
-    assert_eq!(ask("bearer good").status, 200, "the scheme has any case");
+    assert_eq!(ask("bearer good").status, 200, "the scheme is case-insensitive");
     assert_eq!(
         legacy("ping", json!({}))
             .header("Authorization", format!("Bearer {}", "a".repeat(10_000)))
@@ -79,9 +79,9 @@ fn a_malformed_header_is_told_apart() {
     );
 }
 
-/// Rule 103: a token in the query is refused, also beside a good one in the header, and is not repeated.
+/// Rule 103: the guard rejects a token in the query, even if the header has a valid token. Neither the answer nor the log repeats it.
 #[test]
-fn the_query_carries_no_token() {
+fn a_token_in_the_query_is_rejected() {
     for query in
         ["access_token=good", "a=b&access_token=good", "access%5Ftoken=good", "access_token", "access_token=%ff"]
     {
@@ -92,18 +92,18 @@ fn the_query_carries_no_token() {
             assert!(!format!("{answer:?}{}", host.log_text()).contains("good"), "{query}");
         }
     }
-    let about = legacy("ping", json!({})).bearer("good").at("/mcp?q=access_token&Access_Token=x#access_token=y");
-    assert_eq!(about.ask_at(&guarded()).status, 200);
+    let similar = legacy("ping", json!({})).bearer("good").at("/mcp?q=access_token&Access_Token=x#access_token=y");
+    assert_eq!(similar.ask_at(&guarded()).status, 200);
 }
 
-/// Of all that is wrong, the first is told: present, valid, expired, audience, scopes.
+/// The response reports the first failed check. The checks run in this order: presence, validity, expiry, audience, scopes.
 #[test]
-fn checks_have_an_order() {
-    async fn judge(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+fn the_first_failed_check_is_reported() {
+    async fn validate(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         let mut principal = Principal::new("ada");
         for fault in presented.token().split('.') {
             match fault {
-                "invalid" => return Err(TokenRefusal::Invalid("as asked".into())),
+                "invalid" => return Err(TokenRefusal::Invalid("the test needs this".into())),
                 "expired" => principal.expires = Some(NOW - 60),
                 "audience" => principal.audience = vec!["https://other.example/mcp".into()],
                 "scoped" => principal.scopes = vec!["write".into()],
@@ -114,9 +114,9 @@ fn checks_have_an_order() {
     }
     let tool = || edge_mcp::Tool::new("write", "Writes.", || async { "done" }).scopes(["write"]);
     let endpoint = Endpoint::new(move |_| edge_mcp::McpServer::builder("s", "1").tool(tool()).build())
-        .auth(judge)
+        .auth(validate)
         .without_rate_limit();
-    for (token, status, says) in [
+    for (token, status, problem) in [
         ("", 401, "needs an access token"),
         ("invalid.expired.audience", 401, "is not valid"),
         ("expired.audience", 401, "has expired"),
@@ -128,13 +128,13 @@ fn checks_have_an_order() {
         let ask = if token.is_empty() { ask } else { ask.bearer(token) };
         let answer = ask.ask_at(&endpoint);
         assert_eq!(answer.status, status, "{token}");
-        assert!(status == 200 || answer.message().contains(says), "{token}: {}", answer.message());
+        assert!(status == 200 || answer.message().contains(problem), "{token}: {}", answer.message());
     }
 }
 
-/// What needs no caller asks for none: other paths, other verbs, preflights.
+/// Requests with other paths or other HTTP methods, and preflight requests, get no challenge.
 #[test]
-fn what_needs_no_caller_asks_for_none() {
+fn only_a_post_to_the_endpoint_needs_a_token() {
     for (verb, path, status) in [
         ("GET", "/mcp", 405),
         ("DELETE", "/mcp", 405),
@@ -149,9 +149,9 @@ fn what_needs_no_caller_asks_for_none() {
     }
 }
 
-/// CVE-2026-25536: two requests at the same time, with one id and two callers, get each their own answer.
+/// CVE-2026-25536: two callers send concurrent requests with the same id. Each caller gets its own answer.
 #[test]
-fn answers_are_not_mixed_up() {
+fn concurrent_requests_with_the_same_id_get_separate_answers() {
     let endpoint = guarded();
     let host = TestHost::new();
     let whoami = |token| modern_as(&json!("same"), "tools/call", json!({ "name": "whoami" })).bearer(token);
@@ -160,9 +160,9 @@ fn answers_are_not_mixed_up() {
     assert_eq!((ada.tool_text(), bob.tool_text()), (("ada", false), ("bob", false)));
 }
 
-/// Pages of the server's own URL may call, whatever a request says of its host.
+/// Web pages from the origin of the configured URL may call. The host in the request does not matter.
 #[test]
-fn its_own_pages_may_call() {
+fn pages_from_the_configured_origin_may_call() {
     let resource = ProtectedResource::at("https://KB.example.com/mcp").expect("a URL");
     let endpoint = guarded().resource(resource);
     for (origin, status) in [
@@ -176,9 +176,9 @@ fn its_own_pages_may_call() {
     }
 }
 
-/// A page that is refused for its token can read why.
+/// The CORS headers of a 401 let a web page read the challenge.
 #[test]
-fn a_page_can_read_the_challenge() {
+fn a_web_page_can_read_the_challenge() {
     let answer = legacy("ping", json!({})).header("Origin", "http://localhost:1").ask_at(&guarded());
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (401, Some("http://localhost:1")));
     assert!(answer.header("access-control-expose-headers").is_some_and(|names| names.contains("WWW-Authenticate")));
@@ -189,13 +189,13 @@ fn static_tokens(text: Option<&str>) -> Endpoint {
     tokens.map(|tokens| Endpoint::new(server).auth(tokens)).into()
 }
 
-/// A wrong configuration serves nothing, names the variable, and quotes no value.
+/// With a wrong configuration, the endpoint answers 503. The answer and the log name the variable and do not quote its value.
 #[test]
 fn a_wrong_configuration_is_503() {
     for endpoint in [
         static_tokens(None),
         static_tokens(Some("[\"s3cret\"]")),
-        Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is odd")),
+        Endpoint::misconfigured(ConfigError::new("MCP_STATIC_TOKENS", "is wrong")),
     ] {
         let host = TestHost::new();
         let answer = modern("tools/list", json!({})).bearer("s3cret").ask_on(&endpoint, &host);
@@ -203,13 +203,13 @@ fn a_wrong_configuration_is_503() {
         assert!(answer.message().contains("MCP_STATIC_TOKENS"), "{}", answer.message());
         assert!(host.log_text().contains("MCP_STATIC_TOKENS"));
         assert!(!format!("{answer:?}{}", host.log_text()).contains("s3cret"));
-        assert_eq!(post("").verb("GET").ask_at(&endpoint).status, 405, "this needs no configuration");
+        assert_eq!(post("").verb("GET").ask_at(&endpoint).status, 405, "a GET needs no configuration");
     }
 }
 
-/// Without authentication, only the own machine is served, unless it is said by name.
+/// Without authentication, the endpoint serves only URLs on localhost, unless `open_to_the_public` is set.
 #[test]
-fn nobody_is_asked_on_localhost_alone() {
+fn without_authentication_only_localhost_is_served() {
     let closed = || Endpoint::new(server).without_auth().without_rate_limit();
     for (url, serves) in [
         ("http://localhost:8787/mcp", true),
@@ -227,7 +227,7 @@ fn nobody_is_asked_on_localhost_alone() {
     }
 }
 
-/// Any client can send `Host: localhost`. Without authentication, a request from another machine is refused all the same.
+/// Any client can send `Host: localhost`. Without authentication, the endpoint still rejects requests from other machines.
 #[test]
 fn localhost_in_the_url_does_not_open_the_server_to_other_machines() {
     let closed = || Endpoint::new(server).without_auth().without_rate_limit();
@@ -254,14 +254,14 @@ fn localhost_in_the_url_does_not_open_the_server_to_other_machines() {
         let elsewhere = legacy("ping", json!({})).at("https://kb.example.com/mcp").address(address);
         assert_eq!(elsewhere.ask_at(&closed()).status, 503, "{address} and a public URL");
     }
-    // Where the host does not know the address, the URL decides, and no header stands for the address.
+    // If the host does not know the address, only the URL counts. The endpoint does not read the address from a header.
     let unknown = legacy("ping", json!({})).header("CF-Connecting-IP", "192.0.2.1");
     assert_eq!(unknown.ask_at(&closed()).status, 200);
 }
 
-/// An endpoint that nobody decided about serves nothing.
+/// Until the program configures authentication or calls `without_auth`, the endpoint answers 503.
 #[test]
-fn an_undecided_endpoint_is_closed() {
+fn an_endpoint_without_an_authentication_setting_is_closed() {
     let answer = modern("tools/list", json!({})).ask_at(&Endpoint::new(server));
     assert_eq!(answer.refusal(), (503, -32603));
     assert!(answer.message().contains("without_auth"), "{}", answer.message());

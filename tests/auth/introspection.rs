@@ -1,4 +1,4 @@
-//! Tokens that the authorization server is asked about.
+//! Token introspection: the request to the authorization server, its answers, and their cache.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{ConfigError, Endpoint, Introspection, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::claims::good;
-use crate::issuer::{RESOURCE, basic, machine};
+use crate::claims::valid_claims;
+use crate::issuer::{RESOURCE, basic, host_at};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
@@ -25,12 +25,12 @@ fn validator() -> Introspection {
 
 fn ask(endpoint: &Endpoint, token: &str, network: &TestHost, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &host_at(network, second))
 }
 
-/// `active` is JSON `true`, and nothing that looks like it.
+/// A token is active only if `active` is the JSON value `true`.
 #[test]
-fn active_is_true() {
+fn a_token_is_active_only_if_active_is_true() {
     for (active, status) in [
         (json!(true), 200),
         (json!(false), 401),
@@ -40,16 +40,17 @@ fn active_is_true() {
         (json!([true]), 401),
         (json!(null), 401),
     ] {
-        let mut claims = good();
+        let mut claims = valid_claims();
         claims["active"] = active.clone();
         let answer = ask(&endpoint(validator().without_cache()), "t", &network::answering(200, &claims), NOW);
         assert_eq!(answer.status, status, "{active}");
     }
 }
 
-/// An outage is no verdict: 503 with Retry-After and a text that says nothing of the inside; the cause is in the log.
+/// If the authorization server gives no usable answer, the endpoint answers 503 with `Retry-After`. The answer has no internal details.
+/// The cause is in the log.
 #[test]
-fn an_outage_is_no_verdict() {
+fn without_a_usable_answer_a_token_gets_a_503() {
     let failing = |error: FetchError| network::of(move |_| Err(error.clone()));
     let answering = |status: u16, body: &str| network::answering(status, body);
     let broken: Vec<(&str, TestHost)> = vec![
@@ -57,68 +58,68 @@ fn an_outage_is_no_verdict() {
         ("slow", failing(FetchError::TooSlow)),
         ("oversized", failing(FetchError::TooLarge)),
         ("redirecting", answering(302, "")),
-        ("permanently redirecting", answering(308, &good().to_string())),
-        ("failing", answering(500, &good().to_string())),
-        ("of another mind", answering(201, &good().to_string())),
-        ("refusing this server", answering(401, r#"{"error":"invalid_client"}"#)),
-        ("not understanding", answering(400, r#"{"error":"invalid_request"}"#)),
+        ("permanently redirecting", answering(308, &valid_claims().to_string())),
+        ("failing", answering(500, &valid_claims().to_string())),
+        ("with another status", answering(201, &valid_claims().to_string())),
+        ("rejecting the credentials", answering(401, r#"{"error":"invalid_client"}"#)),
+        ("rejecting the request", answering(400, r#"{"error":"invalid_request"}"#)),
         ("empty", answering(200, "")),
-        ("no JSON", answering(200, "<html>db-7.internal:5432</html>")),
+        ("not JSON", answering(200, "<html>db-7.internal:5432</html>")),
         ("truncated", answering(200, r#"{"active":true"#)),
-        ("no object", answering(200, "true")),
+        ("not an object", answering(200, "true")),
         ("an array", answering(200, "[true]")),
-        ("without an answer", answering(200, "{}")),
-        ("of two minds", answering(200, r#"{"active":false,"active":true,"sub":"ada"}"#)),
-        ("deep", answering(200, &format!(r#"{{"active":true,"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)))),
+        ("without `active`", answering(200, "{}")),
+        ("with two values of `active`", answering(200, r#"{"active":false,"active":true,"sub":"ada"}"#)),
+        ("deep nesting", answering(200, &format!(r#"{{"active":true,"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)))),
     ];
-    for (what, network) in broken {
-        let host = machine(&network, NOW);
+    for (fault, network) in broken {
+        let host = host_at(&network, NOW);
         let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer("s3cret");
         let answer = whoami.ask_on(&endpoint(validator()), &host);
-        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{what}");
-        assert_eq!(answer.header("www-authenticate"), None, "{what}: the token may be good");
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{fault}");
+        assert_eq!(answer.header("www-authenticate"), None, "{fault}: the token may be valid");
         assert_eq!(
             answer.message(),
             "Access tokens cannot be checked at the moment. Try again in a few seconds.",
-            "{what}"
+            "{fault}"
         );
         let line = &host.log()[0];
-        assert!(line["refused"].as_str().is_some_and(|why| why.starts_with("unavailable: ")), "{what}: {line}");
-        assert!(!host.log_text().contains("s3cret"), "{what}");
+        assert!(line["refused"].as_str().is_some_and(|why| why.starts_with("unavailable: ")), "{fault}: {line}");
+        assert!(!host.log_text().contains("s3cret"), "{fault}");
     }
 }
 
-/// An outage ends: nothing of it is kept.
+/// Failures are not cached, so the token passes as soon as the authorization server answers again.
 #[test]
-fn an_outage_ends() {
+fn failures_are_not_cached() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 503);
-    network::change(&network, |_| Ok(Fetched::new(200, good().to_string())));
+    network::change(&network, |_| Ok(Fetched::new(200, valid_claims().to_string())));
     assert_eq!(ask(&endpoint, "outage", &network, NOW).status, 200);
 }
 
-/// A token of a kind that the authorization server tells nothing of is not valid here, and no outage.
+/// If the authorization server does not support the type of the token, the token is not valid. This is not an outage.
 #[test]
-fn another_kind_of_token_is_not_valid() {
+fn a_token_of_an_unsupported_type_is_not_valid() {
     let network = network::answering(400, r#"{"error":"unsupported_token_type"}"#);
     assert_eq!(ask(&endpoint(validator().without_cache()), "a.b.c", &network, NOW).status, 401);
 }
 
-/// How the question is put: a form by POST, with limits, and with who asks.
+/// The introspection request is a form in a POST, with the client credentials. It has a time limit and a size limit.
 #[test]
-fn the_question_is_a_form() {
-    let odd = "a:b%c+d e/ü";
+fn the_introspection_request_is_a_form() {
+    let special = "a:b%c+d e/ü";
     let encoded = "a%3Ab%25c%2Bd+e%2F%C3%BC";
     let post = format!("token=t%2Bx%3D%3D&token_type_hint=access_token&client_id={encoded}&client_secret={encoded}");
     let plain = "token=t%2Bx%3D%3D&token_type_hint=access_token";
     for (validator, authorization, body) in [
         (validator(), None, plain),
-        (validator().basic(odd, odd), Some(basic(&format!("{encoded}:{encoded}"))), plain),
-        (validator().post(odd, odd), None, post.as_str()),
+        (validator().basic(special, special), Some(basic(&format!("{encoded}:{encoded}"))), plain),
+        (validator().post(special, special), None, post.as_str()),
         (validator().bearer("own"), Some("Bearer own".to_owned()), plain),
     ] {
-        let network = network::answering(200, &good());
+        let network = network::answering(200, &valid_claims());
         assert_eq!(ask(&endpoint(validator.without_cache()), "t+x==", &network, NOW).status, 200);
         let request = &network.requests()[0];
         assert_eq!((request.method().as_str(), request.uri().to_string().as_str()), ("POST", ENDPOINT));
@@ -132,37 +133,39 @@ fn the_question_is_a_form() {
     }
 }
 
-/// An answer is kept for a minute, a refusal for five seconds, and neither past the token's end.
+/// A positive answer is cached for 60 s, but not beyond the `exp` of the token. A negative answer is cached for 5 s.
 #[test]
-fn answers_are_kept_for_a_while() {
-    let asked = |token: &str, claims: &Value, validator: Introspection, seconds: &[u64]| {
+fn answers_are_cached_for_a_limited_time() {
+    let statuses_and_requests = |token: &str, claims: &Value, validator: Introspection, seconds: &[u64]| {
         let network = network::answering(200, claims);
         let endpoint = endpoint(validator);
         let statuses: Vec<_> =
             seconds.iter().map(|second| ask(&endpoint, token, &network, NOW + second).status).collect();
         (statuses, network.requests().len())
     };
-    let (statuses, count) = asked("good", &good(), validator(), &[0, 59, 60, 61]);
+    let (statuses, count) = statuses_and_requests("good", &valid_claims(), validator(), &[0, 59, 60, 61]);
     assert_eq!((statuses, count), (vec![200; 4], 2));
 
-    let mut short = good();
+    let mut short = valid_claims();
     short["exp"] = json!(NOW + 10);
-    let (statuses, count) = asked("short", &short, validator(), &[0, 9, 10, 69, 70]);
-    assert_eq!((statuses, count), (vec![200, 200, 200, 200, 401], 4), "kept to its end; past it, asked each time");
+    let (statuses, count) = statuses_and_requests("short", &short, validator(), &[0, 9, 10, 69, 70]);
+    assert_eq!((statuses, count), (vec![200, 200, 200, 200, 401], 4), "cached only until `exp`");
 
-    let mut refused = good();
+    let mut refused = valid_claims();
     refused["active"] = json!(false);
-    let (statuses, count) = asked("refused", &refused, validator(), &[0, 4, 5]);
+    let (statuses, count) = statuses_and_requests("refused", &refused, validator(), &[0, 4, 5]);
     assert_eq!((statuses, count), (vec![401; 3], 2));
 
-    assert_eq!(asked("off", &good(), validator().without_cache(), &[0, 0, 0]).1, 3, "off by one call");
-    assert_eq!(asked("briefly", &good(), validator().kept_for(Duration::from_secs(2)), &[0, 1, 2]).1, 2);
+    let uncached = validator().without_cache();
+    assert_eq!(statuses_and_requests("off", &valid_claims(), uncached, &[0, 0, 0]).1, 3);
+    let brief = validator().kept_for(Duration::from_secs(2));
+    assert_eq!(statuses_and_requests("brief", &valid_claims(), brief, &[0, 1, 2]).1, 2);
 }
 
-/// What was said of one token, to one server, about one audience, is said of no other.
+/// A cached answer is used only for the same token, introspection endpoint and audience.
 #[test]
-fn what_is_kept_belongs_to_its_question() {
-    let network = network::answering(200, &good());
+fn a_cached_answer_is_used_only_for_the_same_token_endpoint_and_audience() {
+    let network = network::answering(200, &valid_claims());
     assert_eq!(ask(&endpoint(validator()), "one", &network, NOW).status, 200);
     for (token, other) in [
         ("two", validator()),
@@ -178,11 +181,11 @@ fn what_is_kept_belongs_to_its_question() {
     assert_eq!(ask(&elsewhere, "one", &network, NOW).status, 401, "the token is for another server");
 }
 
-/// The audience can be another name of this server, or be waived, by name alone.
+/// `audience` sets an audience other than the URL of the server. `any_audience` accepts every audience.
 #[test]
-fn the_audience_can_be_waived_by_name() {
+fn the_audience_can_be_another_name_or_any() {
     let with = |audience: Value| {
-        let mut claims = good();
+        let mut claims = valid_claims();
         claims["aud"] = audience;
         claims
     };
@@ -196,17 +199,17 @@ fn the_audience_can_be_waived_by_name() {
         let network = network::answering(200, &with(audience.clone()));
         assert_eq!(ask(&endpoint(validator.without_cache()), "t", &network, NOW).status, status, "{audience}");
     }
-    // Where no audience is compared with it, the server needs no URL.
-    let network = network::answering(200, &good());
+    // If the audience is not compared with the URL of the server, the server needs no URL.
+    let network = network::answering(200, &valid_claims());
     let nameless =
         |validator: Introspection| Endpoint::new(server).auth(validator.without_cache()).without_rate_limit();
     assert_eq!(ask(&nameless(validator().any_audience()), "t", &network, NOW).status, 200);
     assert_eq!(ask(&nameless(validator()), "t", &network, NOW).status, 503);
 }
 
-/// Tokens go to HTTPS, or to the own machine.
+/// The URL of the introspection endpoint must use HTTPS or be on localhost. It must not have credentials.
 #[test]
-fn the_endpoint_is_secure() {
+fn the_introspection_endpoint_must_be_secure() {
     for (url, passes) in [
         ("https://auth.example.com/introspect?x=y", true),
         ("http://localhost:3000/introspect", true),
@@ -223,10 +226,10 @@ fn the_endpoint_is_secure() {
     }
 }
 
-/// An answer is for the client that asked: validators with other credentials, or at another endpoint, ask for themselves.
+/// An answer is valid only for the client that asked. Validators with other credentials or another endpoint do not share answers.
 #[test]
-fn answers_are_kept_for_each_client() {
-    let network = network::answering(200, &good());
+fn answers_are_cached_per_client() {
+    let network = network::answering(200, &valid_claims());
     let passes = |validator: Introspection| assert_eq!(ask(&endpoint(validator), "t", &network, NOW).status, 200);
     let other = || Introspection::new("https://other.example.com/introspect").expect("a URL");
     let clients: [&dyn Fn() -> Introspection; 9] = [
@@ -246,7 +249,7 @@ fn answers_are_kept_for_each_client() {
         passes(client());
         assert_eq!(network.requests().len(), index + 1, "the same client");
     }
-    // A refusal to one client is no refusal to another.
+    // A negative answer to one client does not affect the others.
     network::change(&network, |_| Ok(Fetched::new(200, r#"{"active":false}"#)));
     let refused = ask(&endpoint(validator().basic("stranger", "x")), "t", &network, NOW);
     assert_eq!(refused.status, 401);

@@ -1,4 +1,4 @@
-//! An authorization server: what it answers, what it was asked, and the keys by which it signs.
+//! A simulated authorization server: its names, its keys, and the tokens that it signs.
 
 use std::future::ready;
 use std::sync::LazyLock;
@@ -12,18 +12,18 @@ use ring::rsa::{KeyPair as RsaKeyPair, PublicKeyComponents};
 use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
 
-/// The issuer's name.
+/// The issuer of the tokens (`iss`).
 pub const ISSUER: &str = "https://auth.example.com";
-/// The server that its tokens are for.
+/// The URL of the server that the tokens are for (`aud`).
 pub const RESOURCE: &str = "https://kb.example.com/mcp";
 
-/// A machine at this second, on this network, that can check signatures.
-pub fn machine(network: &TestHost, second: u64) -> TestHost {
+/// Returns a host with this network that can verify signatures. Its clock shows `second`, in seconds since 1970.
+pub fn host_at(network: &TestHost, second: u64) -> TestHost {
     let host = network.clone().clock(second * 1000);
     host.verify(|key, message, signature| ready(Ok(verify(key, &message, &signature))))
 }
 
-/// Checks a signature by ring.
+/// Verifies a signature with ring.
 fn verify(key: PublicKey, message: &[u8], signature: &[u8]) -> bool {
     match key {
         PublicKey::Rs256 { n, e } => {
@@ -37,11 +37,12 @@ fn verify(key: PublicKey, message: &[u8], signature: &[u8]) -> bool {
     }
 }
 
+/// Encodes bytes in base64url without padding.
 pub fn encoded(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The three keys of the issuer. ring makes no RSA keys, so that one is in a file; nothing but these tests trusts it.
+/// The three key pairs of the issuer. ring cannot generate RSA keys, so the RSA key is in a file. Only these tests trust it.
 pub struct Keys {
     rsa: RsaKeyPair,
     elliptic: EcdsaKeyPair,
@@ -61,7 +62,7 @@ pub static KEYS: LazyLock<Keys> = LazyLock::new(|| {
 });
 
 impl Keys {
-    /// The signature of `message`, as a JWT has it.
+    /// Signs `message` and returns the bytes of a JWT signature.
     pub fn sign(&self, algorithm: &str, message: &str) -> Vec<u8> {
         let (random, message) = (SystemRandom::new(), message.as_bytes());
         match algorithm {
@@ -72,11 +73,11 @@ impl Keys {
             }
             "ES256" => self.elliptic.sign(&random, message).expect("signed").as_ref().to_vec(),
             "EdDSA" => self.edwards.sign(message).as_ref().to_vec(),
-            other => panic!("{other} is not signed by"),
+            other => panic!("there is no key for the algorithm {other}"),
         }
     }
 
-    /// The public keys, each named by its algorithm.
+    /// Returns the public keys in the format of a JWK. The `kid` of each key is its algorithm.
     pub fn public(&self) -> Vec<Value> {
         let point = self.elliptic.public_key().as_ref();
         let rsa = PublicKeyComponents::<Vec<u8>>::from(self.rsa.public());
@@ -89,7 +90,7 @@ impl Keys {
     }
 }
 
-/// A signed token.
+/// Returns a JWT, signed with the key for the `alg` of its header.
 pub fn token(header: &Value, claims: &Value) -> String {
     let message = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
     let algorithm = header["alg"].as_str().expect("alg");
@@ -97,6 +98,7 @@ pub fn token(header: &Value, claims: &Value) -> String {
     format!("{message}.{}", encoded(signature))
 }
 
+/// Returns an `Authorization` header for HTTP Basic authentication. `pair` is `id:secret`.
 pub fn basic(pair: &str) -> String {
     format!("Basic {}", STANDARD.encode(pair))
 }

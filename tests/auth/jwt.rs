@@ -1,4 +1,4 @@
-//! Tokens that carry their own claims.
+//! JWT access tokens: signatures, headers, and the keys of the issuer.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
-use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, machine, token};
+use crate::claims::valid_claims;
+use crate::issuer::{ISSUER, KEYS, RESOURCE, encoded, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, server};
 
@@ -30,16 +30,16 @@ fn published(keys: &[Value]) -> TestHost {
 
 fn ask(endpoint: &Endpoint, token: &str, network: &TestHost, second: u64) -> Answer {
     let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE);
-    whoami.bearer(token).ask_on(endpoint, &machine(network, second))
+    whoami.bearer(token).ask_on(endpoint, &host_at(network, second))
 }
 
 fn header(algorithm: &str) -> Value {
     json!({ "alg": algorithm, "kid": algorithm, "typ": "at+jwt" })
 }
 
-/// Whether a token passes where nothing else is known.
+/// Returns whether a validator without cached keys accepts the token.
 fn passes(token: &str) -> bool {
-    // Each test has a thread of its own, and so keys of its own; another URL is another issuer.
+    // Keys are cached per thread and URL. Each test has its own thread, so no keys are cached for a new URL.
     let validator = Jwt::new(&format!("{JWKS}?{}", token.len()), ISSUER).expect("a URL");
     match ask(&endpoint(validator), token, &published(&KEYS.public()), NOW).status {
         200 => true,
@@ -49,13 +49,13 @@ fn passes(token: &str) -> bool {
 }
 
 #[test]
-fn three_algorithms_are_known() {
+fn valid_signatures_pass_and_forged_tokens_are_rejected() {
     for algorithm in ["RS256", "ES256", "EdDSA"] {
-        let good_token = token(&header(algorithm), &good());
+        let good_token = token(&header(algorithm), &valid_claims());
         assert!(passes(&good_token), "{algorithm}");
         let (message, signature) = good_token.rsplit_once('.').expect("three parts");
         let other_claims =
-            message.split_once('.').expect("two parts").0.to_owned() + "." + &encoded(good().to_string() + " ");
+            message.split_once('.').expect("two parts").0.to_owned() + "." + &encoded(valid_claims().to_string() + " ");
         for forged in [
             format!("{other_claims}.{signature}"),
             format!("{message}."),
@@ -70,13 +70,13 @@ fn three_algorithms_are_known() {
     }
 }
 
-/// The algorithm is the configuration's and the key's, never the token's: none, HMAC by a public key, one key used as
-/// another kind.
+/// The configuration and the key determine the algorithm. A token cannot choose `none`, HMAC with a public key, or the algorithm of
+/// another type of key.
 #[test]
 fn the_token_does_not_choose_the_algorithm() {
     let signed_by = |claimed: &str, algorithm: &str, kid: &str| {
         let head = json!({ "alg": claimed, "kid": kid, "typ": "at+jwt" });
-        let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+        let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
         format!("{message}.{}", encoded(KEYS.sign(algorithm, &message)))
     };
     assert!(passes(&signed_by("ES256", "ES256", "ES256")));
@@ -94,13 +94,15 @@ fn the_token_does_not_choose_the_algorithm() {
     }
     let only = endpoint(validator().algorithms([Algorithm::Rs256]));
     for (algorithm, status) in [("RS256", 200), ("ES256", 401), ("EdDSA", 401)] {
-        assert_eq!(ask(&only, &token(&header(algorithm), &good()), &published(&KEYS.public()), NOW).status, status);
+        let signed = token(&header(algorithm), &valid_claims());
+        assert_eq!(ask(&only, &signed, &published(&KEYS.public()), NOW).status, status);
     }
 }
 
-/// Other tokens of the same issuer are told from access tokens by their type; what is critical must be understood.
+/// `typ` distinguishes access tokens from other tokens of the same issuer. A token with `crit` is rejected, because the validator
+/// supports no critical header.
 #[test]
-fn the_header_is_checked() {
+fn the_header_of_a_token_is_checked() {
     for (change, value, status) in [
         ("typ", json!("AT+JWT"), 200),
         ("typ", json!("application/at+jwt"), 200),
@@ -121,37 +123,40 @@ fn the_header_is_checked() {
         let mut head = header("ES256");
         head[change] = value.clone();
         let network = published(&KEYS.public());
-        let answer = ask(&endpoint(validator()), &token(&head, &good()), &network, NOW);
+        let answer = ask(&endpoint(validator()), &token(&head, &valid_claims()), &network, NOW);
         assert_eq!(answer.status, status, "{change} {value}");
         for request in network.requests() {
-            assert_eq!(request.uri(), JWKS, "the token names no place to fetch from");
+            assert_eq!(request.uri(), JWKS, "keys are never fetched from a URL in the token");
         }
     }
     let mut head = header("ES256");
     head["typ"] = json!("JWT");
     let lenient = endpoint(validator().types(["JWT"]));
-    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200);
+    assert_eq!(ask(&lenient, &token(&head, &valid_claims()), &published(&KEYS.public()), NOW).status, 200);
     head.as_object_mut().expect("an object").remove("kid");
-    assert_eq!(ask(&lenient, &token(&head, &good()), &published(&KEYS.public()), NOW).status, 200, "no key is named");
+    let without_kid = token(&head, &valid_claims());
+    assert_eq!(ask(&lenient, &without_kid, &published(&KEYS.public()), NOW).status, 200);
 }
 
-/// The audience can be another name of this server, which then needs no URL; the question for keys has limits.
+/// `audience` sets an audience other than the URL, so that the server needs no URL. The fetch of the keys has a time limit and a size
+/// limit.
 #[test]
-fn the_audience_can_have_another_name() {
-    let mut claims = good();
+fn the_audience_can_differ_from_the_url() {
+    let mut claims = valid_claims();
     claims["aud"] = json!("kb");
     let named = || Endpoint::new(server).auth(validator().audience("kb")).without_rate_limit();
     let network = published(&KEYS.public());
     assert_eq!(ask(&named(), &token(&header("ES256"), &claims), &network, NOW).status, 200);
-    assert_eq!(ask(&named(), &token(&header("ES256"), &good()), &network, NOW).status, 401);
+    assert_eq!(ask(&named(), &token(&header("ES256"), &valid_claims()), &network, NOW).status, 401);
     let limits = network::limits(&network).expect("limits");
     assert_eq!((limits.time.as_secs(), limits.bytes), (5, 64 * 1024));
     let nameless = Endpoint::new(server).auth(validator()).without_rate_limit();
-    assert_eq!(ask(&nameless, &token(&header("ES256"), &good()), &network, NOW).status, 503, "MCP_RESOURCE is not set");
+    let signed = token(&header("ES256"), &valid_claims());
+    assert_eq!(ask(&nameless, &signed, &network, NOW).status, 503, "MCP_RESOURCE is not set");
 }
 
 #[test]
-fn what_is_no_token_is_not_valid() {
+fn malformed_tokens_are_rejected() {
     let object = encoded("{}");
     let twice = encoded(r#"{"alg":"ES256","alg":"ES256","typ":"at+jwt"}"#);
     let deep = encoded(format!(r#"{{"alg":{}{}}}"#, "[".repeat(1000), "]".repeat(1000)));
@@ -169,12 +174,12 @@ fn what_is_no_token_is_not_valid() {
         assert!(!passes(&text), "{text}");
     }
     let message = format!("{}.{}", encoded(header("ES256").to_string()), encoded("[]"));
-    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are no object");
+    assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))), "claims that are not an object");
 }
 
-/// Keys of other kinds, for other uses, and unsound ones are as if they were not there.
+/// The validator ignores keys of other types, keys for other uses, malformed keys, and RSA keys that are too short.
 #[test]
-fn keys_are_checked() {
+fn unusable_keys_are_ignored() {
     let [rsa, elliptic, edwards] = [0, 1, 2].map(|index| KEYS.public()[index].clone());
     let with = |key: &Value, name: &str, value: Value| {
         let mut key = key.clone();
@@ -201,24 +206,24 @@ fn keys_are_checked() {
         ("EdDSA", with(&edwards, "alg", json!("Ed25519")), 200),
         ("EdDSA", with(&edwards, "crv", json!("X25519")), 401),
     ] {
-        // A URL of its own, so that no keys are known.
+        // Each case has its own URL, and so no cached keys.
         let url = format!("{JWKS}?{algorithm}{}", encoded(key.to_string()));
         let validator = Jwt::new(&url, ISSUER).expect("a URL");
-        let answer =
-            ask(&endpoint(validator), &token(&header(algorithm), &good()), &published(&[json!(7), key.clone()]), NOW);
+        let signed = token(&header(algorithm), &valid_claims());
+        let answer = ask(&endpoint(validator), &signed, &published(&[json!(7), key.clone()]), NOW);
         assert_eq!(answer.status, status, "{key}");
     }
 }
 
-/// Keys are fetched once in ten minutes; for a key that is not among them once in a minute.
+/// Keys are cached for 10 minutes. For an unknown `kid`, they are fetched again at most once a minute.
 #[test]
-fn keys_are_kept() {
+fn keys_are_cached() {
     let network = published(&KEYS.public());
     let endpoint = endpoint(validator());
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let mut head = header("ES256");
     head["kid"] = json!("new");
-    let new_token = token(&head, &good());
+    let new_token = token(&head, &valid_claims());
     for (second, token, status, count) in [
         (0, &good_token, 200, 1),
         (50, &good_token, 200, 1),
@@ -233,23 +238,23 @@ fn keys_are_kept() {
     let mut renamed = KEYS.public()[1].clone();
     renamed["kid"] = json!("new");
     network::change(&network, move |_| Ok(Fetched::new(200, json!({ "keys": [renamed] }).to_string())));
-    assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "a key was changed for another");
-    assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old one is gone");
-    let mut later = good();
+    assert_eq!(ask(&endpoint, &new_token, &network, NOW + 120).status, 200, "another key has replaced the old one");
+    assert_eq!(ask(&endpoint, &good_token, &network, NOW + 121).status, 401, "the old key is not published any more");
+    let mut later = valid_claims();
     later["exp"] = json!(NOW + 3600);
     let later = token(&head, &later);
     assert_eq!((ask(&endpoint, &later, &network, NOW + 719).status, network.requests().len()), (200, 3));
     assert_eq!(
         (ask(&endpoint, &later, &network, NOW + 720).status, network.requests().len()),
         (200, 4),
-        "ten minutes later"
+        "10 minutes after the last fetch"
     );
 }
 
-/// Keys that cannot be had are an outage, and no verdict.
+/// If the keys cannot be fetched, the endpoint answers 503. It does not answer 401, because the token may be valid.
 #[test]
-fn without_keys_there_is_no_verdict() {
-    let good_token = token(&header("ES256"), &good());
+fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
+    let good_token = token(&header("ES256"), &valid_claims());
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
     let mut second = NOW;
@@ -259,24 +264,24 @@ fn without_keys_there_is_no_verdict() {
         network::change(&network, move |_| Ok(Fetched::new(status, body)));
         second += 5;
     }
-    assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "what is no token needs no key");
+    assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "a malformed token is rejected without a key");
     network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
-    assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "service returns");
+    assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "the outage is over");
 }
 
-/// While the keys cannot be fetched, they are asked for once in five seconds, whatever tokens come. A token that may be good gets a
-/// 503 meanwhile, and tokens by keys that are kept are good.
+/// While the keys cannot be fetched, the validator tries again at most once in 5 s, for any number of tokens. Meanwhile, a token that
+/// may be valid gets a 503. Tokens that a cached key has signed pass.
 #[test]
 fn a_failed_fetch_is_not_repeated_for_each_token() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let endpoint = endpoint(validator());
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let unknown = |nth: u64| {
         let mut head = header("ES256");
         head["kid"] = json!(format!("unknown-{nth}"));
-        token(&head, &good())
+        token(&head, &valid_claims())
     };
-    // Nothing is kept yet.
+    // No keys are cached yet.
     for (second, count) in [(0, 1), (0, 1), (4, 1), (5, 2), (9, 2)] {
         let answer = ask(&endpoint, &good_token, &network, NOW + second);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "at {second} s");
@@ -284,7 +289,7 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
     }
     network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
     assert_eq!((ask(&endpoint, &good_token, &network, NOW + 10).status, network.requests().len()), (200, 3));
-    // Keys are kept, and another is asked for.
+    // Keys are cached, and tokens name an unknown key.
     network::change(&network, |_| Err(FetchError::TooSlow));
     for (second, count) in [(69, 3), (70, 4), (71, 4), (74, 4), (75, 5), (79, 5)] {
         let status = if second < 70 { 401 } else { 503 };
@@ -296,16 +301,16 @@ fn a_failed_fetch_is_not_repeated_for_each_token() {
     }
 }
 
-/// An issuer that does not name its keys changes them: a token that no known key has signed has them fetched again, at most once a
-/// minute.
+/// An issuer may replace keys that have no `kid`. If no cached key has signed a token without `kid`, the keys are fetched again, at most
+/// once a minute.
 #[test]
-fn unnamed_keys_are_fetched_again_when_none_has_signed() {
+fn keys_without_kid_are_fetched_again_if_none_has_signed_the_token() {
     let unnamed = |index: usize| {
         let mut key = KEYS.public()[index].clone();
         key.as_object_mut().expect("an object").remove("kid");
         key
     };
-    let signed = |algorithm: &str| token(&json!({ "alg": algorithm, "typ": "at+jwt" }), &good());
+    let signed = |algorithm: &str| token(&json!({ "alg": algorithm, "typ": "at+jwt" }), &valid_claims());
     let (old, new) = (signed("ES256"), signed("EdDSA"));
     let network = published(&[unnamed(1)]);
     let endpoint = endpoint(validator());
@@ -324,7 +329,7 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
         assert_eq!(ask(&endpoint, token, &network, NOW + second).status, status, "at {second} s");
         assert_eq!(network.requests().len(), count, "at {second} s");
     }
-    // A key that is named and has not signed settles it: nothing is fetched.
+    // A forged token without `kid` causes a fetch. With the `kid` of a cached key, it is rejected without a fetch.
     let named = json!({ "keys": KEYS.public() }).to_string();
     network::change(&network, move |_| Ok(Fetched::new(200, named.clone())));
     let (message, _) = old.rsplit_once('.').expect("three parts");
@@ -332,21 +337,18 @@ fn unnamed_keys_are_fetched_again_when_none_has_signed() {
     assert_eq!(
         (ask(&endpoint, &forged, &network, NOW + 200).status, network.requests().len()),
         (401, 4),
-        "no key is named"
+        "without `kid`"
     );
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let (message, _) = good_token.rsplit_once('.').expect("three parts");
     let forged = format!("{message}.{}", encoded([0; 64]));
-    assert_eq!(
-        (ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()),
-        (401, 4),
-        "a key is named"
-    );
+    assert_eq!((ask(&endpoint, &forged, &network, NOW + 280).status, network.requests().len()), (401, 4), "with `kid`");
 }
 
-/// The address of the caller counts before keys are fetched, and where a failed fetch is not repeated.
+/// A request that needs a fetch of the keys is counted per address before the fetch. It is counted even if the fetch is not repeated
+/// after a failure.
 #[test]
-fn a_fetch_for_keys_counts_the_address() {
+fn a_request_that_needs_new_keys_is_counted_per_address() {
     let network = network::of(|_| Err(FetchError::TooSlow));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let seen = Cell::new(0);
@@ -355,14 +357,14 @@ fn a_fetch_for_keys_counts_the_address() {
         std::future::ready(Ok(seen.get() <= 2))
     });
     let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
-    let good_token = token(&header("ES256"), &good());
+    let good_token = token(&header("ES256"), &valid_claims());
     let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);
     assert_eq!((statuses, network.requests().len()), ([503, 503, 429], 1));
 }
 
-/// RFC 9864 names EdDSA on Ed25519 `Ed25519`: tokens and keys may have either name.
+/// `Ed25519` is the name of EdDSA with the curve Ed25519 (RFC 9864). Tokens and keys may use either name.
 #[test]
-fn ed25519_is_a_name_of_eddsa() {
+fn ed25519_is_another_name_for_eddsa() {
     for named in [json!(null), json!("EdDSA"), json!("Ed25519")] {
         for algorithm in ["EdDSA", "Ed25519"] {
             let mut key = KEYS.public()[2].clone();
@@ -370,7 +372,7 @@ fn ed25519_is_a_name_of_eddsa() {
                 key["alg"] = named.clone();
             }
             let head = json!({ "alg": algorithm, "kid": "EdDSA", "typ": "at+jwt" });
-            let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+            let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
             let signature = encoded(KEYS.sign("EdDSA", &message));
             let ask = |validator: Jwt, signature: &str| {
                 ask(&endpoint(validator), &format!("{message}.{signature}"), &published(&[key.clone()]), NOW).status
@@ -383,8 +385,8 @@ fn ed25519_is_a_name_of_eddsa() {
             assert_eq!(ask(at("forged"), &encoded([0; 64])), 401, "{algorithm} {named}");
         }
     }
-    // It is a name for no other key.
+    // A token with `Ed25519` cannot use a key for another algorithm.
     let head = json!({ "alg": "Ed25519", "kid": "ES256", "typ": "at+jwt" });
-    let message = format!("{}.{}", encoded(head.to_string()), encoded(good().to_string()));
+    let message = format!("{}.{}", encoded(head.to_string()), encoded(valid_claims().to_string()));
     assert!(!passes(&format!("{message}.{}", encoded(KEYS.sign("ES256", &message)))));
 }

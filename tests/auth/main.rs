@@ -1,8 +1,9 @@
-//! Who may call: the guard, the validators, scopes, metadata, the rate limit and the settings, each asked through an endpoint.
+//! Tests of authorization: the guard, the validators, scopes, metadata, the rate limit and the settings. Every test sends requests to an
+//! endpoint.
 //!
-//! The authorization server and its keys are made here; tests/e2e/authorization.test.mjs asks a real one.
+//! The tests simulate the authorization server and create its keys. tests/e2e/authorization.test.mjs uses a real one.
 
-// A test may stop at the first surprise, and its helpers too.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -24,7 +25,7 @@ mod network;
 mod rate_limit;
 mod scopes;
 mod settings;
-#[allow(dead_code, reason = "the tests of the chapters use more of it")]
+#[allow(dead_code, reason = "tests/spec uses the rest")]
 #[path = "../spec/support.rs"]
 mod support;
 mod validators;

@@ -1,4 +1,4 @@
-//! What clients read before they have a token.
+//! Protected resource metadata and challenges, which clients read before they have a token.
 
 use edge_mcp::{Endpoint, ProtectedResource, StaticTokens};
 use serde_json::json;
@@ -20,17 +20,17 @@ fn at(url: &str) -> ProtectedResource {
         .and_then(|resource| resource.authorization_server("https://auth.example.com/tenant"))
         .and_then(|resource| resource.authorization_server("https://second.example"))
         .and_then(|resource| resource.scopes(["kb:read", "kb:write"]))
-        .expect("sound")
+        .expect("valid values")
 }
 
 fn get(url: &str, resource: ProtectedResource) -> Answer {
     post("").verb("GET").at(url).ask_at(&endpoint(resource))
 }
 
-/// Rule 102: the document is served at the root and below it, to pages of any origin, and says what was configured, to the
-/// letter.
+/// Rule 102: the endpoint serves the metadata at the well-known path and below it, to web pages of every origin. The metadata has exactly
+/// the configured values.
 #[test]
-fn the_document_says_where_tokens_come_from() {
+fn the_metadata_has_the_configured_values() {
     let expected = json!({
         "resource": RESOURCE,
         "authorization_servers": ["https://auth.example.com/tenant", "https://second.example"],
@@ -41,7 +41,7 @@ fn the_document_says_where_tokens_come_from() {
     });
     let resource = || at(RESOURCE).name("Knowledge \"base\"").documentation("https://example.com/kb");
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"] {
-        // The host of a request is the caller's to choose.
+        // The caller chooses the host of a request, so the metadata must not depend on it.
         let url = format!("https://evil.example{path}");
         let answer =
             post("").verb("GET").at(&url).header("Origin", "https://anyone.example").document(&endpoint(resource()));
@@ -70,9 +70,9 @@ fn the_document_says_where_tokens_come_from() {
     }
 }
 
-/// `resource` is what was typed, also where it is odd: clients compare it with what they were given.
+/// `resource` is exactly the configured URL, because clients compare it with the URL that the user entered.
 #[test]
-fn the_url_is_as_typed() {
+fn resource_is_exactly_the_configured_url() {
     for (url, path) in [
         ("https://KB.example.com/mcp/", "/.well-known/oauth-protected-resource/mcp"),
         ("https://kb.example.com:8443/public/mcp", "/.well-known/oauth-protected-resource/public/mcp"),
@@ -85,7 +85,7 @@ fn the_url_is_as_typed() {
     assert_eq!(other.status, 404);
 }
 
-/// On localhost the URL is that of the request; elsewhere nothing is made up.
+/// On localhost, the resource is the URL of the request. Elsewhere, without a configured URL, there is no metadata, and calls get a 503.
 #[test]
 fn localhost_needs_no_url() {
     let local = || ProtectedResource::local().authorization_server("http://localhost:3000").expect("a URL");
@@ -98,18 +98,18 @@ fn localhost_needs_no_url() {
     assert!(answer.message().contains("MCP_RESOURCE"), "{}", answer.message());
 }
 
-/// Rule 108: clients of 2025-03-26 look for the authorization server here, and are shown the way.
+/// Rule 108: clients of 2025-03-26 request the authorization server metadata from this server. The endpoint redirects them.
 #[test]
-fn older_clients_are_shown_the_way() {
+fn older_clients_are_redirected_to_the_authorization_server() {
     let answer = post("").verb("GET").at("/.well-known/oauth-authorization-server").document(&endpoint(at(RESOURCE)));
-    let there = "https://auth.example.com/.well-known/oauth-authorization-server/tenant";
-    assert_eq!((answer.status, answer.header("location")), (302, Some(there)));
+    let location = "https://auth.example.com/.well-known/oauth-authorization-server/tenant";
+    assert_eq!((answer.status, answer.header("location")), (302, Some(location)));
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
 }
 
-/// Without an authorization server there is nothing to say.
+/// Without an authorization server, there is no metadata, and the challenge has no parameters.
 #[test]
-fn without_an_issuer_there_is_no_document() {
+fn without_an_authorization_server_there_is_no_metadata() {
     let alone = || ProtectedResource::at(RESOURCE).and_then(|it| it.scopes(["kb:read"])).expect("a URL");
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/.well-known/x"] {
         assert_eq!(get(path, alone()).status, 404, "{path}");
@@ -119,22 +119,22 @@ fn without_an_issuer_there_is_no_document() {
     assert_eq!(get("/.well-known/openid-configuration", at(RESOURCE)).status, 404);
 }
 
-/// Rule 101: the challenge names the document and the scopes; an error, only when a token was sent.
+/// Rule 101: the challenge has the URL of the metadata and the scopes. It has an error only if the request has a token.
 #[test]
-fn the_challenge_names_the_document() {
-    let about = "scope=\"kb:read kb:write\", resource_metadata=\"https://kb.example.com/.well-known/oauth-protected-resource/mcp\"";
+fn the_challenge_has_the_url_of_the_metadata() {
+    let parameters = "scope=\"kb:read kb:write\", resource_metadata=\"https://kb.example.com/.well-known/oauth-protected-resource/mcp\"";
     let ask = || legacy("ping", json!({})).at("https://evil.example/mcp").header("Host", "evil.example");
     let plain = ask().ask_at(&endpoint(at(RESOURCE)));
-    assert_eq!((plain.status, plain.header("www-authenticate")), (401, Some(&*format!("Bearer {about}"))));
+    assert_eq!((plain.status, plain.header("www-authenticate")), (401, Some(&*format!("Bearer {parameters}"))));
     let refused = ask().bearer("bad").ask_at(&endpoint(at(RESOURCE)));
-    let expected = format!("Bearer error=\"invalid_token\", error_description=\"{}\", {about}", refused.message());
+    let expected = format!("Bearer error=\"invalid_token\", error_description=\"{}\", {parameters}", refused.message());
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some(&*expected)));
 }
 
-/// What cannot be said in a header or in the document is refused where it is configured. Rule 105: `offline_access` is none of a
-/// resource server's scopes.
+/// `ProtectedResource` rejects URLs and scopes that cannot be in a header or in the metadata. Rule 105: it also rejects `offline_access`,
+/// because a resource server should not ask for it.
 #[test]
-fn mistakes_are_refused_where_they_are_made() {
+fn invalid_urls_and_scopes_are_rejected() {
     for url in [
         "",
         "mcp",
@@ -143,14 +143,14 @@ fn mistakes_are_refused_where_they_are_made() {
         "https://kb.example.com/mcp#x",
         "https://kb.example.com/\r\nX: y",
     ] {
-        let error = ProtectedResource::at(url).expect_err("refused");
+        let error = ProtectedResource::at(url).expect_err("an error");
         assert_eq!(error.variable, "MCP_RESOURCE", "{url:?}");
-        let error = ProtectedResource::local().authorization_server(url).expect_err("refused");
+        let error = ProtectedResource::local().authorization_server(url).expect_err("an error");
         assert_eq!(error.variable, "MCP_AUTHORIZATION_SERVERS", "{url:?}");
     }
     for scope in ["offline_access", "kb:read offline_access", "a\"b", "a\\b", "a\rb", "\u{e9}"] {
         assert_eq!(
-            ProtectedResource::local().scopes([scope]).expect_err("refused").variable,
+            ProtectedResource::local().scopes([scope]).expect_err("an error").variable,
             "MCP_SCOPES",
             "{scope:?}"
         );

@@ -1,4 +1,4 @@
-//! How often a caller may call.
+//! Rate limits per caller and per address.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use edge_mcp::testing::TestHost;
 use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
 use serde_json::json;
 
-use crate::issuer::{RESOURCE, machine};
+use crate::issuer::{RESOURCE, host_at};
 use crate::network;
 use crate::support::{Ask, NOW, legacy, server};
 
 const TOKENS: &str = r#"[{"token":"ada","subject":"ada","scopes":[]}, {"token":"also","subject":"ada","scopes":[]},
                          {"token":"cli","subject":"ada","client_id":"cli","scopes":[]}, {"token":"bob","subject":"bob","scopes":[]}]"#;
 
-/// So many requests of each key.
+/// Counts requests per key, and permits `most` requests of each key.
 #[derive(Default)]
 struct Counter {
     most: usize,
@@ -51,7 +51,7 @@ fn ping(address: &str) -> Ask {
     legacy("ping", json!({})).address(address)
 }
 
-/// Rule 62: a caller that calls too often is told when to come back; others are not.
+/// Rule 62: a caller above the limit gets a 429 with `Retry-After`. Other callers are not affected.
 #[test]
 fn each_caller_has_a_limit() {
     let endpoint = guarded(&up_to(2));
@@ -63,9 +63,9 @@ fn each_caller_has_a_limit() {
     }
 }
 
-/// Who is not known counts by address, and takes nothing from those who are.
+/// Requests without a valid token are counted per address. They do not use up the limit of authenticated callers.
 #[test]
-fn strangers_count_by_address() {
+fn unauthenticated_requests_are_counted_per_address() {
     let endpoint = guarded(&up_to(2));
     let bad = || ping("192.0.2.1").bearer("bad");
     let statuses: Vec<_> = [bad(), ping("192.0.2.1"), bad(), ping("192.0.2.1").header("Authorization", "Bearer")]
@@ -73,9 +73,9 @@ fn strangers_count_by_address() {
         .map(|ask| ask.ask_at(&endpoint).status)
         .collect();
     assert_eq!(statuses, [401, 401, 429, 429]);
-    assert_eq!(ping("192.0.2.1").bearer("ada").ask_at(&endpoint).status, 200, "a caller who is known");
+    assert_eq!(ping("192.0.2.1").bearer("ada").ask_at(&endpoint).status, 200, "an authenticated caller");
     assert_eq!(ping("192.0.2.2").ask_at(&endpoint).status, 401, "another address");
-    // A caller has a whole network of IPv6 addresses.
+    // A caller usually has a whole /64 network of IPv6 addresses, so the network counts as one address.
     for (address, status) in
         [("2001:db8:0:1::1", 401), ("2001:db8:0:1:ffff::2", 401), ("2001:db8:0:1::3", 429), ("2001:db8:0:2::1", 401)]
     {
@@ -83,7 +83,7 @@ fn strangers_count_by_address() {
     }
 }
 
-/// A client has no say in the address by which it is counted: no header changes it.
+/// A client cannot choose the address that is counted, because the endpoint does not read the address from a header.
 #[test]
 fn no_header_changes_the_address_that_is_counted() {
     let headers =
@@ -100,9 +100,9 @@ fn no_header_changes_the_address_that_is_counted() {
     }
 }
 
-/// An IPv4 address is the same caller whether the host writes it as IPv4 or as IPv6.
+/// An IPv4 address counts as the same address if the host writes it as an IPv4-mapped IPv6 address.
 #[test]
-fn a_mapped_address_is_the_address_itself() {
+fn an_ipv4_mapped_address_counts_as_its_ipv4_address() {
     let endpoint = guarded(&up_to(1));
     for (address, status) in
         [("192.0.2.1", 401), ("::ffff:192.0.2.1", 429), ("::ffff:192.0.2.2", 401), ("192.0.2.2", 429)]
@@ -111,19 +111,19 @@ fn a_mapped_address_is_the_address_itself() {
     }
 }
 
-/// Where nobody is asked who they are, everybody counts by address.
+/// Without authentication, all requests are counted per address.
 #[test]
-fn an_open_endpoint_counts_by_address() {
+fn an_endpoint_without_authentication_counts_per_address() {
     let endpoint = Endpoint::new(server).open_to_the_public().rate_limit(up_to(1).limit());
     for (address, status) in [("192.0.2.1", 200), ("192.0.2.1", 429), ("192.0.2.2", 200)] {
         assert_eq!(ping(address).ask_at(&endpoint).status, status);
     }
 }
 
-/// Nobody can make this server ask the authorization server without end: an address counts before it is asked, and once for
-/// each request.
+/// The endpoint counts the address before it sends an introspection request, so a caller cannot cause an unlimited number of them. It
+/// counts each request once.
 #[test]
-fn an_address_counts_before_others_are_asked() {
+fn the_address_is_counted_before_introspection() {
     let network = network::answering(200, &json!({ "active": false }));
     let limit = up_to(2);
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
@@ -131,7 +131,7 @@ fn an_address_counts_before_others_are_asked() {
         .auth(Introspection::new("https://auth.example.com/introspect").expect("a URL"))
         .resource(resource)
         .rate_limit(limit.limit());
-    let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_on(&endpoint, &machine(&network, NOW)).status;
+    let ask = |token: &str| ping("192.0.2.1").bearer(token).ask_on(&endpoint, &host_at(&network, NOW)).status;
     assert_eq!([ask("a"), ask("b"), ask("c"), ask("d")], [401, 401, 429, 429]);
     assert_eq!(network.requests().len(), 2);
     assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [4]);
@@ -139,7 +139,7 @@ fn an_address_counts_before_others_are_asked() {
     assert_eq!(ask("e"), 429);
 }
 
-/// Who counts is not told who calls.
+/// The rate limit gets digests as keys. It does not get subjects or addresses.
 #[test]
 fn keys_are_digests() {
     let limit = up_to(9);
@@ -149,12 +149,12 @@ fn keys_are_digests() {
     assert!(keys.len() == 2 && keys.iter().all(|key| key.len() == 43), "{keys:?}");
 }
 
-/// Without a counter, or with one that fails, callers pass, and the log says so once.
+/// Without a rate limit, or with a rate limit that fails, callers pass, and the log has one warning.
 #[test]
-fn what_is_not_counted_is_told_once() {
+fn a_missing_or_failing_rate_limit_is_logged_once() {
     fn warnings(endpoint: impl FnOnce() -> Endpoint + Send + 'static) -> Vec<String> {
-        // What an isolate is told once, a thread is told once.
-        let told = std::thread::spawn(|| {
+        // The endpoint logs a warning once per thread, which is once per isolate on Workers.
+        let thread = std::thread::spawn(|| {
             let (endpoint, host) = (endpoint(), TestHost::new());
             for _ in 0..3 {
                 assert_eq!(ping("192.0.2.1").ask_on(&endpoint, &host).status, 200);
@@ -163,7 +163,7 @@ fn what_is_not_counted_is_told_once() {
             let lines = host.log().into_iter().filter(|line| line["event"] == "unlimited");
             lines.map(|line| line["problem"].to_string()).collect::<Vec<_>>()
         });
-        told.join().expect("it ends")
+        thread.join().expect("the thread ends")
     }
     let open = || Endpoint::new(server).open_to_the_public();
     let unbound = warnings(open);
@@ -171,5 +171,5 @@ fn what_is_not_counted_is_told_once() {
     let broken = || RateLimit::new(Duration::ZERO, |_| ready(Err("out of order".to_owned())));
     let failing = warnings(move || open().rate_limit(broken()));
     assert!(failing.len() == 1 && failing[0].contains("out of order"), "{failing:?}");
-    assert!(warnings(move || open().without_rate_limit()).is_empty(), "it is said by name");
+    assert!(warnings(move || open().without_rate_limit()).is_empty(), "`without_rate_limit` needs no warning");
 }

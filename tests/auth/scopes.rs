@@ -1,4 +1,4 @@
-//! What a token permits.
+//! Scopes: the operations that a token permits, and the items that the caller can list.
 
 use edge_mcp::{
     BuildError, CacheHint, Cacheable, Completion, Endpoint, McpServer, Presented, Principal, Prompt, ProtectedResource,
@@ -18,8 +18,8 @@ struct Tone {
     tone: Option<String>,
 }
 
-/// Whoever has a token has the scopes that it is made of.
-async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+/// Accepts every token. The caller is `ada`. The token itself lists her scopes, separated by `+`.
+async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 
@@ -31,7 +31,7 @@ fn builder() -> edge_mcp::McpServerBuilder {
             .complete("tone", Completion::fixed(["formal"]))
     };
     McpServer::builder("s", "1")
-        .tool(Tool::new("free", "For all.", || async { "free" }))
+        .tool(Tool::new("free", "Needs no scope.", || async { "free" }))
         .tool(Tool::new("read", "Reads.", || async { "read" }).scopes(["read"]))
         .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write", "read"]))
         .resource(Resource::new("kb://free", || async { "free" }))
@@ -57,17 +57,17 @@ fn guarded(server: fn(&RequestInfo) -> Result<McpServer, BuildError>) -> Endpoin
     let resource = ProtectedResource::at(RESOURCE)
         .and_then(|it| it.authorization_server("https://auth.example.com"))
         .and_then(|it| it.scopes(["read", "write", "admin"]))
-        .expect("sound");
+        .expect("valid values");
     Endpoint::new(server)
-        .auth(by_name)
+        .auth(scopes_from_token)
         .resource(resource)
         .scope_includes("admin", ["write"])
         .scope_includes("write", ["read"])
         .without_rate_limit()
 }
 
-/// Each request that uses something, and the scopes that it needs.
-fn uses() -> Vec<(&'static str, Value, &'static str)> {
+/// Returns the method and the parameters of requests that use an item, and the scopes that each request needs.
+fn requests_and_scopes() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         ("tools/call", json!({ "name": "free" }), ""),
         ("tools/call", json!({ "name": "read" }), "read"),
@@ -105,11 +105,11 @@ fn uses() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-/// Rule 104: what a caller lacks scopes for is a 403, with all that this operation needs in one challenge, in both eras;
-/// scopes include others.
+/// Rule 104: without the needed scopes, a caller gets a 403 in both eras. One challenge names all scopes that the operation needs. A scope
+/// can include other scopes.
 #[test]
-fn scopes_are_needed() {
-    for (method, params, needed) in uses() {
+fn missing_scopes_are_403() {
+    for (method, params, needed) in requests_and_scopes() {
         for ask in [modern(method, params.clone()), legacy(method, params.clone())] {
             for (token, passes) in [
                 ("none", needed.is_empty()),
@@ -138,9 +138,9 @@ fn scopes_are_needed() {
     }
 }
 
-/// What is not there needs no scope: the answer says that it is not there.
+/// A request for an item that does not exist needs no scope. The endpoint answers 200 with a JSON-RPC error.
 #[test]
-fn what_is_not_there_needs_no_scope() {
+fn an_unknown_item_needs_no_scope() {
     for (method, params) in [
         ("tools/call", json!({ "name": "other" })),
         ("tools/call", json!({})),
@@ -154,7 +154,7 @@ fn what_is_not_there_needs_no_scope() {
     }
 }
 
-/// The first of the members that things are named by.
+/// Returns the URI, the URI template or the name of each item in a list.
 fn names(answer: &Answer, list: &str) -> Vec<String> {
     let items = answer.result()[list].as_array().expect("a list");
     let name =
@@ -169,9 +169,9 @@ const LISTS: [(&str, &str); 4] = [
     ("prompts/list", "prompts"),
 ];
 
-/// What a caller cannot use is not listed, unless the server lists all; what it can use is.
+/// Lists show exactly the items that the caller may use. With `list_all`, they show all items.
 #[test]
-fn lists_show_what_can_be_used() {
+fn lists_show_the_items_that_the_caller_may_use() {
     fn listing_all(_: &RequestInfo) -> Result<McpServer, BuildError> {
         builder().list_all().build()
     }
@@ -191,7 +191,7 @@ fn lists_show_what_can_be_used() {
             assert_eq!(names(&answer, list), expected, "{token} {method}");
         }
     }
-    // What a template lists is behind its scopes even then.
+    // Even with `list_all`, the resources from a template's `list` need the scopes of the template.
     let [tools, _, templates, prompts] = all;
     for ((method, list), expected) in LISTS.into_iter().zip([tools, vec!["kb://free", "kb://read"], templates, prompts])
     {
@@ -199,20 +199,20 @@ fn lists_show_what_can_be_used() {
         assert_eq!(names(&answer, list), expected, "{method}");
     }
     let used = modern("tools/call", json!({ "name": "read" })).bearer("none").ask_at(&guarded(listing_all));
-    assert_eq!(used.status, 403, "listed, and not permitted");
+    assert_eq!(used.status, 403, "the tool is listed, but the caller may not use it");
 }
 
-/// Where nobody is asked who they are, nobody can show a scope.
+/// An endpoint without authentication does not check scopes.
 #[test]
-fn an_open_endpoint_needs_no_scope() {
+fn without_authentication_scopes_are_not_checked() {
     let open = || Endpoint::new(server).without_auth().without_rate_limit();
     assert_eq!(names(&modern("tools/list", json!({})).ask_at(&open()), "tools").len(), 3);
     assert_eq!(modern("tools/call", json!({ "name": "write" })).ask_at(&open()).tool_text(), ("written", false));
 }
 
-/// A batch has one status: nothing of it is done unless all of it may be, and the challenge names all that is needed.
+/// A batch has one HTTP status, so it runs only if the caller may make all its requests. The challenge names all needed scopes.
 #[test]
-fn a_batch_is_done_or_not() {
+fn a_batch_runs_only_if_all_its_requests_are_permitted() {
     let call =
         |id: u8, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
     let batch = |names: &[&str]| {
@@ -226,9 +226,9 @@ fn a_batch_is_done_or_not() {
     assert_eq!(batch(&["free", "read"]).bearer("read").ask_at(&guarded(server)).status, 200);
 }
 
-/// What differs from caller to caller is kept for this one alone.
+/// Results that depend on scopes may be cached only for one caller. The server cannot be built with a public cache hint for them.
 #[test]
-fn lists_by_scope_are_private() {
+fn results_that_depend_on_scopes_are_private() {
     fn caching(_: &RequestInfo) -> Result<McpServer, BuildError> {
         builder().cache(CacheHint::private(Duration::from_secs(9))).build()
     }
@@ -237,21 +237,21 @@ fn lists_by_scope_are_private() {
         assert_eq!(answer.result()["cacheScope"], "private", "{method}");
     }
     let public = CacheHint::public(Duration::from_secs(9));
-    let refused = |server: Result<McpServer, BuildError>| server.err().expect("refused").to_string();
+    let error = |server: Result<McpServer, BuildError>| server.err().expect("an error").to_string();
     for result in [Cacheable::Tools, Cacheable::Resources, Cacheable::Prompts, Cacheable::ReadResource] {
-        assert!(refused(builder().cache_of(result, public).build()).contains("public"), "{result:?}");
+        assert!(error(builder().cache_of(result, public).build()).contains("public"), "{result:?}");
     }
     for result in [Cacheable::Tools, Cacheable::Resources, Cacheable::Prompts] {
         assert!(builder().list_all().cache_of(result, public).build().is_ok(), "{result:?}");
     }
-    assert!(refused(builder().list_all().cache_of(Cacheable::ReadResource, public).build()).contains("resources/read"));
-    let kept = Resource::new("kb://secret", || async { "secret" }).scopes(["read"]).cache(public);
-    assert!(refused(McpServer::builder("s", "1").resource(kept).build()).contains("kb://secret"));
+    assert!(error(builder().list_all().cache_of(Cacheable::ReadResource, public).build()).contains("resources/read"));
+    let cached = Resource::new("kb://secret", || async { "secret" }).scopes(["read"]).cache(public);
+    assert!(error(McpServer::builder("s", "1").resource(cached).build()).contains("kb://secret"));
 }
 
-/// Scopes that no token can have are refused when the server is built. Rule 105: so is `offline_access`.
+/// The builder rejects scopes that a token cannot have, and its error names the item. Rule 105: it also rejects `offline_access`.
 #[test]
-fn bad_scopes_are_refused_by_name() {
+fn invalid_scopes_are_rejected_when_the_server_is_built() {
     let tool = |scope: &'static str| Tool::new("t", "T.", || async {}).scopes([scope]);
     for scope in ["", "a b", "a\"b", "a\\b", "a\r\nb", "\u{e9}", "offline_access"] {
         let server = McpServer::builder("s", "1").tool(tool(scope)).build();
@@ -264,10 +264,10 @@ fn bad_scopes_are_refused_by_name() {
         McpServer::builder("s", "1").prompt(prompt("a", "v1")).prompt(prompt(second, "v2")).build()
     };
     assert!(versions("a").is_ok());
-    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("other scopes")));
+    assert!(versions("b").err().is_some_and(|error| error.to_string().contains("the same scopes")));
 }
 
-/// A round of a call that asks for input is authorized like the first.
+/// The scopes are checked in every round of a call that asks for input.
 #[test]
 fn every_round_is_authorized() {
     let params = json!({ "name": "write", "_meta": envelope(), "requestState": "v1.x.y", "inputResponses": {} });

@@ -1,4 +1,4 @@
-//! What the environment says about an endpoint.
+//! The settings that an endpoint reads from the environment.
 
 use std::cell::RefCell;
 
@@ -7,8 +7,8 @@ use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
-use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, RESOURCE, basic, machine, token};
+use crate::claims::valid_claims;
+use crate::issuer::{ISSUER, KEYS, RESOURCE, basic, host_at, token};
 use crate::network;
 use crate::support::{Answer, NOW, legacy, post, server};
 
@@ -22,7 +22,7 @@ fn ping(variables: &[(&str, &str)]) -> Answer {
     legacy("ping", json!({})).at(RESOURCE).bearer("good").ask_at(&endpoint(variables))
 }
 
-/// Names and values.
+/// Names and values of environment variables.
 type Variables<'a> = &'a [(&'a str, &'a str)];
 
 const STATIC: [(&str, &str); 2] = [("MCP_AUTH", "static"), ("MCP_STATIC_TOKENS", TOKENS)];
@@ -40,12 +40,12 @@ const JWT: [(&str, &str); 4] = [
     ("MCP_ISSUER", ISSUER),
 ];
 
-/// `variables` with these in place of those of the same name; an empty value is as good as none.
+/// Returns `variables` with `changes`. A later value replaces an earlier value of the same name. An empty value counts as not set.
 fn with<'a>(variables: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     variables.iter().chain(changes).copied().collect()
 }
 
-/// A wrong variable closes the endpoint: 503 that names it and quotes nothing, and a line in the log.
+/// With a wrong variable, the endpoint answers 503. The answer names the variable. Neither the answer nor the log quotes the value.
 #[test]
 fn a_wrong_variable_is_named() {
     let table: Vec<(Variables, &str, &[&str])> = vec![
@@ -81,9 +81,9 @@ fn a_wrong_variable_is_named() {
     }
 }
 
-/// An array or a table of a configuration file arrives as JSON. The answer says how a list is written.
+/// An array or a table of a configuration file arrives as JSON. The error explains how to write a list.
 #[test]
-fn an_array_or_a_table_is_named() {
+fn an_array_or_a_table_is_rejected() {
     let array = r#"["s3cret","kb:write"]"#;
     let names =
         ["MCP_AUTH", "MCP_RESOURCE", "MCP_AUTHORIZATION_SERVERS", "MCP_SCOPES", "MCP_ALLOWED_ORIGINS", "MCP_PAGE"];
@@ -100,27 +100,27 @@ fn an_array_or_a_table_is_named() {
     }
 }
 
-/// Each way to authenticate, alone and together with others.
+/// The environment can configure each authentication method, alone or with another method.
 #[test]
-fn each_way_is_configured() {
+fn each_authentication_method_can_be_configured() {
     let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
-            _ => good(),
+            _ => valid_claims(),
         };
         Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
-    let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &good());
+    let signed = |kind: &str| token(&json!({ "alg": "ES256", "kid": "ES256", "typ": kind }), &valid_claims());
     let ask = |variables: &[(&str, &str)], token: &str| {
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(token);
-        ask.ask_on(&endpoint(variables), &machine(&network, NOW)).status
+        ask.ask_on(&endpoint(variables), &host_at(&network, NOW)).status
     };
     assert_eq!((ask(&STATIC, "good"), ask(&STATIC, "bad")), (200, 401));
     assert_eq!((ask(&JWT, &signed("at+jwt")), ask(&JWT, &signed("JWT"))), (200, 401));
     let lenient = with(&JWT, &[("MCP_JWT_TYPES", "JWT, at+jwt")]);
     assert_eq!((ask(&lenient, &signed("at+jwt")), ask(&lenient, &signed("JWT"))), (200, 200));
     let edwards = with(&JWT, &[("MCP_JWT_ALGORITHMS", "Ed25519")]);
-    assert_eq!(ask(&edwards, &signed("at+jwt")), 401, "a name that is known, and another algorithm");
+    assert_eq!(ask(&edwards, &signed("at+jwt")), 401, "the algorithm is known, but the token has another one");
     let strict = with(&JWT, &[("MCP_JWT_ALGORITHMS", "RS256,EdDSA")]);
     assert_eq!(ask(&strict, &signed("at+jwt")), 401);
     assert_eq!(ask(&INTROSPECTION, "opaque"), 200);
@@ -130,9 +130,9 @@ fn each_way_is_configured() {
     assert_eq!(ask(&other_issuer, "opaque"), 401);
 }
 
-/// How this server shows the authorization server who asks.
+/// The environment can configure each method by which this server authenticates to the introspection endpoint.
 #[test]
-fn each_client_authentication_is_configured() {
+fn each_client_authentication_method_can_be_configured() {
     for (method, authorization, in_form) in [
         ("", Some(basic("kb:s3cret")), false),
         ("basic", Some(basic("kb:s3cret")), false),
@@ -140,10 +140,10 @@ fn each_client_authentication_is_configured() {
         ("bearer", Some("Bearer s3cret".to_owned()), false),
         ("none", None, false),
     ] {
-        let network = network::answering(200, &good());
+        let network = network::answering(200, &valid_claims());
         let variables = with(&INTROSPECTION, &[("MCP_INTROSPECTION_AUTH_METHOD", method)]);
         let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&format!("by-{method}"));
-        assert_eq!(ask.ask_on(&endpoint(&variables), &machine(&network, NOW)).status, 200, "{method}");
+        assert_eq!(ask.ask_on(&endpoint(&variables), &host_at(&network, NOW)).status, 200, "{method}");
         let request = &network.requests()[0];
         let sent = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));
         assert_eq!(
@@ -154,9 +154,9 @@ fn each_client_authentication_is_configured() {
     }
 }
 
-/// Without authentication only by name, and only on localhost unless that too is said by name.
+/// `MCP_AUTH=none` serves only localhost, unless `MCP_ALLOW_PUBLIC` is `yes`.
 #[test]
-fn none_is_by_name_and_local() {
+fn none_serves_only_localhost_unless_the_public_is_allowed() {
     let none = [("MCP_AUTH", "none")];
     let local = legacy("ping", json!({})).ask_at(&endpoint(&none));
     assert_eq!((local.status, ping(&none).status), (200, 503));
@@ -165,9 +165,9 @@ fn none_is_by_name_and_local() {
     assert_eq!(ping(&with(&none, &[("MCP_ALLOW_PUBLIC", "yes")])).status, 200);
 }
 
-/// A program that opens the endpoint does so also if the environment asks for tokens, but the log says it.
+/// A program can open the endpoint to the public although `MCP_AUTH` requires tokens. The log then has a warning.
 #[test]
-fn an_ignored_way_to_authenticate_is_logged() {
+fn an_ignored_authentication_method_is_logged() {
     let answer = |variables: Variables<'static>, is_first: bool| {
         let (new, environment) = (Endpoint::new(server).without_rate_limit(), testing::variables(variables));
         let endpoint = if is_first {
@@ -183,18 +183,18 @@ fn an_ignored_way_to_authenticate_is_logged() {
         [(&STATIC, true), (&[("MCP_AUTH", "jwt")], true), (&[("MCP_AUTH", "none")], false), (&[], false)];
     for (variables, is_logged) in table {
         for is_first in [true, false] {
-            // A warning is written once in each thread.
+            // The endpoint logs a warning once per thread.
             let answer = std::thread::spawn(move || answer(variables, is_first)).join().expect("an answer");
             assert_eq!(answer, (200, is_logged), "{variables:?}");
         }
     }
 }
 
-/// An environment of variables.
+/// A function that returns the value of an environment variable.
 type Lookup<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// What the program sets takes precedence over the environment, before and after `configured`. A wrong variable closes the endpoint all
-/// the same.
+/// A value that the program sets takes precedence over the environment, before and after `configured`. A wrong variable still closes the
+/// endpoint.
 #[test]
 fn the_program_takes_precedence_in_any_order() {
     async fn own(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
@@ -204,7 +204,7 @@ fn the_program_takes_precedence_in_any_order() {
     let ask = |endpoint: Endpoint, token: &str| legacy("ping", json!({})).at(RESOURCE).bearer(token).ask_at(&endpoint);
     let nothing = |_: &str| None;
     let of_static = |name: &str| STATIC.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    // A mistake about callers does not matter to a program that decides itself who may call.
+    // An error in the authentication settings does not matter if the program sets a validator.
     let mistaken = |name: &str| (name == "MCP_AUTH").then(|| "jwt".to_owned());
     for environment in [&nothing as Lookup<'_>, &of_static, &mistaken] {
         let before = || new().auth(own).configured(&environment);
@@ -255,9 +255,9 @@ fn the_program_takes_precedence_in_any_order() {
     }
 }
 
-/// Pages, the URL, issuers and scopes are where they belong; what the program says of the server stays.
+/// The environment can configure the allowed origins, the URL, the authorization servers and the scopes.
 #[test]
-fn the_rest_is_configured() {
+fn origins_url_authorization_servers_and_scopes_can_be_configured() {
     let variables = with(
         &STATIC,
         &[
@@ -291,7 +291,7 @@ fn the_rest_is_configured() {
     assert_eq!(answer.header("location"), Some("https://a.example/.well-known/oauth-authorization-server"));
 }
 
-/// The rate limit is the binding of its name.
+/// The rate limit is the binding `MCP_RATE_LIMIT`.
 #[test]
 fn the_rate_limit_is_a_binding() {
     struct Bound(RefCell<Vec<String>>);
@@ -311,7 +311,7 @@ fn the_rate_limit_is_a_binding() {
     assert_eq!(legacy("ping", json!({})).ask_at(&endpoint).status, 200);
 }
 
-/// The error about a secret that is not set says how secrets reach the program, if the environment knows. Other errors do not.
+/// The error about a missing secret explains how the program gets its secrets, if the environment provides this text. Other errors do not.
 #[test]
 fn a_missing_secret_is_explained() {
     struct Machine(Vec<(&'static str, &'static str)>);

@@ -1,4 +1,4 @@
-//! Validators of one's own, and several of them.
+//! Custom validators, and several validators together.
 
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
@@ -7,8 +7,8 @@ use edge_mcp::{
 };
 use serde_json::json;
 
-use crate::claims::good;
-use crate::issuer::{ISSUER, KEYS, RESOURCE, machine, token};
+use crate::claims::valid_claims;
+use crate::issuer::{ISSUER, KEYS, RESOURCE, host_at, token};
 use crate::network;
 use crate::support::{NOW, legacy, server};
 
@@ -27,15 +27,15 @@ impl TokenValidator for ByLength {
 async fn function(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     match presented.token() {
         "now" => Ok(Principal::new(presented.now().to_string())),
-        "down" => Err(TokenRefusal::Unavailable("as asked".into())),
+        "down" => Err(TokenRefusal::Unavailable("the test needs this".into())),
         "often" => Err(TokenRefusal::TooManyRequests),
         _ => Err(TokenRefusal::WrongAudience),
     }
 }
 
-/// A type, a function and a closure are validators alike; whom they accept reaches every handler.
+/// A type, a function and a closure can be validators. Handlers get the caller that the validator returns.
 #[test]
-fn anything_that_judges_is_a_validator() {
+fn types_functions_and_closures_can_be_validators() {
     let known = "ada".to_owned();
     let closure = async move |presented: Presented<'_>| {
         if presented.token() == known { Ok(Principal::new(known.clone())) } else { Err(TokenRefusal::Expired) }
@@ -51,14 +51,14 @@ fn anything_that_judges_is_a_validator() {
     }
 }
 
-/// Whatever a validator says, what has ended or is for another server does not pass.
+/// The endpoint checks the expiry and the audience even if the validator accepts the token.
 #[test]
-fn no_validator_is_believed_against_the_claims() {
+fn expiry_and_audience_are_checked_for_every_validator() {
     async fn lax(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         let mut principal = Principal::new("ada");
         match presented.token() {
-            "ended" => principal.expires = Some(NOW - 60),
-            "ending" => principal.expires = Some(NOW - 59),
+            "expired" => principal.expires = Some(NOW - 60),
+            "within-tolerance" => principal.expires = Some(NOW - 59),
             "foreign" => principal.audience = vec!["https://other.example/mcp".into()],
             _ => principal.audience = vec!["https://other.example/mcp".into(), format!("{RESOURCE}/")],
         }
@@ -66,14 +66,15 @@ fn no_validator_is_believed_against_the_claims() {
     }
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server).auth(lax).resource(resource).without_rate_limit();
-    for (token, status) in [("ended", 401), ("ending", 200), ("foreign", 401), ("ours", 200)] {
+    for (token, status) in [("expired", 401), ("within-tolerance", 200), ("foreign", 401), ("ours", 200)] {
         assert_eq!(legacy("ping", json!({})).bearer(token).ask_at(&endpoint).status, status, "{token}");
     }
 }
 
-/// The caller of several validators is told what helps most; an outage of one is no verdict of all.
+/// The validators are tried in order until one accepts the token. If all reject it, the caller gets the most specific error. If one of
+/// them cannot check the token, the caller gets a 503, because the token may be valid.
 #[test]
-fn several_validators_are_asked_in_turn() {
+fn several_validators_are_tried_in_order() {
     let tokens =
         r#"[{"token":"good","subject":"static","scopes":[]},{"token":"late","subject":"eve","scopes":[],"expires":1}]"#;
     let validators = AnyOf::new()
@@ -85,29 +86,29 @@ fn several_validators_are_asked_in_turn() {
     let network = network::of(|request| {
         let body = match request.uri().path() {
             "/jwks" => json!({ "keys": KEYS.public() }),
-            _ if request.body().starts_with("token=opaque&") => good(),
+            _ if request.body().starts_with("token=opaque&") => valid_claims(),
             _ if request.body().starts_with("token=down&") => return Err(edge_mcp::host::FetchError::TooSlow),
             _ => json!({ "active": false }),
         };
         Ok(edge_mcp::host::Fetched::new(200, body.to_string()))
     });
     let head = json!({ "alg": "ES256", "kid": "ES256", "typ": "at+jwt" });
-    let mut foreign = good();
+    let mut foreign = valid_claims();
     foreign["aud"] = json!("https://other.example");
-    for (token, status, says) in [
+    for (token, status, expected) in [
         ("good", 200, "static"),
         ("opaque", 200, "ada"),
-        (&token(&head, &good()), 200, "ada"),
+        (&token(&head, &valid_claims()), 200, "ada"),
         ("unknown", 401, "is not valid"),
         ("late", 401, "has expired"),
         ("down", 503, "cannot be checked"),
         (&token(&head, &foreign), 401, "for another server"),
     ] {
         let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer(token);
-        let answer = whoami.ask_on(&endpoint, &machine(&network, NOW));
+        let answer = whoami.ask_on(&endpoint, &host_at(&network, NOW));
         assert_eq!(answer.status, status, "{token}");
         let text = if status == 200 { answer.tool_text().0 } else { answer.message() };
-        assert!(text.contains(says), "{token}: {text}");
+        assert!(text.contains(expected), "{token}: {text}");
     }
 }
 
@@ -131,7 +132,7 @@ fn a_configuration_error_closes_the_endpoint() {
     }
 }
 
-/// A refusal is an error like any other: in a handler, `?` converts it, and only the log has the detail.
+/// In a handler, `?` converts a `TokenRefusal` into a `HandlerError`. Only the log has its details.
 #[test]
 fn a_refusal_converts_into_the_error_of_a_handler() {
     async fn check() -> Result<String, HandlerError> {
@@ -146,8 +147,8 @@ fn a_refusal_converts_into_the_error_of_a_handler() {
     assert!(host.log_text().contains("invalid: its issuer is unknown"), "{}", host.log_text());
 }
 
-/// Without validators, no token is accepted.
+/// An `AnyOf` without validators rejects every token.
 #[test]
-fn no_validators_accept_no_tokens() {
+fn an_empty_any_of_rejects_every_token() {
     assert_eq!(legacy("ping", json!({})).bearer("x").ask_at(&Endpoint::new(server).auth(AnyOf::new())).status, 401);
 }

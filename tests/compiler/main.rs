@@ -2,16 +2,16 @@
 //!
 //! Each file in `mistakes/` has one mistake, and the expected error at its top:
 //!
-//! | line | of the first error |
+//! | line | part of the first error |
 //! |---|---|
-//! | `//! error: …` | the message, which is ours |
+//! | `//! error: …` | the message |
 //! | `//! label: …` | the text at the place of the mistake |
 //! | `//! note: …` | a note |
-//! | `//! code: …` | the code of an error whose text is the compiler's own, and may change |
+//! | `//! code: …` | the error code, if the compiler defines the message and may change it |
 //!
-//! `…` stands for any text. `docs/compiler-errors.md` lists the messages and codes, and what to do.
+//! `…` stands for any text. `docs/compiler-errors.md` lists the messages and codes, with the corrections.
 
-// A test may stop at the first surprise, and its helpers too.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// A file of `mistakes/`.
 struct Mistake {
     path: PathBuf,
-    /// The expected texts: the word before the colon, and the text after it.
+    /// The expected parts of the error: the kind before the colon, and the text after it.
     expected: Vec<(String, String)>,
 }
 
@@ -49,8 +49,8 @@ fn json_lines(text: &[u8]) -> impl Iterator<Item = Value> {
     lines.filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// The arguments by which the compiler finds the library and the crates that the mistakes use. cargo has just built them for this test,
-/// and tells their paths.
+/// Returns the arguments with which the compiler finds the library and the crates that the mistakes use. cargo has just built these crates
+/// for this test, and prints their paths.
 fn externs() -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--no-run", "--message-format=json", "--test=compiler", "--no-default-features"]);
@@ -88,14 +88,14 @@ fn first_error(path: &Path, externs: &[String]) -> Option<Value> {
     json_lines(&output.expect("rustc runs").stderr).find(|line| line["level"] == "error")
 }
 
-/// Returns whether `text` is `pattern`, in which `…` stands for any text.
-fn fits(text: &str, pattern: &str) -> bool {
+/// Returns whether `text` matches `pattern`, in which `…` stands for any text.
+fn matches(text: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('…') else { return text == pattern };
     let Some(text) = text.strip_prefix(start) else { return false };
-    rest.is_empty() || text.char_indices().any(|(at, _)| text.get(at..).is_some_and(|end| fits(end, rest)))
+    rest.is_empty() || text.char_indices().any(|(at, _)| text.get(at..).is_some_and(|end| matches(end, rest)))
 }
 
-/// The texts of one kind in an error.
+/// Returns the texts of one kind in an error.
 fn texts<'a>(error: &'a Value, kind: &str) -> Vec<&'a str> {
     let of = |list: &'a str, text: &'a str| {
         error[list].as_array().into_iter().flatten().filter_map(move |item| item[text].as_str())
@@ -109,37 +109,38 @@ fn texts<'a>(error: &'a Value, kind: &str) -> Vec<&'a str> {
     }
 }
 
-/// Returns what is wrong with the first error of a mistake.
-fn problems(Mistake { path, expected }: &Mistake, externs: &[String]) -> Option<String> {
-    let Some(error) = first_error(path, externs) else { return Some(format!("{}: it compiles", path.display())) };
-    let is_missing = |(kind, pattern): &&(String, String)| !texts(&error, kind).iter().any(|text| fits(text, pattern));
+/// Describes how the first error of a mistake differs from the expected error. Returns `None` if it does not differ.
+fn difference(Mistake { path, expected }: &Mistake, externs: &[String]) -> Option<String> {
+    let Some(error) = first_error(path, externs) else { return Some(format!("{}: no error", path.display())) };
+    let is_missing =
+        |(kind, pattern): &&(String, String)| !texts(&error, kind).iter().any(|text| matches(text, pattern));
     let missing: Vec<_> = expected.iter().filter(is_missing).map(|(kind, text)| format!("  {kind}: {text}")).collect();
     let rendered = error["rendered"].as_str().unwrap_or_default();
-    let named = expected.iter().any(|(kind, _)| kind == "error" || kind == "code");
-    (!named || !missing.is_empty())
+    let has_error = expected.iter().any(|(kind, _)| kind == "error" || kind == "code");
+    (!has_error || !missing.is_empty())
         .then(|| format!("{}: not in the error:\n{}\n{rendered}", path.display(), missing.join("\n")))
 }
 
 #[test]
-fn the_first_error_says_what_to_do() {
+fn the_first_error_of_each_mistake_is_the_expected_error() {
     let (mistakes, externs) = (mistakes(), externs());
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let problems: Vec<String> = thread::scope(|scope| {
+    let differences: Vec<String> = thread::scope(|scope| {
         let share = mistakes.len().div_ceil(workers);
         let started: Vec<_> = mistakes
             .chunks(share)
             .map(|mistakes| {
-                scope.spawn(|| mistakes.iter().filter_map(|mistake| problems(mistake, &externs)).collect::<Vec<_>>())
+                scope.spawn(|| mistakes.iter().filter_map(|mistake| difference(mistake, &externs)).collect::<Vec<_>>())
             })
             .collect();
         started.into_iter().flat_map(|thread| thread.join().expect("a thread ends")).collect()
     });
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// The page lists exactly the messages and codes that are tested.
+/// `docs/compiler-errors.md` lists exactly the messages and codes that are tested.
 #[test]
-fn the_page_lists_the_errors() {
+fn the_page_lists_exactly_the_tested_errors() {
     let page = fs::read_to_string(Path::new(ROOT).join("docs/compiler-errors.md")).expect("the page");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").nth(1));
     let listed: BTreeSet<&str> = rows.filter(|cell| !cell.starts_with("message")).collect();
@@ -150,12 +151,12 @@ fn the_page_lists_the_errors() {
 }
 
 #[test]
-fn patterns_fit() {
-    assert!(fits("a tool cannot return `i32`", "a tool cannot return `…`"));
-    assert!(fits("write `…`", "write `…`") && fits("abc", "…"));
+fn an_ellipsis_in_a_pattern_matches_any_text() {
+    assert!(matches("a tool cannot return `i32`", "a tool cannot return `…`"));
+    assert!(matches("write `…`", "write `…`") && matches("abc", "…"));
     assert!(
-        !fits("a prompt cannot return `i32`", "a tool cannot return `…`")
-            && !fits("abc", "a…d")
-            && !fits("abcd", "abc")
+        !matches("a prompt cannot return `i32`", "a tool cannot return `…`")
+            && !matches("abc", "a…d")
+            && !matches("abcd", "abc")
     );
 }

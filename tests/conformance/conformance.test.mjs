@@ -23,9 +23,9 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Runs the suite; gives its exit status and the scenarios with their outcomes. */
+/** Runs the suite. Returns its exit status, its output, and whether each scenario passed. */
 async function suite(...args) {
-  // The suite looks at the host's name: it must be localhost.
+  // The suite requires the host name localhost.
   const url = worker.url.replace('127.0.0.1', 'localhost')
   const { code = 0, stdout } = await run(process.execPath, [SUITE, 'server', '--url', url, '-o', folder, ...args],
     { timeout: 300_000, maxBuffer: 1e8 }).catch((error) => error)
@@ -38,14 +38,14 @@ test('2026-07-28: every scored scenario passes', async () => {
   assert.equal(code, 0, stdout)
   const scored = [...outcomes].filter(([name]) => !/^(tasks|sep-2640)-/.test(name))
   assert.ok(scored.length >= 37, stdout)
-  // Three that are not scored count here too; what is left is about tasks, which are not offered.
+  // Three scenarios that are not scored must pass too. The scenarios of tasks are excluded, because the server does not support tasks.
   assert.deepEqual(scored.filter(([, passed]) => !passed).map(([name]) => name), [], stdout)
   for (const name of ['http-header-validation', 'http-custom-header-server-validation', 'json-schema-2020-12']) {
     assert.equal(outcomes.get(name), true, name)
   }
 })
 
-test('2025-11-25: all but what needs a session', async () => {
+test('2025-11-25: all scenarios that do not need a session pass', async () => {
   const baseline = join(ROOT, 'tests/conformance/baseline-2025-11-25.yml')
   const { code, stdout } = await suite('--requirements', '2025-11-25', '--expected-failures', baseline)
   assert.equal(code, 0, stdout)

@@ -1,10 +1,10 @@
-// The knowledge base in workerd, over real HTTP.
+// Tests the knowledge base in workerd over HTTP.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
-import { NEWEST, call, legacy, modern, post } from './ask.mjs'
+import { NEWEST, call, legacy, modern, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker
@@ -19,14 +19,14 @@ const search = async (query, limit = 10) => {
 }
 
 describe('documents', () => {
-  test('are saved, found by what they say, read, and replaced', async () => {
+  test('can be saved, searched, read and replaced', async () => {
     await save('rivers', 'Rivers', 'Water runs downhill. Beavers build dams in it.')
     await save('mountains', 'Mountains', 'Rock, and now and then a river.')
     const found = await search('river')
-    assert.deepEqual(found.map((document) => document.slug), ['rivers', 'mountains'], 'a title counts for more than a text')
+    assert.deepEqual(found.map(({ slug }) => slug), ['rivers', 'mountains'], 'a match in the title ranks above a match in the text')
     assert.match(found[1].snippet, /now and then a river/)
     assert.equal((await search('river', 1)).length, 1)
-    assert.equal((await search('beaver')).length, 1, 'words are found in their other forms')
+    assert.equal((await search('beaver')).length, 1, 'the search finds other forms of a word')
 
     const again = { slug: 'rivers', title: 'Rivers', text: 'Dry.' }
     for (let time = 0; time < 2; time++) {
@@ -34,25 +34,26 @@ describe('documents', () => {
       assert.deepEqual(saved.structuredContent, { slug: 'rivers', uri: 'kb://documents/rivers' })
     }
     assert.equal((await call(worker, 'read-document', { slug: 'rivers' })).content[0].text, 'Dry.')
-    assert.deepEqual(await search('beaver'), [], 'the index follows')
+    assert.deepEqual(await search('beaver'), [], 'the index contains only the new text')
     assert.equal((await search('dry')).length, 1)
   })
 
-  test('are ingested wholly or not at all, also where the database fails in the middle', async () => {
+  test('run_ingest stores none of its documents if the database rejects one', async () => {
     const document = (slug) => ({ slug, title: slug, text: 'A batch of otters.' })
     const ingest = (...slugs) => call(worker, 'run_ingest', { documents: slugs.map(document) })
     await worker.sql("CREATE TRIGGER refused BEFORE INSERT ON documents WHEN new.slug = 'refused' BEGIN SELECT RAISE(ABORT, 'no'); END")
     const failed = await ingest('first', 'refused', 'last')
     assert.ok(failed.isError && failed.content[0].text.includes('Try again later'), JSON.stringify(failed))
-    assert.deepEqual(await search('otters'), [], 'neither what came before nor what came after is there')
+    assert.deepEqual(await search('otters'), [], 'the documents before and after the rejected one are not stored')
     await worker.sql('DROP TRIGGER refused')
     const done = await ingest('first', 'refused', 'last')
     assert.deepEqual(done.structuredContent.documents.map(({ slug }) => slug), ['first', 'refused', 'last'])
     assert.equal((await search('otters')).length, 3)
   })
 
-  test('are ingested wholly or not at all, whichever statement fails', async () => {
-    // A document names in its title the statement that it fails at: of it, or of the triggers that index it.
+  test('run_ingest changes no document, whichever statement fails', async () => {
+    // The test adds a failing trigger for each of these events. A document whose title is the event activates the trigger. The triggers
+    // that index a document run at the AFTER events.
     const statements = ['BEFORE INSERT', 'AFTER INSERT', 'BEFORE UPDATE', 'AFTER UPDATE']
     const trigger = (when) => when.toLowerCase().replace(' ', '_')
     await worker.sql(statements.map((when) =>
@@ -70,13 +71,13 @@ describe('documents', () => {
         assert.equal((await call(worker, 'read-document', { slug: 'insert-1' })).isError, true)
       }
     }
-    assert.deepEqual((await search('old')).map(({ slug }) => slug), before.map(({ slug }) => slug), 'the index is as it was')
+    assert.deepEqual((await search('old')).map(({ slug }) => slug), before.map(({ slug }) => slug), 'the index is unchanged')
     await worker.sql(statements.map((when) => `DROP TRIGGER ${trigger(when)};`).join(' '))
     const done = await call(worker, 'run_ingest', { documents: documents('insert', (n) => `new ${n}`) })
     assert.equal(done.structuredContent.documents.length, 3)
   })
 
-  test('are resources', async () => {
+  test('are listed and read as resources', async () => {
     await save('notes', 'Notes', '# Notes\nÜber “quotes” & <tags>')
     const { body: { result: { resources } } } = await modern(worker, 'resources/list')
     assert.deepEqual(resources.find(({ name }) => name === 'notes'),
@@ -90,7 +91,7 @@ describe('documents', () => {
     assert.equal((await legacy(worker, 'resources/read', { uri: 'kb://documents/none' })).body.error.code, -32002)
   })
 
-  test('are searched for what was typed, whatever it means to the index', async () => {
+  test('are found by the words of a query, even if a word is a search operator', async () => {
     await save('syntax', 'Query syntax', 'AND OR NOT NEAR are operators. say "hello" (or not) foo* title:bar')
     for (const query of [
       'operators AND', 'NOT operators', 'operators OR', '"operators', 'operators"', '""', '"', '(operators', 'operators)', 'NEAR(operators',
@@ -100,20 +101,20 @@ describe('documents', () => {
       const documents = await search(query)
       assert.ok(!query.includes('operators') || documents.some(({ slug }) => slug === 'syntax'), JSON.stringify(query))
     }
-    assert.deepEqual(await search('*** () ""'), [], 'signs alone find nothing')
+    assert.deepEqual(await search('*** () ""'), [], 'punctuation alone matches no document')
   })
 
-  test('are large or refused', async () => {
+  test('have at most 400 000 characters', async () => {
     const text = 'ü'.repeat(400_000)
     assert.equal((await save('large', 'Large', text)).isError, false)
     assert.equal((await call(worker, 'read-document', { slug: 'large' })).content[0].text, text)
-    const refused = await save('large', 'Large', `${text}ü`)
-    assert.match(refused.content[0].text, /`text` must have at most 400000 characters \(got 400001\)/)
+    const rejected = await save('large', 'Large', `${text}ü`)
+    assert.match(rejected.content[0].text, /`text` must have at most 400000 characters \(got 400001\)/)
   })
 })
 
 describe('both eras', () => {
-  test('the newest revision', async () => {
+  test('revision 2026-07-28 is served', async () => {
     const { status, body, headers } = await modern(worker, 'server/discover')
     assert.equal(status, 200)
     assert.deepEqual(body.result.supportedVersions, [NEWEST])
@@ -125,7 +126,7 @@ describe('both eras', () => {
     assert.deepEqual(Object.keys(tools[0].inputSchema.properties), ['query', 'limit'])
   })
 
-  test('the older ones, without a handshake or with it', async () => {
+  test('older revisions are served, with and without a handshake', async () => {
     for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
       const { body } = await legacy(worker, 'initialize',
         { protocolVersion: version, capabilities: {}, clientInfo: { name: 'curl', version: '8' } })
@@ -139,7 +140,7 @@ describe('both eras', () => {
 })
 
 describe('HTTP', () => {
-  test('other verbs, paths and pages', async () => {
+  test('other methods, paths, origins and tokens are rejected', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD']) {
       const response = await fetch(worker.url, { method })
       assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS'], method)
@@ -151,11 +152,11 @@ describe('HTTP', () => {
     })
     assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [204, 'http://localhost:6274'])
     assert.equal((await post(worker, {}, { Origin: 'https://evil.example' })).status, 403)
-    const refused = await post(worker, {}, { Authorization: 'Bearer wrong' })
-    assert.match(refused.headers.get('www-authenticate'), /^Bearer error="invalid_token", error_description="[^"]+"$/)
+    const rejected = await post(worker, {}, { Authorization: 'Bearer wrong' })
+    assert.match(rejected.headers.get('www-authenticate'), /^Bearer error="invalid_token", error_description="[^"]+"$/)
   })
 
-  test('a body is read to the limit, with a length or without one', async () => {
+  test('a body of up to 4 MiB is read, with and without Content-Length', async () => {
     const limit = 4 * 1024 * 1024
     const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
     const padded = (length) => ping + ' '.repeat(length - ping.length)
@@ -167,7 +168,7 @@ describe('HTTP', () => {
     assert.equal((await post(worker, ping)).status, 200, 'the next request is served')
   })
 
-  test('a length that lies', async () => {
+  test('a wrong Content-Length affects only its own request', async () => {
     const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
     const raw = (length, body) => new Promise((resolve, reject) => {
       const { hostname, port } = new URL(worker.url)
@@ -179,17 +180,17 @@ describe('HTTP', () => {
         resolve(Number(String(data).split(' ')[1]))
         socket.destroy()
       })
-      // Whoever announced more than it sends is waited for, until it goes away.
-      if (body.length < length) setTimeout(() => socket.destroy(resolve('gone')), 300)
+      // If Content-Length exceeds the body, the server waits for the rest until the client disconnects.
+      if (body.length < length) setTimeout(() => socket.destroy(resolve('no response')), 300)
       socket.on('error', reject)
     })
     assert.equal(await raw(ping.length, ping), 200)
-    assert.equal(await raw(ping.length - 1, ping), 400, 'what is past the length is not read')
-    assert.equal(await raw(ping.length + 1, ping), 'gone')
+    assert.equal(await raw(ping.length - 1, ping), 400, 'the server does not read beyond Content-Length')
+    assert.equal(await raw(ping.length + 1, ping), 'no response')
     assert.equal((await post(worker, ping)).status, 200, 'the next request is served')
   })
 
-  test('bad input is answered with the id and without a 5xx', async () => {
+  test('invalid input gets an error with the id of the request, and never a 5xx', async () => {
     const request = (params) => `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":${params}}`
     const bad = [
       ['{', 400], ['', 400], ['[]', 400], ['null', 400],
@@ -208,14 +209,14 @@ describe('HTTP', () => {
     }
   })
 
-  test('requests side by side get their own answers', async () => {
+  test('each of many concurrent requests gets its own answer', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => save(`side-${n}`, `Side ${n}`, `This is ${n}.`)))
     const texts = await Promise.all(Array.from({ length: 100 }, (_, n) =>
       legacy(worker, 'tools/call', { name: 'read-document', arguments: { slug: `side-${n % 20}` } }, 7)))
     texts.forEach(({ body }, n) => assert.deepEqual([body.id, body.result.content[0].text], [7, `This is ${n % 20}.`]))
   })
 
-  test('one log line for each request, without what was sent', async () => {
+  test('each request writes one log line, without its arguments or token', async () => {
     await call(worker, 'search-documents', { query: 'sesame' })
     await worker.logged(/"target":"search-documents"/)
     const lines = worker.logs().split('\n').filter((line) => line.includes('"event":"request"')).map((line) => JSON.parse(line))
@@ -226,7 +227,7 @@ describe('HTTP', () => {
   })
 })
 
-test('a save that cannot be indexed is no save', async () => {
+test('a document that cannot be indexed is not stored', async () => {
   await save('whole', 'Whole', 'before')
   await worker.sql('ALTER TABLE documents_index RENAME TO away')
   try {

@@ -1,12 +1,12 @@
-// A real authorization server on loopback, for tests: own port, own keys, nothing on disk.
+// Runs a real authorization server on the loopback address, with its own port and its own keys. It writes nothing to the disk.
 //
 //   const authorization = await startAuthorizationServer()
 //   authorization.resources.set(worker.url, { format: 'jwt', scopes: 'kb:read kb:write' })
 //   const token = await authorization.clientCredentials({ resource: worker.url, scope: 'kb:read' })
 //   await authorization.stop()
 //
-// Why oidc-provider and not a few routes of our own: routes of our own would share every
-// misunderstanding with the code that they are to test. This one is certified, and strict.
+// The server is oidc-provider, which is certified and strict. A server of our own could repeat the misunderstandings of the code under
+// test, so the tests would not find them.
 
 import { generateKeyPair } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ import { createServer } from 'node:http'
 import { promisify } from 'node:util'
 
 import Provider, { errors } from 'oidc-provider'
-// The store that oidc-provider takes by itself; given by hand, it comes without a warning on the console.
+// This is the default store of oidc-provider. oidc-provider prints a warning unless the store is set explicitly.
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js'
 
-/** The person who signs in, and at once agrees to everything. */
+/** The user who signs in. The server grants every consent for this user without a page. */
 export const ACCOUNT = 'ada'
 
-// Who sends these by Basic without form-encoding them first (RFC 6749, section 2.3.1) is refused.
+// A client must form-encode these values before it sends them with HTTP Basic (RFC 6749, section 2.3.1). Otherwise the server rejects it.
 const CLIENT = { id: 'nightly job: 100% + more', secret: 'p&ss w:rd/50%+?=' }
 const RESOURCE_SERVER = { id: 'mcp: 100% + server', secret: 'k+y 9%:&=/' }
 
@@ -32,48 +32,47 @@ const KEYS = {
 }
 
 /**
- * Starts an authorization server: client credentials, the authorization code with PKCE for clients that
- * register themselves, introspection and revocation.
+ * Starts an authorization server with client credentials, authorization codes with PKCE for dynamically registered clients, introspection
+ * and revocation.
  *
  * @param {object} [options]
- * @param {Record<string, Resource>} [options.resources] what tokens are issued for, by the URL that a client
- *   asks for (RFC 8707); that URL is the audience, to the letter
- * @param {Credentials} [options.client] who may use `client_credentials`; the default needs form-encoding
- * @param {Credentials} [options.resourceServer] who may introspect; the default needs form-encoding
+ * @param {Record<string, Resource>} [options.resources] the resources for which the server issues tokens, by the URL in the `resource`
+ *   parameter of a client (RFC 8707). The audience of a token is exactly this URL
+ * @param {Credentials} [options.client] the client that may use `client_credentials`; the default credentials need form-encoding
+ * @param {Credentials} [options.resourceServer] the client that may introspect tokens; the default credentials need form-encoding
  * @returns {Promise<AuthorizationServer>}
  *
  * @typedef {object} Resource
- * @property {string} scopes those that it knows; others are left out of its tokens
- * @property {'opaque' | 'jwt'} [format] of its access tokens, `opaque` (default) to be introspected
- * @property {'RS256' | 'ES256' | 'EdDSA'} [algorithm] that its JWTs are signed with, RS256 by default
- * @property {number} [lifetime] of its access tokens in seconds, an hour by default
+ * @property {string} scopes the scopes of the resource; its tokens do not get other scopes
+ * @property {'opaque' | 'jwt'} [format] the format of its access tokens: `opaque` (default), for introspection, or `jwt`
+ * @property {'RS256' | 'ES256' | 'EdDSA'} [algorithm] the signature algorithm of its JWTs, RS256 by default
+ * @property {number} [lifetime] the lifetime of its access tokens in seconds, one hour by default
  *
  * @typedef {{ id: string, secret: string }} Credentials
  *
  * @typedef {object} AuthorizationServer
- * @property {string} issuer http://127.0.0.1:PORT, with no slash at the end
+ * @property {string} issuer http://127.0.0.1:PORT, without a slash at the end
  * @property {string} introspectionUrl
  * @property {string} jwksUrl
- * @property {Map<string, Resource>} resources to add to, change and take from at any time
+ * @property {Map<string, Resource>} resources the resources; a test can change them at any time
  * @property {Credentials} client
  * @property {Credentials} resourceServer
- * @property {(request: { resource?: string, scope?: string }) => Promise<string>} clientCredentials an access
- *   token for the client itself; without `scope` one that has no scope
- * @property {(token: string) => Promise<void>} revoke ends any opaque token; a JWT cannot be revoked
- * @property {(url: string | URL) => Promise<Record<string, string>>} authorize follows an authorization URL, as
- *   the browser of ACCOUNT, up to the redirect URI, which is not asked; gives what its query holds:
- *   `code`, `iss` and `state`, or `error` and its description in place of the code. A request without a scope
- *   that the resource knows is denied.
- * @property {() => Promise<void>} stop from here on connections are refused
- * @property {() => Promise<void>} start after a stop: the same issuer with the same keys, clients and tokens
+ * @property {(request: { resource?: string, scope?: string }) => Promise<string>} clientCredentials returns an access token for the client
+ *   itself. Without `scope`, the token has no scope
+ * @property {(token: string) => Promise<void>} revoke revokes an opaque token. A JWT cannot be revoked
+ * @property {(url: string | URL) => Promise<Record<string, string>>} authorize follows an authorization URL like the browser of ACCOUNT, up
+ *   to the redirect URI, and does not request that URI. Returns the parameters in its query: `code`, `iss` and `state`, or `error` and
+ *   `error_description` instead of `code`. The server denies a request that has no scope of the resource
+ * @property {() => Promise<void>} stop stops the server; connections are refused until `start`
+ * @property {() => Promise<void>} start starts the server again after `stop`, with the same issuer, keys, clients and tokens
  */
 export async function startAuthorizationServer({
   resources: initial = {}, client = CLIENT, resourceServer = RESOURCE_SERVER,
 } = {}) {
   const resources = new Map(Object.entries(initial))
-  // The port is in the issuer, and the issuer in all that the provider says: so the port comes first.
+  // The issuer contains the port, and the responses of the provider contain the issuer. So listen before the provider is created.
   const server = createServer()
-  // No connection outlives its answer: after a stop, a client is refused at once and not cut off first.
+  // Each connection serves one request. So after `stop`, a client cannot use an open connection: the server refuses its new connection.
   server.maxRequestsPerSocket = 1
   await listen(server, 0)
   const { port } = server.address()
@@ -82,7 +81,7 @@ export async function startAuthorizationServer({
   provider.use(consent(provider))
   server.on('request', provider.callback())
 
-  // A request of a confidential client; gives the text of the answer.
+  // Sends a request as a confidential client and returns the text of the response.
   async function post(endpoint, { id, secret }, form) {
     const response = await fetch(provider.urlFor(endpoint), {
       method: 'POST',
@@ -111,7 +110,7 @@ export async function startAuthorizationServer({
     async stop() {
       const closed = once(server, 'close')
       server.close()
-      // Those that are being answered, and those that have not asked yet.
+      // This also closes connections with a pending response, and connections without a request.
       server.closeAllConnections()
       await closed
     },
@@ -124,7 +123,7 @@ async function listen(server, port) {
   await once(server, 'listening')
 }
 
-// Whatever is left out here, oidc-provider has a default for, and for many of those a line on the console.
+// oidc-provider has a default for each missing option, and prints a line for many of them.
 const configuration = ({ resources, client, resourceServer, keys }) => ({
   adapter: createMemoryAdapter(),
   jwks: { keys },
@@ -133,12 +132,12 @@ const configuration = ({ resources, client, resourceServer, keys }) => ({
     { ...confidential(resourceServer), grant_types: [] },
   ],
   clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-  // The official client registers for refresh tokens unless it is told not to: let it, and issue none.
+  // The official client registers for refresh tokens by default. The server accepts the registration and issues no refresh tokens.
   scopes: [],
   issueRefreshToken: () => false,
   pkce: { required: () => true },
-  // A client registers with the scopes it will ask for, and oidc-provider refuses those that it has not been
-  // told of at the start. Which ones are granted is for the resource to say, so this is not held on to.
+  // A client registers with the scopes that it is going to request, and oidc-provider rejects scopes that are not in its configuration.
+  // The resource decides which scopes a token gets, so the server drops the scopes of the registration.
   extraClientMetadata: {
     properties: ['scope'],
     validator: (_ctx, _name, _value, metadata) => { delete metadata.scope },
@@ -155,7 +154,7 @@ const configuration = ({ resources, client, resourceServer, keys }) => ({
   clientBasedCORS: () => false,
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-  // The page for the person is read by a test, in the error that authorize throws.
+  // A test reads this page in the error that `authorize` throws.
   renderError: (ctx, _out, error) => {
     ctx.type = 'text'
     ctx.body = error.stack
@@ -196,7 +195,7 @@ const signingKeys = () => Promise.all(Object.entries(KEYS).map(async ([alg, [typ
   return { ...privateKey.export({ format: 'jwk' }), alg, use: 'sig' }
 }))
 
-// Where the pages to sign in and to agree would be.
+// Replaces the pages for sign-in and consent.
 const consent = (provider) => async (ctx, next) => {
   if (!ctx.path.startsWith('/interaction/')) return next()
   const { params } = await provider.interactionDetails(ctx.req, ctx.res)
@@ -212,7 +211,7 @@ const consent = (provider) => async (ctx, next) => {
 async function authorize(start, issuer) {
   const cookies = new Map()
   let url = new URL(start)
-  // Three requests lead there: the authorization, the consent, and what resumes the first. More go in circles.
+  // The flow takes three requests: authorization, consent, and the resumed authorization. A longer flow is a redirect loop.
   for (let hops = 0; hops < 10; hops += 1) {
     const response = await fetch(url, {
       redirect: 'manual',
@@ -221,7 +220,7 @@ async function authorize(start, issuer) {
     const text = await response.text()
     for (const cookie of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)
-      // oidc-provider empties a cookie to delete it.
+      // oidc-provider deletes a cookie by setting an empty value.
       if (value) cookies.set(name, value)
       else cookies.delete(name)
     }

@@ -1,4 +1,4 @@
-// An HTTP server that speaks chat/completions: it answers as a test tells it to, one answer for each request.
+// An HTTP server that implements chat/completions. A test sets the answers, one for each request.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -13,20 +13,20 @@ const completion = (message, finish_reason) => JSON.stringify({
 
 const json = { 'Content-Type': 'application/json' }
 
-/** An answer in words. */
-export const says = (content) => (response) => response.writeHead(200, json).end(completion({ content }, 'stop'))
+/** An answer with a text. */
+export const textAnswer = (content) => (response) => response.writeHead(200, json).end(completion({ content }, 'stop'))
 
-/** A call of one tool. */
-export const calls = (name, args) => (response) => {
+/** An answer with one tool call. */
+export const toolCall = (name, args) => (response) => {
   const call = { id: 'call00001', type: 'function', function: { name, arguments: JSON.stringify(args) } }
   response.writeHead(200, json).end(completion({ content: null, tool_calls: [call] }, 'tool_calls'))
 }
 
-/** An answer of this status. */
-export const fails = (status, body = '', headers = {}) => (response) => response.writeHead(status, headers).end(body)
+/** An answer with this HTTP status. */
+export const statusAnswer = (status, body = '', headers = {}) => (response) => response.writeHead(status, headers).end(body)
 
-/** No answer. */
-export const isSilent = () => {}
+/** Leaves the request without an answer. */
+export const noAnswer = () => {}
 
 /**
  * Starts the server.
@@ -34,22 +34,22 @@ export const isSilent = () => {}
  * @returns {Promise<ChatServer>}
  *
  * @typedef {object} ChatServer
- * @property {string} url what `/chat/completions` follows
- * @property {(...answers: Function[]) => void} will answers the next requests in this way, the last one from then on; forgets the
- *   requests before
- * @property {{ url: string, headers: object, body: object }[]} requests since then
- * @property {() => Promise<void>} isAsked waits until a request has come
- * @property {() => Promise<void>} cutOff waits until a request was given up by whoever sent it
+ * @property {string} url the base URL, to which a client appends `/chat/completions`
+ * @property {(...answers: Function[]) => void} answersWith sets the answers to the next requests, and empties `requests`. The last answer
+ *   repeats
+ * @property {{ url: string, headers: object, body: object }[]} requests the requests since the last call of `answersWith`
+ * @property {() => Promise<void>} isRequested waits until a request has arrived
+ * @property {() => Promise<void>} requestAborted waits until a client aborts a request
  * @property {() => void} stop
  */
 export async function startChatServer() {
   let answers = []
   const requests = []
   const server = createServer(async (request, response) => {
-    response.on('close', () => { if (!response.writableFinished) server.emit('cut off') })
+    response.on('close', () => { if (!response.writableFinished) server.emit('aborted') })
     const body = JSON.parse(await text(request))
     requests.push({ url: request.url, headers: request.headers, body })
-    server.emit('asked')
+    server.emit('requested')
     const [answer] = answers.length > 1 ? answers.splice(0, 1) : answers
     answer(response)
   })
@@ -58,12 +58,12 @@ export async function startChatServer() {
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     requests,
-    will: (...next) => {
+    answersWith: (...next) => {
       answers = next
       requests.length = 0
     },
-    isAsked: async () => { if (requests.length === 0) await once(server, 'asked') },
-    cutOff: () => once(server, 'cut off'),
+    isRequested: async () => { if (requests.length === 0) await once(server, 'requested') },
+    requestAborted: () => once(server, 'aborted'),
     stop: () => {
       server.close()
       server.closeAllConnections()

@@ -1,10 +1,10 @@
-// The official clients against the knowledge base.
+// Tests the knowledge base with the official clients.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { NEWEST } from './ask.mjs'
 import { CLIENTS } from './official-clients.mjs'
+import { NEWEST } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 let worker
@@ -12,7 +12,7 @@ before(async () => { worker = await startWorker() })
 after(() => worker?.stop())
 
 for (const { name, connect, isModern } of CLIENTS) {
-  test(`${name}: connects, lists, calls and reads`, async () => {
+  test(`${name} connects, calls tools, reads resources, completes arguments and gets prompts`, async () => {
     const client = await connect(worker)
     try {
       assert.equal(client.getServerVersion()?.name, 'knowledge-base')
@@ -27,8 +27,8 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual(saved.structuredContent, { slug: 'greeting', uri: 'kb://documents/greeting' })
       const found = await client.callTool({ name: 'search-documents', arguments: { query: 'hallo' } })
       assert.equal(found.structuredContent.documents[0].slug, 'greeting')
-      const refused = await client.callTool({ name: 'read-document', arguments: { slug: 'none' } })
-      assert.equal(refused.isError, true)
+      const missing = await client.callTool({ name: 'read-document', arguments: { slug: 'none' } })
+      assert.equal(missing.isError, true)
       await assert.rejects(client.callTool({ name: 'no-such-tool', arguments: {} }), /Unknown tool/)
 
       const { resources } = await client.listResources()
@@ -50,7 +50,7 @@ for (const { name, connect, isModern } of CLIENTS) {
     }
   })
 
-  test(`${name}: a wrong token is told`, async () => {
+  test(`${name} reports a wrong token`, async () => {
     await assert.rejects(connect({ ...worker, token: 'wrong' }), /401|[Uu]nauthorized|access token/)
   })
 }

@@ -1,9 +1,9 @@
-// A Worker that is not set up right: it says what is wrong, and serves nothing it should not.
+// Tests Workers with a wrong configuration. The response names the problem and contains no secret.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { call, modern, post } from './ask.mjs'
+import { call, modern, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
 
 async function withWorker(options, check) {
@@ -15,19 +15,19 @@ async function withWorker(options, check) {
   }
 }
 
-for (const [what, options, variable] of [
+for (const [problem, options, variable] of [
   ['no tokens', { secrets: { MCP_STATIC_TOKENS: undefined } }, 'MCP_STATIC_TOKENS'],
-  ['tokens that are no list', { secrets: { MCP_STATIC_TOKENS: 's3cret' } }, 'MCP_STATIC_TOKENS'],
+  ['tokens that are not a list', { secrets: { MCP_STATIC_TOKENS: 's3cret' } }, 'MCP_STATIC_TOKENS'],
   ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
-  ['a setting that asks for sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
-  ['an unknown way to authenticate', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
-  ['a page that is neither on nor off', { vars: { MCP_PAGE: 'false' } }, 'MCP_PAGE'],
-  ['no way to authenticate', { config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, '') }, 'MCP_AUTH'],
-  // wrangler.toml can hold more than strings. What is none must not count as not set.
+  ['a setting that requires sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
+  ['an unknown authentication method', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
+  ['a page setting other than on and off', { vars: { MCP_PAGE: 'false' } }, 'MCP_PAGE'],
+  ['no authentication method', { config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, '') }, 'MCP_AUTH'],
+  // Variables in wrangler.toml can have other types than string. Such a variable must be an error, not an unset variable.
   ['a boolean', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_SERVERLESS = false') }, 'MCP_SERVERLESS'],
   ['a list', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_ALLOWED_ORIGINS = ["app.example.com"]') }, 'MCP_ALLOWED_ORIGINS'],
 ]) {
-  test(`${what}: 503 that names ${variable}`, () => withWorker(options, async (worker) => {
+  test(`with ${problem}, the server answers 503 and names ${variable}`, () => withWorker(options, async (worker) => {
     const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: 'Bearer s3cret' })
     assert.equal(status, 503)
     assert.match(body.error.message, new RegExp(variable))
@@ -36,7 +36,7 @@ for (const [what, options, variable] of [
   }))
 }
 
-test('no tables: a result that says what to run, and the cause in the log', () => withWorker({ migrate: false }, async (worker) => {
+test('without tables, a tool result names the command to run, and the log has the cause', () => withWorker({ migrate: false }, async (worker) => {
   for (const [tool, args] of [
     ['search-documents', { query: 'x' }], ['read-document', { slug: 'x' }], ['save-document', { slug: 'x', title: 'x', text: 'x' }],
   ]) {
@@ -46,10 +46,10 @@ test('no tables: a result that says what to run, and the cause in the log', () =
   await worker.logged(/"event":"failure","subject":"read-document","cause":".*no such table/)
   const { body: { error } } = await modern(worker, 'resources/list')
   assert.deepEqual([error.code, error.message.includes('no such table')], [-32603, false])
-  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 4, 'what needs no table is served')
+  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 4, 'requests that need no table are served')
 }))
 
-test('the example serves its tool', () => withWorker({ name: 'weather' }, async (worker) => {
+test('examples/weather serves its tool', () => withWorker({ name: 'weather' }, async (worker) => {
   assert.deepEqual((await call(worker, 'get-weather', { location: 'Paris' })).structuredContent, { celsius: 21.5 })
   assert.equal((await call(worker, 'get-weather', { location: 'Rome' })).isError, true)
 }))

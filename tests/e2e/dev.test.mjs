@@ -1,4 +1,4 @@
-// scripts/dev, as a person runs it: one command, then the curl line that it prints.
+// Tests scripts/dev as a developer runs it: the command, and then the `curl` line that it prints.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -23,7 +23,7 @@ const freePort = () => new Promise((resolve) => {
   })
 })
 
-/** Starts scripts/dev for one test; gives it back when it has printed its curl line, or has ended. */
+/** Starts scripts/dev for one test. Returns the process after it has printed its `curl` line or has ended. */
 async function dev(t, port, ...args) {
   const child = spawn(join(ROOT, 'scripts/dev'), ['--port', String(port), ...args, '--', '--persist-to', state, '--inspector-port', '0'],
     { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -46,8 +46,8 @@ async function dev(t, port, ...args) {
   return child
 }
 
-/** The processes whose command line names this test's database: all that scripts/dev started. */
-async function left() {
+/** Returns the running processes that scripts/dev started. Their command lines contain the folder of the test's database. */
+async function remainingProcesses() {
   const found = []
   for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const line = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
@@ -57,7 +57,7 @@ async function left() {
 }
 
 describe('the knowledge base', () => {
-  test('serves, has loaded the documents, and its curl line works as it stands', async (t) => {
+  test('is served, contains the documents, and answers the printed curl line', async (t) => {
     const child = await dev(t, await freePort())
     assert.ok(child.curl, child.output)
     assert.match(child.output, / -> readme$/m)
@@ -67,49 +67,49 @@ describe('the knowledge base', () => {
     assert.match(stdout, /readme/)
     child.kill('SIGTERM')
     assert.equal(await child.ended, 143)
-    assert.deepEqual(await left(), [])
+    assert.deepEqual(await remainingProcesses(), [])
   })
 
-  // Rule 29: wrangler's default would be every address that the machine has.
-  test('the server listens on this machine alone', async (t) => {
+  // Rule 29. By default, wrangler listens on every address of the machine.
+  test('the server listens only on the loopback address', async (t) => {
     const port = await freePort()
     const child = await dev(t, port)
     assert.ok(child.curl, child.output)
     const hex = port.toString(16).toUpperCase().padStart(4, '0')
     const sockets = (await readFile('/proc/net/tcp', 'utf8')) + (await readFile('/proc/net/tcp6', 'utf8').catch(() => ''))
     const listening = [...sockets.matchAll(/^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) \S+ 0A /gm)].filter(([, , local]) => local === hex)
-    assert.deepEqual(listening.map(([, address]) => address), ['0100007F'], '127.0.0.1, and no other')
+    assert.deepEqual(listening.map(([, address]) => address), ['0100007F'], 'the server listens only on 127.0.0.1')
   })
 
-  test('the second time neither migrates nor loads', async (t) => {
+  test('a second start neither migrates the database nor loads the documents', async (t) => {
     const child = await dev(t, await freePort())
     assert.ok(child.curl, child.output)
     assert.doesNotMatch(child.output, / -> readme|migrating/)
     child.kill('SIGINT')
     assert.equal(await child.ended, 130)
-    assert.deepEqual(await left(), [])
+    assert.deepEqual(await remainingProcesses(), [])
   })
 })
 
-test('an example', async (t) => {
+test('an example is served, and answers the printed curl line', async (t) => {
   const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   assert.ok(child.curl, child.output)
   const { result } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
   assert.ok(result.tools.length > 0)
   child.kill('SIGTERM')
   await child.ended
-  assert.deepEqual(await left(), [])
+  assert.deepEqual(await remainingProcesses(), [])
 })
 
-test('when wrangler ends, so does it, with its status', async (t) => {
+test('scripts/dev exits with the status of wrangler', async (t) => {
   const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   const [wrangler] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ')
   process.kill(Number(wrangler), 'SIGKILL')
   assert.equal(await child.ended, 128 + 9)
-  assert.deepEqual(await left(), [])
+  assert.deepEqual(await remainingProcesses(), [])
 })
 
-test('a folder outside the repository; a secret that wrangler does not pass on is named', async (t) => {
+test('a folder outside the repository is served, and a warning names a secret that wrangler does not pass on', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'dev-home-'))
   t.after(() => rm(home, { recursive: true }))
   await writeFile(join(home, 'worker.js'), 'export default { fetch: (request, env) => new Response(Object.keys(env).sort().join()) }')
@@ -120,26 +120,27 @@ test('a folder outside the repository; a secret that wrangler does not pass on i
   const child = await dev(t, port, home)
   assert.ok(child.curl, child.output)
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'LISTED,MCP_LOG')
-  assert.match(child.output, /FORGOTTEN in \.dev\.vars is not passed on: add it to required, below \[secrets\] in wrangler\.toml/)
+  assert.match(child.output,
+    /wrangler does not pass FORGOTTEN in \.dev\.vars to the Worker: add it to `required` in \[secrets\] of wrangler\.toml/)
   assert.doesNotMatch(child.output, /\bLISTED in \.dev\.vars/)
 })
 
-test('a port that is taken is a clear error, at once', async (t) => {
+test('a port that is already in use is an error', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const child = await dev(t, server.address().port)
   assert.equal(await child.ended, 1)
-  assert.match(child.output, /port \d+ is taken/)
+  assert.match(child.output, /port \d+ is in use/)
   server.close()
 })
 
 for (const [args, message] of [
-  [['--port', 'x'], /a port is a number/],
-  [['--port', '0'], /a port is a number/],
-  [['nowhere'], /there is no nowhere\/wrangler\.toml: give the folder of a server, such as examples\/weather/],
+  [['--port', 'x'], /--port must be a number from 1 to 65535 \(got x\)/],
+  [['--port', '0'], /--port must be a number from 1 to 65535 \(got 0\)/],
+  [['nowhere'], /there is no nowhere\/wrangler\.toml: pass the folder of a server, such as examples\/weather/],
   [['--bogus'], /unknown option: --bogus/],
 ]) {
-  test(`${args.join(' ')} is refused`, async () => {
+  test(`scripts/dev ${args.join(' ')} is rejected`, async () => {
     await assert.rejects(run(join(ROOT, 'scripts/dev'), args), (error) => message.test(error.stderr))
   })
 }

@@ -1,4 +1,4 @@
-// The official clients and the Inspector against a server with every feature: what is listed, paged, completed, got and read.
+// Tests examples/everything, a server with every feature, with the official clients and the Inspector.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { ENVELOPE, modern } from './ask.mjs'
 import { CLIENTS } from './official-clients.mjs'
+import { ENVELOPE, modern } from './requests.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
 const run = promisify(execFile)
@@ -16,8 +16,8 @@ let worker
 before(async () => { worker = await startWorker({ name: 'everything', vars: { PAGE_SIZE: '5' } }) })
 after(() => worker?.stop())
 
-// What the conformance suite asks for comes after these.
-const own = (names) => names.filter((name) => !/^test_|^test:|^json_schema_/.test(name))
+// Removes the names that the server has for the conformance suite.
+const withoutConformance = (names) => names.filter((name) => !/^test_|^test:|^json_schema_/.test(name))
 const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail',
   'get-weather', 'collectContactInfo', 'get-user-data', 'ask_guide', 'run_outing']
 const PROMPTS = ['hello', 'review', 'summarize', 'picture', 'analyze-code', 'current']
@@ -30,8 +30,8 @@ for (const { name, connect, isModern } of CLIENTS) {
     before(async () => { client = await connect(worker) })
     after(() => client?.close())
 
-    /** All pages of a list, as the client asks for them. */
-    const pages = async (list, member) => {
+    /** Requests all pages of a list and returns their items. */
+    const allItems = async (list, member) => {
       const items = []
       for (let cursor; ;) {
         const page = await list(cursor === undefined ? undefined : { cursor })
@@ -41,9 +41,9 @@ for (const { name, connect, isModern } of CLIENTS) {
       }
     }
 
-    test('lists tools, in pages', async () => {
-      const tools = await pages((params) => client.listTools(params), 'tools')
-      assert.deepEqual(own(tools.map((tool) => tool.name)), TOOLS)
+    test('lists tools with pagination', async () => {
+      const tools = await allItems((params) => client.listTools(params), 'tools')
+      assert.deepEqual(withoutConformance(tools.map((tool) => tool.name)), TOOLS)
       assert.deepEqual(tools[1].annotations, { readOnlyHint: true, idempotentHint: true, openWorldHint: false })
       assert.equal(tools[2].outputSchema.type, isModern ? 'array' : 'object')
     })
@@ -63,16 +63,17 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.match(guide.content[0].text, /^Call get-weather/)
       const outing = await client.callTool({ name: 'run_outing', arguments: { city: 'London' } })
       assert.deepEqual(outing.structuredContent, { plan: 'Visit a museum in London.' })
-      const nobody = await client.callTool({ name: 'get-user-data' })
-      assert.ok(nobody.isError && nobody.content[0].text.startsWith('Authentication required'))
+      const unauthenticated = await client.callTool({ name: 'get-user-data' })
+      assert.ok(unauthenticated.isError && unauthenticated.content[0].text.startsWith('Authentication required'))
     })
 
-    test('lists resources, in pages, and templates', async () => {
-      const resources = await pages((params) => client.listResources(params), 'resources')
-      assert.deepEqual(own(resources.map(({ uri }) => uri)), RESOURCES)
+    test('lists resources with pagination, and resource templates', async () => {
+      const resources = await allItems((params) => client.listResources(params), 'resources')
+      assert.deepEqual(withoutConformance(resources.map(({ uri }) => uri)), RESOURCES)
       assert.deepEqual([resources[0].size, resources[0].annotations.priority], [10, 0.8])
       const { resourceTemplates } = await client.listResourceTemplates()
-      assert.deepEqual(own(resourceTemplates.map(({ uriTemplate }) => uriTemplate)), ['weather://{city}{?days}', 'demo://files/{+path}', 'file://data/{id}'])
+      assert.deepEqual(withoutConformance(resourceTemplates.map(({ uriTemplate }) => uriTemplate)),
+        ['weather://{city}{?days}', 'demo://files/{+path}', 'file://data/{id}'])
     })
 
     test('reads resources', async () => {
@@ -89,8 +90,8 @@ for (const { name, connect, isModern } of CLIENTS) {
     })
 
     test('lists and gets prompts', async () => {
-      const prompts = await pages((params) => client.listPrompts(params), 'prompts')
-      assert.deepEqual(own(prompts.map((prompt) => prompt.name)), PROMPTS)
+      const prompts = await allItems((params) => client.listPrompts(params), 'prompts')
+      assert.deepEqual(withoutConformance(prompts.map((prompt) => prompt.name)), PROMPTS)
       assert.deepEqual(prompts[1]._meta, { 'edge-mcp/versions': ['v1', 'v2'] })
       const text = async (name, args) => (await client.getPrompt({ name, arguments: args })).messages[0].content.text
       assert.equal(await text('review', { code: 'x', language: 'Rust' }), 'Review this Rust code:\nx')
@@ -104,17 +105,16 @@ for (const { name, connect, isModern } of CLIENTS) {
       await assert.rejects(text('summarize', {}), /needs a value for `text`/)
     })
 
-    test('is told of progress, as it is made', async () => {
-      const told = []
+    test('gets progress notifications', async () => {
+      const notifications = []
       const call = { name: 'work', arguments: {} }
-      const onprogress = (progress) => told.push([progress.message, performance.now()])
-      const options = { onprogress }
+      const options = { onprogress: ({ message }) => notifications.push(message) }
       const result = name === 'sdk 1.32' ? await client.callTool(call, undefined, options) : await client.callTool(call, options)
       assert.equal(result.content[0].text, 'worked')
-      assert.deepEqual(told.map(([message]) => message), ['reading', 'thinking', 'writing'])
+      assert.deepEqual(notifications, ['reading', 'thinking', 'writing'])
     })
 
-    test('answers what a tool asks, or is told why it cannot be asked', async () => {
+    test('answers the questions of a tool, or gets an error if elicitation needs a session', async () => {
       const call = async (tool) => {
         const { content: [{ text }], isError } = await client.callTool({ name: tool, arguments: {} })
         return [text, isError === true]
@@ -137,31 +137,31 @@ for (const { name, connect, isModern } of CLIENTS) {
   })
 }
 
-// The Inspector's command line, in each of its eras.
+// The command line of the Inspector, with each protocol era that it supports.
 const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
 
 for (const era of ['legacy', 'auto', 'modern']) {
-  test(`the Inspector, ${era}`, async () => {
+  test(`the Inspector lists and uses tools, resources and prompts with the era ${era}`, async () => {
     const inspect = async (...args) => {
       const { stdout } = await run(process.execPath,
         [INSPECTOR, '--cli', '--transport', 'http', '--server-url', worker.url, '--protocol-era', era, ...args], { timeout: 60_000 })
       return JSON.parse(stdout)
     }
-    assert.deepEqual(own((await inspect('--method', 'tools/list')).tools.map((tool) => tool.name)), TOOLS)
+    assert.deepEqual(withoutConformance((await inspect('--method', 'tools/list')).tools.map((tool) => tool.name)), TOOLS)
     const added = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2')
     assert.deepEqual(added.structuredContent, { total: 3 })
-    assert.deepEqual(own((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri)), RESOURCES)
+    assert.deepEqual(withoutConformance((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri)), RESOURCES)
     assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 4)
     assert.equal((await inspect('--method', 'resources/read', '--uri', 'demo://text')).contents[0].text, 'Plain text')
-    assert.deepEqual(own((await inspect('--method', 'prompts/list')).prompts.map((prompt) => prompt.name)), PROMPTS)
+    assert.deepEqual(withoutConformance((await inspect('--method', 'prompts/list')).prompts.map((prompt) => prompt.name)), PROMPTS)
     const prompt = await inspect('--method', 'prompts/get', '--prompt-name', 'summarize', '--prompt-args', 'text=z')
     assert.equal(prompt.messages[0].content.text, 'Summarize: z')
   })
 }
 
-describe('a person who is asked', () => {
-  /** A call, and what becomes of it once the person has taken the question in this way. */
-  const answered = async (name, args, answer) => {
+describe('a tool that asks the user', () => {
+  /** Calls a tool and returns its result after the user has given this answer. */
+  const callWithAnswer = async (name, args, answer) => {
     const _meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
     const ask = async (params) => (await modern(worker, 'tools/call', { _meta, name, arguments: args, ...params })).body.result
     const { inputRequests, requestState } = await ask({})
@@ -169,32 +169,32 @@ describe('a person who is asked', () => {
     return ask({ inputResponses: { [key]: answer }, requestState })
   }
 
-  test('gives contact information, or does not', async () => {
+  test('collects contact information, or reports that the user declined or cancelled', async () => {
     const content = { name: 'Ada', email: 'ada@example.com' }
-    for (const [answer, says] of [
+    for (const [answer, expected] of [
       [{ action: 'accept', content }, `Contact information collected: ${JSON.stringify(content, null, 2)}`],
       [{ action: 'decline' }, 'Contact information collection was declined by the user.'],
       [{ action: 'cancel' }, 'Contact information collection was cancelled by the user.'],
     ]) {
-      assert.equal((await answered('collectContactInfo', {}, answer)).content[0].text, says)
+      assert.equal((await callWithAnswer('collectContactInfo', {}, answer)).content[0].text, expected)
     }
   })
 
-  test('walks as far as they like', async () => {
-    const { structuredContent } = await answered('run_outing', { city: 'Lisbon' }, { action: 'accept', content: { hours: 3 } })
+  test('uses the number that the user enters', async () => {
+    const { structuredContent } = await callWithAnswer('run_outing', { city: 'Lisbon' }, { action: 'accept', content: { hours: 3 } })
     assert.deepEqual(structuredContent, { plan: 'Walk through Lisbon for 3 hours.' })
   })
 })
 
-test('with MCP_AUTH it knows who calls', async () => {
+test('with MCP_AUTH, a tool gets the subject of the caller', async () => {
   const vars = { MCP_AUTH: 'static', MCP_STATIC_TOKENS: JSON.stringify([{ token: 'good', subject: 'ada', scopes: [] }]) }
-  const guarded = await startWorker({ name: 'everything', vars })
+  const authenticated = await startWorker({ name: 'everything', vars })
   try {
-    assert.equal((await modern(guarded, 'tools/list')).status, 401, 'the token of the tests is not one of its own')
-    guarded.token = 'good'
-    const { body } = await modern(guarded, 'tools/call', { name: 'get-user-data', arguments: {} })
+    assert.equal((await modern(authenticated, 'tools/list')).status, 401, 'the default token of the tests is not in MCP_STATIC_TOKENS')
+    authenticated.token = 'good'
+    const { body } = await modern(authenticated, 'tools/call', { name: 'get-user-data', arguments: {} })
     assert.deepEqual(body.result.structuredContent, { userId: 'ada' })
   } finally {
-    await guarded.stop()
+    await authenticated.stop()
   }
 })

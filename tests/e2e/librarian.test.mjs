@@ -1,17 +1,19 @@
-// The librarian in workerd, and a model that is quick, busy, broken or silent.
+// Tests the librarian in workerd with a model that answers, is overloaded, fails or does not answer.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
-import { ENVELOPE, NEWEST, call, modern, post } from './ask.mjs'
-import { calls, fails, isSilent, says, startChatServer } from './chat-server.mjs'
+import { noAnswer, startChatServer, statusAnswer, textAnswer, toolCall } from './chat-server.mjs'
+import { ENVELOPE, NEWEST, call, modern, post } from './requests.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const KEY = 'sk-0123456789'
+/** The value of LIBRARIAN_SECONDS, the time limit of the model. */
 const SECONDS = 6
-const named = (toml) => toml.replace('required = [', 'required = ["LIBRARIAN_API_KEY", ')
+/** Adds the key of the model to the required secrets. */
+const requireKey = (toml) => toml.replace('required = [', 'required = ["LIBRARIAN_API_KEY", ')
 
-const names = async (worker) => (await modern(worker, 'tools/list')).body.result.tools.map(({ name }) => name)
+const toolNames = async (worker) => (await modern(worker, 'tools/list')).body.result.tools.map(({ name }) => name)
 
 describe('a librarian with a model', () => {
   const [token, writer] = [randomToken(), randomToken()]
@@ -22,7 +24,7 @@ describe('a librarian with a model', () => {
     const started = await startWorker({
       vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: String(SECONDS) },
       secrets: { LIBRARIAN_API_KEY: KEY, MCP_STATIC_TOKENS: JSON.stringify(tokens) },
-      config: named,
+      config: requireKey,
     })
     worker = { ...started, token }
     await call(worker, 'save-document', { slug: 'tea', title: 'Making tea', text: 'Steep for four minutes.' })
@@ -38,13 +40,14 @@ describe('a librarian with a model', () => {
     return { isError, text, usage: _meta['edge-mcp/usage'] }
   }
 
-  test('is there for those who may read', async () => {
-    assert.ok((await names(worker)).includes('ask_librarian'))
-    assert.deepEqual(await names({ ...worker, token: writer }), ['save-document', 'run_ingest'])
+  test('is visible only to callers with the scope kb:read', async () => {
+    assert.ok((await toolNames(worker)).includes('ask_librarian'))
+    assert.deepEqual(await toolNames({ ...worker, token: writer }), ['save-document', 'run_ingest'])
   })
 
-  test('searches, reads, and answers', async () => {
-    model.will(calls('search-documents', { query: 'tea' }), calls('read-document', { slug: 'tea' }), says('Four minutes.'))
+  test('searches, reads and answers', async () => {
+    model.answersWith(
+      toolCall('search-documents', { query: 'tea' }), toolCall('read-document', { slug: 'tea' }), textAnswer('Four minutes.'))
     assert.deepEqual(await ask('How long does it steep?'), {
       isError: false,
       text: 'Four minutes.\n\nSources:\n- Making tea (kb://documents/tea)',
@@ -54,45 +57,53 @@ describe('a librarian with a model', () => {
     assert.ok(model.requests.every(({ headers }) => headers.authorization === `Bearer ${KEY}`))
     const [first, , third] = model.requests.map(({ body }) => body)
     assert.deepEqual(first.tools.map((tool) => tool.function.name), ['search-documents', 'read-document'])
-    assert.deepEqual(first.messages.map(({ role }) => role), ['system', 'user', 'assistant', 'tool'], 'it has searched')
-    const told = third.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
-    assert.match(told[1], /"slug":"tea"/)
-    assert.equal(told[2], 'Steep for four minutes.')
+    assert.deepEqual(first.messages.map(({ role }) => role), ['system', 'user', 'assistant', 'tool'], 'the librarian has searched')
+    const results = third.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+    assert.match(results[1], /"slug":"tea"/)
+    assert.equal(results[2], 'Steep for four minutes.')
   })
 
-  test('tries again when the model is busy', async () => {
-    model.will(fails(429), says('See kb://documents/tea.'))
+  test('retries if the model is overloaded', async () => {
+    model.answersWith(statusAnswer(429), textAnswer('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 2])
   })
 
-  test('tries again when the model fails', async () => {
-    model.will(fails(500, 'oops'), (response) => response.destroy(), says('See kb://documents/tea.'))
+  test('retries if the model fails', async () => {
+    model.answersWith(statusAnswer(500, 'oops'), (response) => response.destroy(), textAnswer('See kb://documents/tea.'))
     assert.deepEqual([(await ask('tea')).text, model.requests.length], ['See kb://documents/tea.', 3])
   })
 
-  for (const { what, answers, text, cause, isAskedAgain } of [
-    { what: 'always fails', answers: [fails(500, `no ${KEY}`)], text: /cannot be reached/, cause: /answers with status 500 \(asked \d+ times\)/, isAskedAgain: true },
-    { what: 'is busy for longer than there is time', answers: [fails(429, '', { 'Retry-After': '60' })], text: /endpoint is overloaded/, cause: /answers with status 429/ },
-    { what: 'refuses the key', answers: [fails(401, `no ${KEY}`)], text: /rejected this server's key/, cause: /answers with status 401/ },
-    { what: 'has another address', answers: [fails(307, '', { Location: '/elsewhere' })], text: /rejected the request/, cause: /answers with status 307/ },
-    { what: 'sends a page', answers: [fails(200, '<h1>Welcome</h1>')], text: /cannot be used/, cause: /it is not JSON/, isAskedAgain: true },
-    { what: 'says nothing', answers: [says(' ')], text: /cannot be used/, cause: /neither text nor calls/, isAskedAgain: true },
-    { what: 'says too much', answers: [says('x'.repeat(1024 * 1024))], text: /cannot be used/, cause: /longer than the limit/ },
-    { what: 'goes on calling', answers: [calls('search-documents', { query: 'tea' })], text: /asked 8 times/, cause: /no answer in 8 rounds/, isAskedAgain: true },
+  for (const { what, answers, text, cause, isRequestedAgain } of [
+    { what: 'always fails', answers: [statusAnswer(500, `no ${KEY}`)], isRequestedAgain: true,
+      text: /cannot be reached/, cause: /answers with status 500 \(asked \d+ times\)/ },
+    { what: 'is overloaded for longer than the time limit', answers: [statusAnswer(429, '', { 'Retry-After': '60' })],
+      text: /endpoint is overloaded/, cause: /answers with status 429/ },
+    { what: 'rejects the key', answers: [statusAnswer(401, `no ${KEY}`)],
+      text: /rejected this server's key/, cause: /answers with status 401/ },
+    { what: 'redirects the request', answers: [statusAnswer(307, '', { Location: '/elsewhere' })],
+      text: /rejected the request/, cause: /answers with status 307/ },
+    { what: 'answers with HTML', answers: [statusAnswer(200, '<h1>Welcome</h1>')], isRequestedAgain: true,
+      text: /cannot be used/, cause: /it is not JSON/ },
+    { what: 'answers with an empty text', answers: [textAnswer(' ')], isRequestedAgain: true,
+      text: /cannot be used/, cause: /neither text nor calls/ },
+    { what: 'answers with more than 1 MiB', answers: [textAnswer('x'.repeat(1024 * 1024))],
+      text: /cannot be used/, cause: /longer than the limit/ },
+    { what: 'calls tools without end', answers: [toolCall('search-documents', { query: 'tea' })], isRequestedAgain: true,
+      text: /asked 8 times/, cause: /no answer in 8 rounds/ },
   ]) {
-    test(`says so when the model ${what}`, async () => {
-      model.will(...answers)
-      const { isError, text: said } = await ask('What is secret about tea?')
-      assert.ok(isError && text.test(said) && !said.includes(KEY), said)
-      assert.equal(model.requests.length > 1, Boolean(isAskedAgain), `${model.requests.length} requests`)
+    test(`returns an error and logs the cause if the model ${what}`, async () => {
+      model.answersWith(...answers)
+      const { isError, text: message } = await ask('What is secret about tea?')
+      assert.ok(isError && text.test(message) && !message.includes(KEY), message)
+      assert.equal(model.requests.length > 1, Boolean(isRequestedAgain), `${model.requests.length} requests`)
       assert.ok(model.requests.every(({ url }) => url === '/v1/chat/completions'))
       await worker.logged(new RegExp(`"subject":"ask_librarian","cause":"[^"]*${cause.source}`))
     })
   }
 
-  test('gives up a model that is silent, and leaves it', async () => {
-    model.will(isSilent)
-    const [{ isError, text }] = await Promise.all([ask('tea'), model.cutOff()])
+  test('aborts the request if the model does not answer in time', async () => {
+    model.answersWith(noAnswer)
+    const [{ isError, text }] = await Promise.all([ask('tea'), model.requestAborted()])
     assert.ok(isError && text.startsWith(`The model did not answer within ${SECONDS} s.`), text)
     assert.equal(model.requests.length, 1)
   })
@@ -104,12 +115,12 @@ describe('a librarian with a model', () => {
   })
 })
 
-test('a client that leaves ends the request to the model', async () => {
+test('a client that disconnects aborts the request to the model', async () => {
   const model = await startChatServer()
   const worker = await startWorker({ vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: '120' } })
   try {
-    model.will(isSilent)
-    const left = new AbortController()
+    model.answersWith(noAnswer)
+    const disconnect = new AbortController()
     const response = await fetch(worker.url, {
       method: 'POST',
       headers: {
@@ -120,29 +131,29 @@ test('a client that leaves ends the request to the model', async () => {
         jsonrpc: '2.0', id: 1, method: 'tools/call',
         params: { _meta: { ...ENVELOPE, progressToken: 1 }, name: 'ask_librarian', arguments: { message: 'tea' } },
       }),
-      signal: left.signal,
+      signal: disconnect.signal,
     })
     const reader = response.body.getReader()
-    let told = ''
-    while (!told.includes('asking the model')) told += new TextDecoder().decode((await reader.read()).value)
-    assert.match(told, /"message":"calling search-documents"/)
-    await model.isAsked()
-    const cutOff = model.cutOff()
-    left.abort()
-    await cutOff
-    assert.equal(model.requests[0].headers.authorization, undefined, 'a model without a key is asked without one')
+    let events = ''
+    while (!events.includes('asking the model')) events += new TextDecoder().decode((await reader.read()).value)
+    assert.match(events, /"message":"calling search-documents"/)
+    await model.isRequested()
+    const aborted = model.requestAborted()
+    disconnect.abort()
+    await aborted
+    assert.equal(model.requests[0].headers.authorization, undefined, 'without a key, the request has no Authorization header')
   } finally {
     await worker.stop()
     model.stop()
   }
 })
 
-test('without a model there is no librarian, and the log says how to have one', async () => {
+test('without a model, the librarian is not listed, and the log names the variables to set', async () => {
   const worker = await startWorker()
   try {
-    assert.deepEqual(await names(worker), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
+    assert.deepEqual(await toolNames(worker), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
     await worker.logged(/ask_librarian is not served, because no model is configured. Set LIBRARIAN_MODEL_URL and LIBRARIAN_MODEL/)
-    await names(worker)
+    await toolNames(worker)
     assert.equal(worker.logs().match(/ask_librarian is not served/g).length, 1)
     const { body } = await modern(worker, 'tools/call', { name: 'ask_librarian', arguments: { message: 'tea' } })
     assert.equal(body.error.code, -32602)
@@ -152,10 +163,10 @@ test('without a model there is no librarian, and the log says how to have one', 
 })
 
 for (const [what, vars, variable] of [
-  ['half a model', { LIBRARIAN_MODEL: 'small' }, 'LIBRARIAN_MODEL_URL'],
-  ['a model that anybody could listen to', { LIBRARIAN_MODEL: 'small', LIBRARIAN_MODEL_URL: 'http://models.example.com/v1' }, 'LIBRARIAN_MODEL_URL'],
+  ['a model without a URL', { LIBRARIAN_MODEL: 'small' }, 'LIBRARIAN_MODEL_URL'],
+  ['a model URL without TLS', { LIBRARIAN_MODEL: 'small', LIBRARIAN_MODEL_URL: 'http://models.example.com/v1' }, 'LIBRARIAN_MODEL_URL'],
 ]) {
-  test(`${what}: 503 that names ${variable}`, async () => {
+  test(`with ${what}, the server answers 503 and names ${variable}`, async () => {
     const worker = await startWorker({ vars })
     try {
       const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' })

@@ -1,4 +1,4 @@
-// scripts/load against the real knowledge base. What it makes of files by itself is in scripts/load.test.mjs.
+// Tests scripts/load with the real knowledge base. scripts/load.test.mjs tests how the command reads files.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { callTool } from '../../scripts/lib/mcp.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
-describe('a folder of Markdown', () => {
+describe('scripts/load', () => {
   let worker, folder
   before(async () => {
     worker = await startWorker()
@@ -29,7 +29,7 @@ describe('a folder of Markdown', () => {
     execFile(join(ROOT, 'scripts/load'), [folder, '--url', worker.url], { env: { ...process.env, MCP_TOKEN: token } },
       (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })))
 
-  test('the good files are in, the bad ones are named, the status says so', async () => {
+  test('loads the valid files, names the invalid files, and exits with status 1', async () => {
     const { status, output } = await load()
     assert.equal(status, 1)
     assert.match(output, /README\.md -> readme$/m)
@@ -39,19 +39,19 @@ describe('a folder of Markdown', () => {
     assert.match(output, /2 loaded, 2 not loaded/)
   })
 
-  test('they can be found', async () => {
+  test('loads documents that the search finds', async () => {
     const result = await callTool({ ...worker, name: 'search-documents', arguments: { query: 'zeppelin' } })
     assert.match(JSON.stringify(result.structuredContent), /guides-getting-started/)
   })
 
-  test('a second time replaces them', async () => {
+  test('replaces documents that are already loaded', async () => {
     await writeFile(join(folder, 'README.md'), '# Read me\n\nStart at the end.\n')
     assert.match((await load()).output, /2 loaded/)
     const result = await callTool({ ...worker, name: 'read-document', arguments: { slug: 'readme' } })
     assert.match(JSON.stringify(result), /at the end/)
   })
 
-  test('a wrong token is told by the server', async () => {
+  test('prints the error of the server if the token is wrong', async () => {
     assert.match((await load('wrong')).output, /README\.md: NOT LOADED: /)
   })
 })

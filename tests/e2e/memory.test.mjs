@@ -1,4 +1,4 @@
-// The memory of the module in workerd: what it holds after requests, and what one request makes it allocate at most.
+// Tests the memory of the module in workerd: the memory that it holds after requests, and the maximum that one request allocates.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -6,41 +6,42 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { COSTLY } from '../stress/costly.mjs'
 import { HOSTILE } from '../stress/hostile.mjs'
-import { NEWEST, legacy, post } from './ask.mjs'
-import { ask, isBroken, tool } from './breaking.mjs'
+import { ask, assertCrashed, tool } from './faults.mjs'
+import { NEWEST, legacy, post } from './requests.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 const MIB = 2 ** 20
 
-/** The default limit of a body. */
+/** The default limit of a body in bytes. */
 const BODY = 4 * MIB
 
-/** Milliseconds that a test waits: longer than the deadline of the tool `hold`, 3 s, and shorter than that of `linger`, 60 s. */
-const PATIENCE = 10_000
+/** The time in milliseconds for which a test waits: more than the deadline of `hold` (3 s), and less than that of `linger` (60 s). */
+const WAIT_MS = 10_000
 
 let worker
 before(async () => { worker = await startWorkerd() })
 after(() => worker?.stop())
 
-/** A module without a past: the one before it breaks. */
-beforeEach(async () => isBroken(await ask(worker, tool('break', { how: 'panic' }), 1), 1))
+/** Crashes the module, so that each test starts with a new instance. */
+beforeEach(async () => assertCrashed(await ask(worker, tool('break', { how: 'panic' }), 1), 1))
 
-/** Bytes: `live` are allocated now, `peak` were at one time, `linear` is the module's memory. */
+/** Returns numbers of bytes: `live` is the allocated memory, `peak` its maximum, and `linear` the linear memory of the module. */
 const memory = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent
 
-/** Waits until `holds` of the memory, and gives that memory; after `PATIENCE`, the last one. */
-async function memoryOnce(holds) {
-  const end = Date.now() + PATIENCE
+/** Waits at most `WAIT_MS` until the memory satisfies `condition`. Returns the last memory. */
+async function memoryWhen(condition) {
+  const end = Date.now() + WAIT_MS
   for (;;) {
     const now = await memory()
-    if (holds(now) || Date.now() > end) return now
+    if (condition(now) || Date.now() > end) return now
     await sleep(50)
   }
 }
 
+/** Whether `now` differs from `then` by at most `share` of `then`. */
 const isWithin = (share, now, then) => Math.abs(now - then) <= then * share
 
-describe('requests that are refused leave nothing behind', () => {
+describe('rejected requests leave no memory allocated', () => {
   const call = (name, args, more = '') => ({
     body: `{"jsonrpc":"2.0","id":"hostile"${more},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`,
     headers: { 'MCP-Protocol-Version': '2025-11-25' },
@@ -70,26 +71,26 @@ describe('requests that are refused leave nothing behind', () => {
     }))
   }
 
-  test('a thousand of them, and a thousand again', async () => {
+  test('after 1 000 requests, and after 1 000 more', async () => {
     await round(REFUSED.length)
     const warm = await memory()
     await round(1000)
     const first = await memory()
-    assert.ok(isWithin(0.05, first.live, warm.live), `${warm.live} → ${first.live} bytes are live`)
+    assert.ok(isWithin(0.05, first.live, warm.live), `${warm.live} → ${first.live} bytes of live memory`)
     await round(1000)
     const second = await memory()
-    assert.ok(isWithin(0.05, second.live, warm.live), `${warm.live} → ${second.live} bytes are live`)
+    assert.ok(isWithin(0.05, second.live, warm.live), `${warm.live} → ${second.live} bytes of live memory`)
     assert.equal(second.linear, first.linear)
   })
 })
 
-describe('calls that wait', () => {
+describe('pending calls', () => {
   const CALLS = 100
 
-  /** Bytes that a call holds at least while it waits. */
+  /** The minimum number of bytes that a pending call holds. */
   const CALL = 4096
 
-  /** Begins a call that waits until its deadline. */
+  /** Sends a call that waits until its deadline. */
   const begin = (name, args, signal, accept = 'application/json', meta = {}) => fetch(worker.url, {
     method: 'POST',
     headers: {
@@ -99,53 +100,53 @@ describe('calls that wait', () => {
     signal,
   })
 
-  /** Begins many calls, and has their clients go away once the module holds them. Gives what it holds when that is over. */
-  const comeAndGo = async (open, start) => {
-    const gone = new AbortController()
-    const calls = Array.from({ length: CALLS }, () => open(gone.signal))
+  /** Sends many calls, and disconnects their clients when the module holds the calls. Returns the memory after their release. */
+  const callAndDisconnect = async (open, start) => {
+    const disconnect = new AbortController()
+    const calls = Array.from({ length: CALLS }, () => open(disconnect.signal))
     for (const call of calls) call.catch(() => {})
-    const held = await memoryOnce(({ live }) => live > start.live + CALLS * CALL)
-    assert.ok(held.live > start.live + CALLS * CALL, 'calls that wait are seen')
-    gone.abort()
+    const held = await memoryWhen(({ live }) => live > start.live + CALLS * CALL)
+    assert.ok(held.live > start.live + CALLS * CALL, 'the pending calls hold memory')
+    disconnect.abort()
     await Promise.allSettled(calls)
-    return memoryOnce(({ live }) => isWithin(0.1, live, start.live))
+    return memoryWhen(({ live }) => isWithin(0.1, live, start.live))
   }
 
   /**
-   * `open` begins a call that does not end. Lists in the module that grow with the number of calls keep their size; so as many calls come
-   * before, `short` ones that end.
+   * Asserts that calls release their memory when their clients disconnect. `open` sends a call that does not end. Lists in the module grow
+   * with the number of calls and keep their capacity. So the test first makes the same number of `short` calls, which end.
    */
-  const leavesNothing = async (open, short) => {
+  const assertReleased = async (open, short) => {
     await Promise.all(Array.from({ length: CALLS }, async () => (await short()).text()))
     const start = await memory()
-    const end = await comeAndGo(open, start)
-    assert.ok(isWithin(0.1, end.live, start.live), `${start.live} → ${end.live} bytes are live`)
+    const end = await callAndDisconnect(open, start)
+    assert.ok(isWithin(0.1, end.live, start.live), `${start.live} → ${end.live} bytes of live memory`)
   }
 
-  const interruptions = () => (worker.logs().match(/"status":503/g) ?? []).length
+  const countInterrupted = () => (worker.logs().match(/"status":503/g) ?? []).length
 
-  /** A break ends all calls that JavaScript still knows of, and writes a log line for each. */
-  const nothingWaits = async (id) => {
-    const before = interruptions()
-    isBroken(await ask(worker, tool('break', { how: 'panic' }), id), id)
+  /** Asserts that no call is pending. A crash ends all pending calls that JavaScript has stored, and writes a log line for each. */
+  const assertNonePending = async (id) => {
+    const before = countInterrupted()
+    assertCrashed(await ask(worker, tool('break', { how: 'panic' }), id), id)
     await worker.logged(new RegExp(`"id":"\\\\"${id}`))
-    // Each call writes its own line. Nothing tells that none comes.
+    // Each interrupted call would write its own log line. No event shows that there are no more lines, so wait.
     await sleep(300)
-    assert.equal(interruptions(), before)
+    assert.equal(countInterrupted(), before)
   }
 
-  test('leave nothing behind when their clients go away before a JSON answer', async () => {
-    await leavesNothing((signal) => begin('hold', {}, signal), () => begin('wait', { ms: 500 }))
-    await nothingWaits('after JSON')
+  test('release their memory if their clients disconnect before a JSON response', async () => {
+    await assertReleased((signal) => begin('hold', {}, signal), () => begin('wait', { ms: 500 }))
+    await assertNonePending('after JSON')
   })
 
-  test('leave nothing behind when their clients go away from a stream, long before the deadline', async () => {
+  test('release their memory long before the deadline if their clients disconnect from a stream', async () => {
     const stream = (name, args, signal) => begin(name, args, signal, 'application/json, text/event-stream', { progressToken: 1 })
-    await leavesNothing(
+    await assertReleased(
       async (signal) => (await stream('linger', {}, signal)).body.getReader().read(),
       () => stream('tell', { ms: 500 }),
     )
-    await nothingWaits('after streams')
+    await assertNonePending('after streams')
   })
 
   test('do not hold their bodies', async () => {
@@ -153,15 +154,15 @@ describe('calls that wait', () => {
     const start = await memory()
     const calls = Array.from({ length: bodies }, () => begin('hold', { text: 'x'.repeat(MIB) }))
     const areHeld = ({ live }) => live > start.live + bodies * CALL && live < start.live + bodies * MIB / 10
-    const held = await memoryOnce(areHeld)
+    const held = await memoryWhen(areHeld)
     assert.ok(areHeld(held), `${bodies} calls of 1 MiB hold ${held.live - start.live} bytes`)
     for (const call of calls) assert.equal((await (await call).json()).result.isError, true)
-    const end = await memoryOnce(({ live }) => isWithin(0.1, live, start.live))
-    assert.ok(isWithin(0.1, end.live, start.live), `${start.live} → ${end.live} bytes are live`)
+    const end = await memoryWhen(({ live }) => isWithin(0.1, live, start.live))
+    assert.ok(isWithin(0.1, end.live, start.live), `${start.live} → ${end.live} bytes of live memory`)
   })
 })
 
-describe('one request takes at most four times the limit of its body, and 16 MiB', () => {
+describe('one request needs at most four times the limit of a body, plus 16 MiB', () => {
   for (const { name, body, headers, says } of COSTLY) {
     test(name, async (t) => {
       const { live } = await memory()
@@ -172,7 +173,7 @@ describe('one request takes at most four times the limit of its body, and 16 MiB
       const after = await memory()
       t.diagnostic(`${(after.linear / MIB).toFixed(1)} MiB of linear memory`)
       assert.ok(after.linear <= 4 * BODY + 16 * MIB, `${(after.linear / MIB).toFixed(1)} MiB, of which ${(after.peak / MIB).toFixed(1)} were allocated`)
-      assert.ok(isWithin(0.05, after.live, live), `${live} → ${after.live} bytes are live`)
+      assert.ok(isWithin(0.05, after.live, live), `${live} → ${after.live} bytes of live memory`)
     })
   }
 })

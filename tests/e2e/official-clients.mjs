@@ -1,16 +1,16 @@
-// The official clients, old and new, in each of their modes.
+// The official clients: the old and the new TypeScript library, with each mode of version negotiation.
 
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-import { NEWEST } from './ask.mjs'
+import { NEWEST } from './requests.mjs'
 
 const INFO = { name: 'e2e', version: '1.0.0' }
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 const newClient = (mode) => () => {
   const client = new NewClient(INFO, { versionNegotiation: { mode }, capabilities })
-  // A person who is called Ada, a model that says hello, and one folder.
+  // The user enters "Ada" in each field, the model answers "Hello", and there is one root.
   client.setRequestHandler('elicitation/create', ({ params }) => ({
     action: 'accept',
     content: Object.fromEntries(Object.keys(params.requestedSchema.properties).map((field) => [field, 'Ada'])),
@@ -21,7 +21,10 @@ const newClient = (mode) => () => {
   return client
 }
 
-/** Each mode: its name, its parts, whether it comes to speak the newest revision, and how it connects with a worker. */
+/**
+ * The clients. `make` and `Transport` create the parts of a client, `isModern` is whether it negotiates the newest revision, and `connect`
+ * connects a new client to a worker.
+ */
 export const CLIENTS = [
   ['sdk 1.32', () => new OldClient(INFO), OldTransport, false],
   ['client 2.4, legacy', newClient('legacy'), NewTransport, false],
@@ -37,7 +40,7 @@ export const CLIENTS = [
     const headers = { Authorization: `Bearer ${token}` }
     const transport = new Transport(new URL(url), { requestInit: { headers } })
     await client.connect(transport)
-    // The new client tells by itself what it speaks.
+    // The new client reports the negotiated revision. The transport of the old client has it.
     client.revision = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion
     return client
   },

@@ -1,4 +1,4 @@
-// The page for people, in a browser: what it shows to whom, its forms, and that it can be read and used by everybody.
+// Tests the landing page in a browser: the content for each caller, the forms, and accessibility.
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -11,11 +11,11 @@ import { ROOT, startWorker } from './worker.mjs'
 let browser, app, everything
 before(async () => {
   const executablePath = await readFile(join(ROOT, '.tools/browser'), 'utf8').catch(() => {
-    throw new Error('there is no browser: run scripts/setup --browser')
+    throw new Error('The browser is missing. Run scripts/setup --browser')
   })
-  // A name that leads here, as a deployed server has one.
+  // The browser resolves this host name to the local server, to test a server that is not on localhost.
   const args = ['--host-resolver-rules=MAP kb.example.com 127.0.0.1']
-  // Each is there to be ended, also if another one fails.
+  // Each start sets its variable itself, so that `after` can stop it even if another start fails.
   await Promise.all([
     chromium.launch({ executablePath: executablePath.trim(), args }).then((started) => { browser = started }),
     startWorker().then((started) => { app = started }),
@@ -24,19 +24,19 @@ before(async () => {
 })
 after(() => Promise.all([browser?.close(), app?.stop(), everything?.stop()]))
 
-/** Opens the page of a worker for one test, which fails if the browser complains of anything else than `expected`, or answers. */
+/** Opens the landing page of a worker for one test. The test fails if the browser reports an error that does not match `expected`. */
 async function open(t, { origin }, { expected = /^$/, ...options } = {}, prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
-  const complaints = []
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  const errors = []
+  page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource: ')) complaints.push(message.text())
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource: ')) errors.push(message.text())
   })
   t.after(async () => {
     await context.close()
-    assert.deepEqual(complaints.filter((text) => !expected.test(text)), [])
+    assert.deepEqual(errors.filter((text) => !expected.test(text)), [])
   })
   await prepare(page)
   await page.goto(`${origin}/`)
@@ -46,14 +46,14 @@ async function open(t, { origin }, { expected = /^$/, ...options } = {}, prepare
 const heading = (page, name) => page.getByRole('heading', { level: 2, name })
 const card = (page, name) => page.locator('#offer .card').filter({ has: page.locator('summary').getByText(name, { exact: true }) }).first()
 
-/** Opens what is called that; gives it, and its result once there is one. */
-async function unfold(page, name) {
+/** Opens the card with this name and returns it. */
+async function openCard(page, name) {
   const opened = card(page, name)
   await opened.locator('> summary').click()
   return opened
 }
 
-/** Presses a button there; gives the result, which has the focus as soon as it is there. */
+/** Presses a button of a card, waits until the result has the focus, and returns the result. */
 async function press(opened, button) {
   await opened.getByRole('button', { name: button }).click()
   await opened.locator('.result:focus').waitFor()
@@ -65,17 +65,17 @@ async function signIn(page, token = app.token) {
   await page.getByRole('button', { name: 'Use token' }).click()
 }
 
-/** How much wider the page is than the window. */
+/** Returns by how many pixels the page is wider than the window. */
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 
-/** Texts whose contrast with what is behind them is below that of WCAG 2.2, 1.4.3 (AA). */
-const faint = (page) => page.evaluate(() => {
+/** Returns the texts whose contrast with their background is below the minimum of WCAG 2.2, 1.4.3 (AA). */
+const lowContrastTexts = (page) => page.evaluate(() => {
   const channels = (color) => color.match(/[\d.]+/g).map(Number)
   const luminance = (color) => {
     const [red, green, blue] = channels(color).map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
   }
-  const behind = (element) => {
+  const backgroundOf = (element) => {
     for (let at = element; at; at = at.parentElement) {
       const color = getComputedStyle(at).backgroundColor
       if (channels(color)[3] !== 0) return color
@@ -86,7 +86,7 @@ const faint = (page) => page.evaluate(() => {
   for (const element of document.body.querySelectorAll('*')) {
     const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
     if (!hasText && !('value' in element && element.value) || !element.checkVisibility() || ['SCRIPT', 'NOSCRIPT'].includes(element.tagName)) continue
-    const [one, other] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => b - a)
+    const [one, other] = [getComputedStyle(element).color, backgroundOf(element)].map(luminance).sort((a, b) => b - a)
     if ((one + 0.05) / (other + 0.05) < 4.5) found.push(`${element.tagName}.${element.className}: ${element.textContent}`)
   }
   return found
@@ -94,23 +94,23 @@ const faint = (page) => page.evaluate(() => {
 
 for (const [width, height] of [[1280, 800], [360, 740]]) {
   for (const colorScheme of ['light', 'dark']) {
-    test(`the knowledge base, ${width} pixels wide, ${colorScheme}`, async (t) => {
+    test(`the page of the knowledge base works at a width of ${width} pixels with the ${colorScheme} color scheme`, async (t) => {
       const page = await open(t, app, { viewport: { width, height }, colorScheme })
       const check = async () => {
-        assert.deepEqual([await overflow(page), await faint(page)], [0, []])
+        assert.deepEqual([await overflow(page), await lowContrastTexts(page)], [0, []])
       }
-      await page.getByText('This server wants to know who calls.').waitFor()
-      assert.equal(await page.locator('#offer').textContent(), '', 'nothing is shown to nobody')
+      await page.getByText('This server requires an access token.').waitFor()
+      assert.equal(await page.locator('#offer').textContent(), '', 'without a token, the page lists nothing')
       await check()
 
       await signIn(page)
       await heading(page, /^Tools 4$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
-      await page.getByText('What it tells models').click()
+      await page.getByText('Instructions for models').click()
       await page.getByText('Search it before you answer').waitFor()
       await check()
 
-      const save = await unfold(page, 'save-document')
+      const save = await openCard(page, 'save-document')
       assert.match(await save.textContent(), /Creates a document.*destructive · idempotent/s)
       await save.getByLabel('slug').fill('tea')
       await save.getByLabel('title').fill('Tea')
@@ -118,7 +118,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       const saved = await press(save, 'Call the tool')
       assert.match(await saved.textContent(), /^Result, after \d+ ms\{\s+"slug": "tea",\s+"uri": "kb:\/\/documents\/tea"\s+\}/)
 
-      const search = await unfold(page, 'search-documents')
+      const search = await openCard(page, 'search-documents')
       await search.getByLabel('query').fill('steep')
       await search.getByLabel('limit').fill('3')
       assert.match(await (await press(search, 'Call the tool')).textContent(), /"title": "Tea"/)
@@ -132,7 +132,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
 
       await signIn(page, 'another')
       await page.getByText('The access token is not valid for this server.').waitFor()
-      assert.equal(await page.locator('#offer').textContent(), '', 'nor with a token that is none')
+      assert.equal(await page.locator('#offer').textContent(), '', 'with an invalid token, the page lists nothing')
       assert.ok(await page.getByLabel('Token', { exact: true }).evaluate((element) => element === document.activeElement))
       await check()
 
@@ -145,10 +145,10 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
   }
 }
 
-test('by the keyboard alone', async (t) => {
+test('the page can be used with only the keyboard', async (t) => {
   const page = await open(t, app, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await page.getByText('This server wants to know who calls.').waitFor()
-  /** Goes on until what is focused, which can be seen, has this name. */
+  await page.getByText('This server requires an access token.').waitFor()
+  /** Presses Tab until the focused element has this name. Each focused element must have a visible outline. */
   const tabTo = async (name) => {
     for (let steps = 0; steps < 40; steps++) {
       await page.keyboard.press('Tab')
@@ -156,13 +156,13 @@ test('by the keyboard alone', async (t) => {
         const { activeElement: { labels, textContent }, activeElement } = document
         return { text: (labels?.[0]?.textContent ?? textContent).trim(), outline: getComputedStyle(activeElement).outlineStyle }
       })
-      assert.equal(outline, 'solid', `${text}: the focus can be seen`)
+      assert.equal(outline, 'solid', `the focus on "${text}" is visible`)
       if (text.startsWith(name)) return
     }
-    assert.fail(`there is no way to ${name}`)
+    assert.fail(`Tab does not reach "${name}"`)
   }
   const focused = (selector) => page.waitForSelector(`${selector}:focus`)
-  await tabTo('Skip to what it offers')
+  await tabTo('Skip to the tools, resources and prompts')
   await tabTo('Claude Code')
   await page.keyboard.press('Enter')
   await page.getByText(/^claude mcp add/).waitFor()
@@ -182,8 +182,8 @@ test('by the keyboard alone', async (t) => {
   await page.keyboard.press('Enter')
   await focused('.result')
   assert.match(await page.locator('.result:focus').textContent(), /"documents": \[\]/)
-  assert.match(await page.locator('#news').textContent(), /^Result, after/, 'it is announced')
-  await tabTo('The whole result')
+  assert.match(await page.locator('#news').textContent(), /^Result, after/, 'the result is announced to screen readers')
+  await tabTo('Complete result as JSON')
   await page.keyboard.press('Enter')
   await page.getByText('"resultType": "complete"').waitFor()
   await tabTo('Save a document')
@@ -201,8 +201,8 @@ test('by the keyboard alone', async (t) => {
   assert.match(await page.locator('.result:focus').textContent(), /title/)
 })
 
-describe('a server that asks for no token', () => {
-  test('lists all, and tries all', async (t) => {
+describe('the page of a server without authentication', () => {
+  test('lists tools, resources and prompts, and can use them', async (t) => {
     const page = await open(t, everything)
     await heading(page, /^Tools [2-9]\d$/).waitFor()
     assert.equal(await page.locator('#access').isVisible(), false)
@@ -210,37 +210,37 @@ describe('a server that asks for no token', () => {
       `claude mcp add --transport http everything ${everything.url}`)
     for (const each of ['Resources', 'Resource templates', 'Prompts']) await heading(page, each).waitFor()
 
-    assert.match(await (await press(await unfold(page, 'hello'), 'Call the tool')).textContent(), /^Result/)
-    const blocks = await press(await unfold(page, 'blocks'), 'Call the tool')
+    assert.match(await (await press(await openCard(page, 'hello'), 'Call the tool')).textContent(), /^Result/)
+    const blocks = await press(await openCard(page, 'blocks'), 'Call the tool')
     await blocks.locator('img').evaluate((image) => image.decode())
     assert.match(await blocks.textContent(), /audio\/wav, \d+ bytes.*An embedded note.*demo:\/\/text/s)
-    assert.match(await (await press(await unfold(page, 'fail'), 'Call the tool')).textContent(), /^The tool reports an error/)
+    assert.match(await (await press(await openCard(page, 'fail'), 'Call the tool')).textContent(), /^The tool reports an error/)
 
-    assert.match(await (await press(await unfold(page, 'demo://text'), 'Read')).textContent(), /Plain text/)
-    const template = await unfold(page, 'weather://{city}{?days}')
+    assert.match(await (await press(await openCard(page, 'demo://text'), 'Read')).textContent(), /Plain text/)
+    const template = await openCard(page, 'weather://{city}{?days}')
     await template.getByLabel('uri').fill('weather://Paris?days=3')
     assert.match(await (await press(template, 'Read')).textContent(), /Paris: sunny for 3 days/)
     await template.getByLabel('uri').fill('weather://Zürich')
-    assert.match(await (await press(template, 'Read')).textContent(), /^No result.*code -32602/s, 'in a header it is in base64')
-    const review = await unfold(page, 'review')
+    assert.match(await (await press(template, 'Read')).textContent(), /^No result.*code -32602/s, 'the URI is base64-encoded in the header')
+    const review = await openCard(page, 'review')
     await review.getByLabel('code').fill('let x')
     assert.match(await (await press(review, 'Get the prompt')).textContent(), /user.*let x/s)
   })
 
-  test('numbers go as they were typed, marked arguments in headers, JSON as JSON', async (t) => {
+  test('sends numbers as they are typed, marked arguments also in headers, and JSON as JSON', async (t) => {
     const page = await open(t, everything)
-    const count = await unfold(page, 'count')
+    const count = await openCard(page, 'count')
     await count.getByLabel('to').fill('9007199254740993')
     const sent = page.waitForRequest((request) => request.postData()?.includes('tools/call'))
     assert.match(await (await press(count, 'Call the tool')).textContent(), /must be at most 20 \(got 9007199254740993\)/)
     assert.match((await sent).postData(), /"arguments":\{"to":9007199254740993\}/)
 
-    const region = await unfold(page, 'test_x_mcp_header')
+    const region = await openCard(page, 'test_x_mcp_header')
     await region.getByLabel('region').fill('Zürich')
     assert.match(await (await press(region, 'Call the tool')).textContent(), /^Result/)
 
-    const schema = await unfold(page, 'json_schema_2020_12_tool')
-    assert.deepEqual(await schema.locator('select option').allTextContents(), ['left out', 'phone', 'email'])
+    const schema = await openCard(page, 'json_schema_2020_12_tool')
+    assert.deepEqual(await schema.locator('select option').allTextContents(), ['not set', 'phone', 'email'])
     await schema.getByLabel('contactMethod').selectOption('phone')
     await schema.getByLabel('phone', { exact: false }).last().fill('112')
     await schema.getByLabel('address').fill('{"street": ')
@@ -249,14 +249,14 @@ describe('a server that asks for no token', () => {
     assert.match(await (await press(schema, 'Call the tool')).textContent(), /^Result/)
   })
 
-  test('asking the reader back is beyond it, and that is said', async (t) => {
+  test('shows an error if a tool asks the client', async (t) => {
     const page = await open(t, everything)
-    const asks = await unfold(page, 'test_input_required_result_elicitation')
+    const asks = await openCard(page, 'test_input_required_result_elicitation')
     assert.match(await (await press(asks, 'Call the tool')).textContent(), /^No result.*capability.*HTTP 400 · code -32021/s)
   })
 })
 
-test('what a server says is text, and what is no script of the page does not run', async (t) => {
+test('the page shows texts of the server as text, and runs only its own script', async (t) => {
   const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
   const page = await open(t, everything, { expected: /requires 'TrustedHTML'/ }, (page) => page.route('**/mcp', async (route) => {
     const response = await route.fetch()
@@ -274,8 +274,8 @@ test('what a server says is text, and what is no script of the page does not run
     if (body.error) body.result = { content: [{ type: 'text', text: hostile }, { type: 'resource_link', name: hostile, uri: 'javascript:document.title=1' }] }
     await route.fulfill({ response, json: body })
   }))
-  const opened = await unfold(page, hostile)
-  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['left out: true', 'true', 'false'])
+  const opened = await openCard(page, hostile)
+  assert.deepEqual(await opened.locator('select').first().locator('option').allTextContents(), ['default: true', 'true', 'false'])
   const result = await press(opened, 'Call the tool')
   await result.getByText(hostile, { exact: true }).first().waitFor()
   assert.equal(await page.locator('#offer :is(img, script, a)').count(), 0)
@@ -283,33 +283,38 @@ test('what a server says is text, and what is no script of the page does not run
   await assert.rejects(page.evaluate(() => { document.body.innerHTML = '<b>' }), /TrustedHTML|Trusted Type/)
 })
 
-describe('errors are told in words', () => {
-  const answer = (fulfil) => (page) => page.route('**/mcp', fulfil)
-  for (const [what, fulfil, says] of [
-    ['no network', (route) => route.abort(), /The server cannot be reached/],
-    ['too many calls', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { error: { code: -32600, message: 'Too many requests.' } } }),
+describe('errors on the page', () => {
+  const answerWith = (fulfil) => (page) => page.route('**/mcp', fulfil)
+  for (const [name, fulfil, message] of [
+    ['the page reports that the server cannot be reached', (route) => route.abort(), /The server cannot be reached/],
+    ['the page reports that the rate limit is exceeded',
+      (route) => route.fulfill({
+        status: 429, headers: { 'Retry-After': '60' }, json: { error: { code: -32600, message: 'Too many requests.' } },
+      }),
       /^Too many requests\. Try again in 60 seconds\.$/],
-    ['a proxy', (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, and did not say why/],
-    ['a broken setting', (route) => route.fulfill({ status: 503, json: { error: { code: -32603, message: 'MCP_AUTH is odd.' } } }), /^MCP_AUTH is odd\.$/],
+    ['the page reports the status of a response that is not JSON',
+      (route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }), /status 502, without an error message/],
+    ['the page shows the error of a wrong configuration',
+      (route) => route.fulfill({ status: 503, json: { error: { code: -32603, message: 'MCP_AUTH is odd.' } } }), /^MCP_AUTH is odd\.$/],
   ]) {
-    test(what, async (t) => {
-      const page = await open(t, everything, {}, answer(fulfil))
+    test(name, async (t) => {
+      const page = await open(t, everything, {}, answerWith(fulfil))
       await page.locator('#status.error').waitFor()
-      assert.match(await page.locator('#status').textContent(), says)
+      assert.match(await page.locator('#status').textContent(), message)
     })
   }
 
-  test('of one list, beside the others', async (t) => {
+  test('the page shows the error of one list next to the other lists', async (t) => {
     const broken = { error: { code: -32603, message: 'The documents cannot be listed.' } }
-    const page = await open(t, everything, {}, answer((route) =>
+    const page = await open(t, everything, {}, answerWith((route) =>
       (route.request().headers()['mcp-method'] === 'resources/list' ? route.fulfill({ json: broken }) : route.continue())))
     await heading(page, 'Tools').waitFor()
     await page.locator('#offer .error').getByText('The documents cannot be listed.').waitFor()
   })
 
-  test('an answer that comes late is not taken for the latest', async (t) => {
+  test('the page ignores a late response to an earlier token', async (t) => {
     let release
-    const page = await open(t, app, {}, answer(async (route) => {
+    const page = await open(t, app, {}, answerWith(async (route) => {
       if (route.request().headers().authorization === 'Bearer slow') await new Promise((resolve) => { release = resolve })
       return route.continue()
     }))
@@ -323,35 +328,36 @@ describe('errors are told in words', () => {
     assert.ok(await heading(page, 'Tools').isVisible())
   })
 
-  test('scopes that a token lacks, and where to get one', async (t) => {
+  test('the page lists only the tools that the token permits, and mentions the authorization server', async (t) => {
     const reader = await startWorker({
       vars: { MCP_AUTHORIZATION_SERVERS: 'https://auth.example.com' },
       secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) },
     })
     t.after(() => reader.stop())
     const page = await open(t, reader)
-    await page.getByText('This server says where people sign in').waitFor()
+    await page.getByText('This server names its authorization server').waitFor()
     await signIn(page, 'reader')
     await heading(page, /^Tools 2$/).waitFor()
-    assert.equal(await card(page, 'save-document').count(), 0, 'what may not be used is not there')
+    assert.equal(await card(page, 'save-document').count(), 0, 'a tool for which the token lacks a scope is not listed')
   })
 
-  test('a token that cannot be one', async (t) => {
+  test('the page rejects a token with invalid characters', async (t) => {
     const page = await open(t, app)
     await signIn(page, 'pass wörd')
-    await page.getByText('Was this one copied whole?').waitFor()
+    await page.getByText('Copy the complete token.').waitFor()
   })
 
-  test('an address that is not the server’s own', async (t) => {
+  test('at an address that is not allowed, the page names the MCP_RESOURCE to set', async (t) => {
     const { port } = new URL(app.origin)
-    // Which is not HTTPS, and not on localhost.
-    const page = await open(t, { origin: `http://kb.example.com:${port}` }, { expected: /^The Cross-Origin-Opener-Policy header has been ignored/ })
+    // The browser ignores the header because the address uses neither HTTPS nor localhost.
+    const expected = /^The Cross-Origin-Opener-Policy header has been ignored/
+    const page = await open(t, { origin: `http://kb.example.com:${port}` }, { expected })
     await page.locator('#status.error').waitFor()
     assert.match(await page.locator('#status').textContent(), new RegExp(`set MCP_RESOURCE to http://kb\\.example\\.com:${port}/mcp`))
   })
 })
 
-test('without JavaScript it says what to do by hand', async (t) => {
+test('without JavaScript, the page shows a curl command', async (t) => {
   const page = await open(t, app, { javaScriptEnabled: false })
   const command = page.locator('noscript pre')
   assert.ok(await command.isVisible())
@@ -359,14 +365,14 @@ test('without JavaScript it says what to do by hand', async (t) => {
   assert.equal(await page.locator('#access').isVisible(), false)
 })
 
-test('it is readable at 320 pixels', async (t) => {
+test('the page does not scroll horizontally at a width of 320 pixels', async (t) => {
   const page = await open(t, everything, { viewport: { width: 320, height: 640 } })
   await heading(page, 'Tools').waitFor()
-  for (const each of ['json_schema_2020_12_tool', 'weather://{city}{?days}']) await unfold(page, each)
+  for (const each of ['json_schema_2020_12_tool', 'weather://{city}{?days}']) await openCard(page, each)
   assert.equal(await overflow(page), 0)
 })
 
-test('MCP_PAGE=off leaves nothing there', async (t) => {
+test('with MCP_PAGE=off, the root URL answers 404', async (t) => {
   const worker = await startWorker({ vars: { MCP_PAGE: 'off' } })
   t.after(() => worker.stop())
   assert.equal((await fetch(worker.origin, { headers: { Accept: 'text/html' } })).status, 404)

@@ -1,6 +1,7 @@
-// Random patterns with texts near them, for the comparison with ECMAScript's RegExp. The same seed gives the same patterns.
+// Generates random patterns, and texts that match or almost match them, for the comparison with the RegExp of ECMAScript. The same seed
+// generates the same patterns.
 
-/** Numbers from 0 up to `below`, by mulberry32. */
+/** Returns a function that generates random integers from 0 to `below` - 1, with the algorithm mulberry32. */
 function generator(seed) {
   let state = seed
   return (below) => {
@@ -11,30 +12,31 @@ function generator(seed) {
   }
 }
 
-/** Characters of the patterns and the texts: beside common ones, those at the ends of classes such as `\s` and `\w`. */
+/** The characters of the patterns and the texts: common characters, and the characters at the limits of classes such as `\s` and `\w`. */
 const CHARACTERS = [
   ...'aaaabbbccZz_0079- ~/=<>@[`{^$.,\0\t\n\v\f\r\b\x01\x1a\x1f\x7f', ...'éÉßſK日本', ...'💡😀😁\u{10000}\u{10ffff}',
   '\x85', '\xa0', '\u180e', '\u2000', '\u200a', '\u200b', '\u2028', '\u2029', '\u202f', '\ufeff', '\ud7ff', '\ue000', '\uffff', '\u0663',
 ]
-/** Those that each class escape stands for. */
+/** The class escapes, each with the characters that it matches. */
 const CLASSES = [...'dDwWsS'].map((letter) => [`\\${letter}`, CHARACTERS.filter((char) => new RegExp(`\\${letter}`, 'u').test(char))])
 const SYNTAX = new Set('^$\\.*+?()[]{}|/')
 const NAMED = { '\t': '\\t', '\n': '\\n', '\v': '\\v', '\f': '\\f', '\r': '\\r', '\0': '\\0' }
 
-/** Pieces of strings that look like patterns. */
+/** Pieces of strings that look like patterns, for mostly invalid patterns. */
 const PIECES = [
   ...'^$\\\\.*+?()[]{}|-,:=!<>/&abd01xucpk89 é💡', '\\d', '\\W', '\\s', '\\b', '\\B', '(?:', '(?<a>', '(?<b>', '(?=', '(?<!', '(?i:', '(?<', '[^', '{2}', '{,2}',
   '{1,', '\\u{+61}', '(?=a)', '(?!b)', '(?<=c)', '(?<!d)', '(a)\\1', '(?<c>d)\\k<c>', '\\u', '\\u{', '\\ud83d', '\\udca1', '\\x', '\\x4', '\\c', '\\0', '\\1', '\\k<a>', '\\p{L}', '[a-', '\\u{110000}', '\\u{1f4a1}', '\\-', '\\_', '\\ ', '0041',
 ]
 
 /**
- * Yields cases without an end.
+ * Yields an endless sequence of cases, in turns of three kinds:
  *
- * A third of them are patterns of the grammar, whose last text is long: RegExp must not need exponential time for it, so these patterns
- * repeat only what cannot be split in several ways. Another third are any patterns of the grammar, with short texts. The others are
- * mostly invalid: patterns of the grammar with a few changes, or just pieces.
+ * 1. Simple patterns of the grammar. Their last text is long. RegExp must not need exponential time for it, so these patterns repeat only
+ *    single characters and classes, which a text cannot match in several ways.
+ * 2. Any patterns of the grammar, with short texts.
+ * 3. Mostly invalid patterns: patterns of the grammar with a few changes, or a sequence of pieces.
  *
- * @param {number} seed
+ * @param {number} seed the seed of the random numbers
  * @returns {Generator<{ pattern: string, texts: string[] }>}
  */
 export function* randomCases(seed) {
@@ -44,7 +46,7 @@ export function* randomCases(seed) {
   const times = (count, make) => Array.from({ length: count }, make)
   const character = () => pick(CHARACTERS)
 
-  /** How many names, repetitions, and repetitions without a bound the pattern has so far. */
+  /** The numbers of group names, repetitions and unbounded repetitions in the pattern until now, and whether the pattern is simple. */
   let names, repeated, unbounded, isSimple
 
   const hex = (code, digits) => (chance(2) ? code.toString(16) : code.toString(16).toUpperCase()).padStart(digits, '0')
@@ -83,7 +85,10 @@ export function* randomCases(seed) {
     return [`[${inner}]`, parts.length ? () => pick(parts)[1]() : character]
   }
 
-  /** A part of a pattern, as its source and a function that gives a text for it; and whether it is a single character or class. */
+  /**
+   * Generates a part of a pattern. Returns its source, a function that generates a text for it, and whether the part is a single character
+   * or class (`undefined` for an assertion).
+   */
   function atom(depth) {
     const kind = below(20)
     if (kind < 8) {
@@ -109,7 +114,7 @@ export function* randomCases(seed) {
     const least = below(4)
     const most = least + below(3)
     const bounded = [['?', 0, 1], [`{${least}}`, least, least], [`{${least},${most}}`, least, most]]
-    // RegExp takes exponential time for repetitions without a bound within others, and a power of the length for many of them.
+    // RegExp needs exponential time for nested unbounded repetitions. For several unbounded repetitions it needs polynomial time.
     const canBeUnbounded = repeated === before && unbounded < (isSimple ? 1 : 4)
     const endless = [['*', 0, 3], ['+', 1, 3], [`{${least},}`, least, least + 2]]
     const [quantifier, first, last] = pick(canBeUnbounded ? [...bounded, ...endless] : bounded)
@@ -134,7 +139,7 @@ export function* randomCases(seed) {
     return alternatives(0)
   }
 
-  /** `text` with up to two changes. */
+  /** Makes at most two random changes to `text`. */
   function changed(text, pieces) {
     const chars = [...text]
     for (let changes = below(3); changes > 0; changes--) chars.splice(below(chars.length + 1), below(2), ...(chance(3) ? [] : [pick(pieces)]))

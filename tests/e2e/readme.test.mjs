@@ -1,4 +1,5 @@
-// The README, word for word: each command gives what stands under it, and the code is the example's.
+// Tests the README: each command prints the output that the README shows, and the code is the code of examples/weather. Also tests the
+// links of all pages.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -13,10 +14,10 @@ import { ROOT, startWorker } from './worker.mjs'
 const run = promisify(execFile)
 const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
 
-// What stands between ```language and ```.
+// The contents of the code blocks of a language.
 const blocks = (language) => [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block)
 
-test('its commands give what it shows, in a knowledge base that holds what scripts/dev loads', async () => {
+test('the commands of the README print the output that it shows, with the documents that scripts/dev loads', async () => {
   const worker = await startWorker()
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-readme-'))
   try {
@@ -37,17 +38,17 @@ test('its commands give what it shows, in a knowledge base that holds what scrip
   }
 })
 
-test('its server is the example', async () => {
+test('the server in the README is examples/weather', async () => {
   const [code] = blocks('rust')
   assert.equal(code, await readFile(join(ROOT, 'examples/weather/src/lib.rs'), 'utf8'))
   assert.ok(code.trimEnd().split('\n').length <= 30)
 })
 
-// The anchor that GitHub gives a heading.
+// The anchor that GitHub generates for a heading.
 const anchorOf = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
 const withoutCode = (text) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, (code) => code.slice(1, -1).replace(/[[\]]/g, ''))
 
-test('every link of the pages leads to a file and to a heading in it', async () => {
+test('each link in the pages points to a file that exists, and to a heading in it', async () => {
   const docs = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
   for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs]) {
     const text = withoutCode(await readFile(join(ROOT, page), 'utf8'))

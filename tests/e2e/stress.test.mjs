@@ -1,4 +1,4 @@
-// scripts/stress in short, and that it sees what is wrong.
+// Tests a short run of scripts/stress, and that it detects wrong servers.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -9,23 +9,23 @@ import { describe, test } from 'node:test'
 import { memoryKib, run } from '../stress/run.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
-test('under load every answer is right', async (t) => {
+test('the knowledge base answers correctly under load', async (t) => {
   const worker = await startWorker({ config: (toml) => toml.replace(/limit = \d+/, 'limit = 1000000000') })
   t.after(() => worker.stop())
   const { right, hostile, left, failures } = await run(worker, { connections: 40, seconds: 6 })
   assert.deepEqual(failures, [])
   assert.ok(right > 40 && hostile > 0 && left > 0, JSON.stringify({ right, hostile, left }))
-  assert.ok(await memoryKib(worker) > 10_000, 'the memory of workerd is found')
+  assert.ok(await memoryKib(worker) > 10_000, 'the memory of workerd is measured')
 })
 
-describe('a server that is wrong is found out, where it', () => {
-  const held = []
+describe('the load test fails if the server', () => {
+  const ids = []
   const echo = (answer) => async (request, response) => {
     let body = ''
     try {
       for await (const chunk of request) body += chunk
     } catch {
-      // A client that went away.
+      // The client has disconnected.
       return
     }
     answer(body, response)
@@ -34,8 +34,10 @@ describe('a server that is wrong is found out, where it', () => {
   const idOf = (body) => { try { return JSON.parse(body).id } catch { return undefined } }
 
   for (const [name, answer] of [
-    ['answers with the id of another', echo((body, response) => json(response, { jsonrpc: '2.0', id: held.push(idOf(body)) && held.at(-2), result: {} }))],
-    ['answers with something else', echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), result: { isError: false, content: [] } }))],
+    ['answers with the id of another request',
+      echo((body, response) => json(response, { jsonrpc: '2.0', id: ids.push(idOf(body)) && ids.at(-2), result: {} }))],
+    ['answers with another result',
+      echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), result: { isError: false, content: [] } }))],
     ['fails', echo((body, response) => json(response, { jsonrpc: '2.0', id: idOf(body), error: { code: -32603, message: '' } }, 500))],
     ['closes the connection', (request) => request.socket.destroy()],
   ]) {
@@ -49,17 +51,17 @@ describe('a server that is wrong is found out, where it', () => {
   }
 })
 
-describe('the command', () => {
+describe('scripts/stress', () => {
   const stress = (...args) => new Promise((resolve) =>
     execFile(join(ROOT, 'scripts/stress'), args, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })))
 
-  test('--help says what there is', async () => {
+  test('lists its options with --help', async () => {
     const { status, output } = await stress('--help')
     assert.equal(status, 0)
     for (const option of ['--connections', '--seconds']) assert.ok(output.includes(option), option)
   })
 
   for (const args of [['--connections', '0'], ['--connections', '1001'], ['--seconds', 'x'], ['--nothing']]) {
-    test(`${args.join(' ')} is refused`, async () => assert.equal((await stress(...args)).status, 1))
+    test(`rejects ${args.join(' ')}`, async () => assert.equal((await stress(...args)).status, 1))
   }
 })

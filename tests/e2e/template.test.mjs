@@ -1,5 +1,5 @@
-// A server from scripts/new, outside the repository: its own tests, and its README as a person follows it. worker-build may download
-// nothing.
+// Tests a server that scripts/new creates outside the repository: its native tests, and the commands of its README. worker-build must not
+// download anything.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -17,14 +17,14 @@ const run = promisify(execFile)
 
 const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-template-'))
 const home = join(folder, 'desks')
-// Where worker-build keeps what it downloads.
+// The folder for the downloads of worker-build.
 const cache = join(folder, 'cache')
 const choice = join(ROOT, '.tools/wasm-toolchain')
 const isDebian = existsSync(choice) && (await readFile(choice, 'utf8')).trim() === 'debian'
 const environment = {
   ...process.env,
   PATH: [...(isDebian ? ['/usr/bin'] : []), process.env.PATH].join(delimiter),
-  // It shares the compiled dependencies with the Workers of this repository.
+  // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'),
   CARGO_NET_OFFLINE: 'true',
   XDG_CACHE_HOME: cache,
@@ -50,7 +50,7 @@ process.on('exit', () => {
 
 before(async () => {
   await run(join(ROOT, 'scripts/new'), [home])
-  // In place of `npm ci`: the packages of the repository have the same versions.
+  // The link replaces `npm ci`. The packages of the repository have the same versions.
   await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'))
   const port = await freePort()
   origin = `http://127.0.0.1:${port}`
@@ -60,8 +60,8 @@ before(async () => {
 })
 after(() => process.kill(-child.pid, 'SIGKILL'))
 
-/** Waits until the server answers: `npm run dev` builds it first. */
-async function served() {
+/** Waits until the server answers. `npm run dev` builds the server first. */
+async function untilServed() {
   while (child.exitCode === null) {
     const response = await fetch(origin).catch(() => undefined)
     if (response) return response.arrayBuffer()
@@ -70,14 +70,14 @@ async function served() {
   throw new Error(`npm run dev ended:\n${output}`)
 }
 
-test('its code is formatted, and its native tests pass', async () => {
+test('the code of the new server is formatted, and its native tests pass', async () => {
   await run('cargo', ['fmt', '--check'], { cwd: home })
   const { stdout } = await run('npm', ['test'], { cwd: home, env: environment })
   assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
 })
 
-test('it is built and served as its README says', async () => {
-  await served()
+test('the commands in the README of the new server print the output that it shows', async () => {
+  await untilServed()
   const readme = await readFile(join(home, 'README.md'), 'utf8')
   const [, block] = /^```console\n(.*?)^```$/ms.exec(readme)
   const [token, ...commands] = block.split(/^\$ /m).filter(Boolean)
@@ -90,8 +90,8 @@ test('it is built and served as its README says', async () => {
   }
 })
 
-test('worker-build has downloaded nothing, and Cargo.lock is up to date', async () => {
-  await served()
+test('the build downloads nothing, and Cargo.lock is up to date', async () => {
+  await untilServed()
   const downloaded = existsSync(join(cache, 'worker-build')) ? await readdir(join(cache, 'worker-build'), { recursive: true }) : []
   assert.deepEqual(downloaded.filter((name) => /wasm|esbuild/.test(name)), [], output)
   const lock = (await readFile(join(ROOT, 'template/Cargo.lock'), 'utf8')).replace('"desk-bookings"', '"desks"')

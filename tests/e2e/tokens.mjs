@@ -1,38 +1,41 @@
-// Tool calls with one token or another, and what becomes of them.
+// Calls tools with different tokens and checks the responses and the logs.
 
 import assert from 'node:assert/strict'
 
-import { modern } from './ask.mjs'
+import { modern } from './requests.mjs'
 
-const used = new Set()
+const usedTokens = new Set()
 
-/** Calls a tool with `token`; gives status, headers and parsed body. */
-export function use(worker, token, name = 'search-documents', args = { query: 'anything' }) {
-  used.add(token)
+/** Calls a tool with `token`. Returns the status, the headers and the parsed body. */
+export function callWith(worker, token, name = 'search-documents', args = { query: 'anything' }) {
+  usedTokens.add(token)
   return modern({ ...worker, token }, 'tools/call', { name, arguments: args })
 }
 
-/** The token is taken, and the tool gives a result. */
-export async function passes(worker, token) {
-  const { status, body } = await use(worker, token)
+/** Asserts that the server accepts the token and that the tool returns a result. */
+export async function assertAccepted(worker, token) {
+  const { status, body } = await callWith(worker, token)
   assert.deepEqual([status, body.result?.isError], [200, false], JSON.stringify(body))
 }
 
-/** The token is refused with a 401 that says this, to people and to programs. */
-export async function isRefused(worker, token, why = /^The access token is not valid for this server\.$/) {
-  const { status, body, headers } = await use(worker, token)
+/** Asserts that the server rejects the token with 401. The body and the `WWW-Authenticate` challenge must contain the expected message. */
+export async function assertRejected(worker, token, expected = /^The access token is not valid for this server\.$/) {
+  const { status, body, headers } = await callWith(worker, token)
   assert.equal(status, 401, JSON.stringify(body))
-  assert.match(body.error.message, why)
+  assert.match(body.error.message, expected)
   const challenge = headers.get('www-authenticate')
   assert.ok(challenge.startsWith(`Bearer error="invalid_token", error_description="${body.error.message}"`), challenge)
 }
 
-/** The logs have nothing of the tokens that were used here, nor of these, in whatever form they were sent. */
-export async function areQuiet(workers, { id, secret }) {
+/**
+ * Asserts that the logs do not contain any part of a token from `callWith`, or the secret of the resource server as plain text,
+ * form-encoded or in Basic credentials.
+ */
+export async function assertNotLogged(workers, { id, secret }) {
   const form = (text) => new URLSearchParams({ '': text }).toString().slice('='.length)
-  const hidden = [...used, secret, form(secret), btoa(`${form(id)}:${form(secret)}`)].flatMap((text) => text.split('.'))
+  const hidden = [...usedTokens, secret, form(secret), btoa(`${form(id)}:${form(secret)}`)].flatMap((text) => text.split('.'))
   for (const worker of workers) {
-    // The last line comes a moment after the last answer.
+    // The last log line can follow the last response after a short delay, so send one more request and wait for its line.
     await fetch(`${worker.origin}/the-end`)
     await worker.logged(/GET \/the-end 404/)
     const logs = worker.logs()

@@ -1,5 +1,5 @@
-// docs/tutorial.md, word for word: its commands give what stands under them, and its code is that of examples/tutorial, as some code of
-// docs/your-own-server.md is.
+// Tests docs/tutorial.md: its commands print the output that it shows, and its code is the code of examples/tutorial. The `rs` blocks of
+// docs/your-own-server.md are also code of examples/tutorial.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -15,8 +15,9 @@ import { ROOT, randomToken, startWorker } from './worker.mjs'
 const run = promisify(execFile)
 const page = await readFile(join(ROOT, 'docs/tutorial.md'), 'utf8')
 
-// What stands between ```language and ```.
-const blocks = (language, text = page) => [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block)
+// The contents of the code blocks of a language.
+const blocks = (language, text = page) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block)
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
@@ -27,7 +28,8 @@ async function freePort() {
   return port
 }
 
-async function answers(url) {
+/** Waits at most 10 s until `url` answers, and returns the body of its response. */
+async function untilAnswered(url) {
   const deadline = Date.now() + 10_000
   while (Date.now() < deadline) {
     const response = await fetch(url).catch(() => null)
@@ -37,14 +39,14 @@ async function answers(url) {
   throw new Error(`${url} did not answer within 10 s`)
 }
 
-test('its commands give what it shows', async () => {
+test('the commands of the tutorial print the output that it shows', async () => {
   const [, script] = /^node -e '(.*)'$/m.exec(page)
   const port = await freePort()
   const rates = spawn(process.execPath, ['-e', script.replace('8790', port)], { stdio: 'inherit' })
   const token = randomToken()
   let worker
   try {
-    await answers(`http://127.0.0.1:${port}`)
+    await untilAnswered(`http://127.0.0.1:${port}`)
     worker = await startWorker({
       name: 'tutorial',
       vars: { RATES_URL: `http://127.0.0.1:${port}` },
@@ -67,14 +69,14 @@ test('its commands give what it shows', async () => {
   }
 })
 
-test('its code is that of the example', async () => {
+test('the code in the tutorial and in the page on your own server is from examples/tutorial', async () => {
   const folder = join(ROOT, 'examples/tutorial')
   const names = ['wrangler.toml', ...await filesOf(folder, 'src'), ...await filesOf(folder, 'migrations')]
   const files = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   const other = await readFile(join(ROOT, 'docs/your-own-server.md'), 'utf8')
   const code = [...['rs', 'sql', 'toml'].flatMap((language) => blocks(language)), ...blocks('rs', other)]
   assert.ok(code.length >= 14)
-  for (const block of code) assert.ok(files.some((file) => file.includes(block)), `in no file of the example:\n${block}`)
+  for (const block of code) assert.ok(files.some((file) => file.includes(block)), `examples/tutorial does not contain the block:\n${block}`)
 })
 
 async function filesOf(folder, name) {

@@ -1,13 +1,12 @@
-// A built Worker under `wrangler dev`, for tests: own port, own empty database, own secrets.
+// Runs a built Worker under `wrangler dev`. Each Worker has its own port, its own empty database and its own secrets.
 //
 //   const worker = await startWorker({ vars: { MCP_AUTH: 'static' } })
 //   await fetch(worker.url, …)          // http://127.0.0.1:PORT/mcp
 //   await worker.stop()
 //
-// Why a `wrangler dev` child and not miniflare or unstable_startWorker: it is what a developer runs,
-// it reads the real wrangler.toml, it starts in under two seconds, and ending its process group
-// is certain to end everything; the in-process ways are unstable interfaces and leave workerd
-// behind when a test throws. Starting costs a test file once: share one worker among its tests.
+// The tests start `wrangler dev` as a child process. Developers run the same command. It reads the real wrangler.toml and starts in under
+// two seconds, and killing its process group ends all its processes. miniflare and unstable_startWorker run in the test process instead.
+// They are unstable interfaces, and workerd keeps running when a test throws. A test file should start one Worker for all its tests.
 
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -22,7 +21,7 @@ const run = promisify(execFile)
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
-// Those that are no examples.
+/** The folders of the Workers that are not examples. */
 const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults') }
 const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
 
@@ -37,32 +36,32 @@ const ENVIRONMENT = {
   NO_COLOR: '1',
 }
 
-/** A random bearer token, as scripts/dev makes them. */
+/** Creates a random bearer token in the format of scripts/dev. */
 export const randomToken = () => randomBytes(32).toString('base64url')
 
 /**
- * Starts a Worker and waits until it answers.
+ * Starts a Worker and waits for its first response.
  *
  * @param {object} [options]
  * @param {string} [options.name] `app` (default), `faults` or the name of an example
- * @param {boolean} [options.unwind] whether it is built so that it survives a panic
- * @param {Record<string, string>} [options.vars] over those of wrangler.toml
- * @param {Record<string, string | undefined>} [options.secrets] over the default, which is one
- *   MCP_STATIC_TOKENS entry for `worker.token` with kb:read and kb:write; undefined removes one
- * @param {boolean} [options.migrate] false leaves the database without its tables
- * @param {(toml: string) => string} [options.config] changes its copy of wrangler.toml
+ * @param {boolean} [options.unwind] whether the build survives a panic
+ * @param {Record<string, string>} [options.vars] variables that override those of wrangler.toml
+ * @param {Record<string, string | undefined>} [options.secrets] secrets that override the default ones; `undefined` removes a secret. The
+ *   defaults are a random MCP_STATE_KEY, and MCP_STATIC_TOKENS with one entry: `worker.token`, with the scopes kb:read and kb:write
+ * @param {boolean} [options.migrate] whether the database gets its tables
+ * @param {(toml: string) => string} [options.config] changes the Worker's copy of wrangler.toml
  * @returns {Promise<Worker>}
  *
  * @typedef {object} Worker
  * @property {string} url the endpoint, http://127.0.0.1:PORT/mcp
  * @property {string} origin http://127.0.0.1:PORT
- * @property {string} token a token that the default secret accepts
- * @property {number} group the process group of all its processes
- * @property {() => string} logs all that wrangler and the Worker have printed so far
- * @property {(pattern: RegExp) => Promise<string>} logged waits until the logs match (they come a moment
- *   after the answer), at most 5 s; gives the match
- * @property {(statement: string) => Promise<object[]>} sql runs SQL on the Worker's database, gives the rows
- * @property {() => Promise<void>} stop ends every process of it and removes its files
+ * @property {string} token the token in the default MCP_STATIC_TOKENS
+ * @property {number} group the id of the process group
+ * @property {() => string} logs returns the output of wrangler and the Worker until now
+ * @property {(pattern: RegExp) => Promise<string>} logged waits at most 5 s until the logs match, and returns the match. A log line can
+ *   follow its response after a short delay
+ * @property {(statement: string) => Promise<object[]>} sql runs SQL on the Worker's database, and returns the rows
+ * @property {() => Promise<void>} stop kills the process group and removes the files
  */
 export async function startWorker({ name = 'app', unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml } = {}) {
   await built(name, unwind)
@@ -84,7 +83,7 @@ export async function startWorker({ name = 'app', unwind = false, vars = {}, sec
     ...Object.entries(vars).flatMap(([key, value]) => ['--var', `${key}:${value}`]),
   ], {
     cwd: folder,
-    // Its own process group, so that one signal reaches wrangler, its second self, esbuild and workerd.
+    // The child gets its own process group. So one signal reaches wrangler, its child process, esbuild and workerd.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...ENVIRONMENT, WRANGLER_REGISTRY_PATH: join(folder, 'registry') },
@@ -120,8 +119,8 @@ export async function startWorker({ name = 'app', unwind = false, vars = {}, sec
   }
 }
 
-// Waits for wrangler's own word that it listens (it chose the port), then for the first answer,
-// which is when the Worker itself is up.
+// Waits until wrangler prints its address, because wrangler chooses the port. Then waits for the first response, because the Worker starts
+// after wrangler listens. Returns the origin.
 async function ready(output, child) {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
@@ -137,19 +136,19 @@ async function ready(output, child) {
   throw new Error(`wrangler dev ${child.exitCode === null ? 'did not answer within 60 s' : 'ended'}:\n${output()}`)
 }
 
-/** Waits until the output matches, at most 5 s; gives the match. */
+/** Waits at most 5 s until the output matches, and returns the match. */
 export async function logged(output, pattern) {
   const deadline = Date.now() + 5_000
   for (;;) {
     const match = pattern.exec(output())
     if (match) return match[0]
-    if (Date.now() > deadline) throw new Error(`nothing like ${pattern} in the logs:\n${output()}`)
+    if (Date.now() > deadline) throw new Error(`the logs do not match ${pattern}:\n${output()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
-// A copy of the Worker's own wrangler.toml, in a folder where a developer's .dev.vars and database
-// are not, and without its build command: the test builds once, and does not watch.
+// Copies the Worker's wrangler.toml to `folder`, where wrangler does not find the .dev.vars and the database of a developer. The copy has
+// no build command, because the test builds the Worker once and does not watch its files.
 async function writeConfig(folder, name, change) {
   const home = homeOf(name)
   const text = await readFile(join(home, 'wrangler.toml'), 'utf8')
@@ -160,7 +159,7 @@ async function writeConfig(folder, name, change) {
   if (/^\[\[d1_databases\]\]/m.test(text)) await symlink(join(home, 'migrations'), join(folder, 'migrations'))
 }
 
-// In .dev.vars a value between single quotes is taken as it is.
+// In .dev.vars, wrangler does not interpret a value in single quotes.
 async function writeSecrets(folder, secrets) {
   const lines = Object.entries(secrets).filter(([, value]) => value !== undefined)
   await writeFile(join(folder, '.dev.vars'), lines.map(([key, value]) => `${key}='${value}'\n`).join(''), { mode: 0o600 })
@@ -173,7 +172,7 @@ function built(name, unwind) {
   return builds.get(name)
 }
 
-// Migrating takes as long as starting, so it is done once per test file, and copied.
+// A migration takes as long as the start of a Worker. So each test file migrates one database, and each Worker gets a copy.
 const migrated = new Map()
 function migratedState(folder, name) {
   if (!migrated.has(name)) {
@@ -197,7 +196,7 @@ async function sql(folder, statement) {
 const wrangler = (folder, args) =>
   run(process.execPath, [WRANGLER, ...args], { cwd: folder, env: { ...ENVIRONMENT, CI: 'true' }, maxBuffer: 1e8 })
 
-// Nothing outlives the test process, however it ends.
+// When the test process ends for any reason, all Workers end and their files are removed.
 const groups = new Set()
 const folders = new Set()
 function killGroup(pid) {

@@ -1,5 +1,5 @@
-// tests/faults in workerd itself, for tests that send thousands of requests or whole megabytes: `wrangler dev` passes each request on
-// in 10 ms of processor time, and notices late that a client has gone away.
+// Runs tests/faults directly in workerd, for tests that send thousands of requests or megabytes. `wrangler dev` needs 10 ms of CPU time to
+// forward a request, and it detects late that a client has disconnected.
 
 import { execFile, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ const freePort = () => new Promise((resolve, reject) => {
   })
 })
 
-/** What is started. Nothing outlives the test process. */
+/** The running servers. When the test process ends, all of them end. */
 const running = new Set()
 process.on('exit', () => {
   for (const { child, folder } of running) {
@@ -51,11 +51,11 @@ process.on('exit', () => {
 })
 
 /**
- * Builds and starts it.
+ * Builds and starts tests/faults.
  *
  * @param {string} [caller] the JavaScript of a Worker that receives all requests; its binding `FAULTS` is the server
- * @returns {Promise<{ url: string, logs: () => string, logged: (pattern: RegExp) => Promise<string>, stop: () => Promise<void> }>} as
- *   those of a Worker of worker.mjs
+ * @returns {Promise<{ url: string, logs: () => string, logged: (pattern: RegExp) => Promise<string>, stop: () => Promise<void> }>} the
+ *   same members as a `Worker` of worker.mjs
  */
 export async function startWorkerd(caller) {
   await promisify(execFile)(join(ROOT, 'scripts/build'), [join(ROOT, 'tests/faults')], { maxBuffer: 1e8 })

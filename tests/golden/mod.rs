@@ -1,5 +1,5 @@
-//! What a server publishes, compared with a file. A difference is a change that clients see: look at it, and if it is meant, run the
-//! test with `UPDATE_GOLDEN=1`.
+//! Compares the tools that a server publishes with a golden file. Clients see every difference. If a difference is intended, run the test
+//! with `UPDATE_GOLDEN=1` to update the file.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(crate) fn compare_tools(endpoint: &Endpoint, file: &Path) {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(file, &text).expect("the file can be written");
     }
-    let known = std::fs::read_to_string(file).expect("the file is there: UPDATE_GOLDEN=1 writes it");
+    let known = std::fs::read_to_string(file).expect("the file exists (UPDATE_GOLDEN=1 writes it)");
     for (nth, (now, before)) in (1..).zip(text.lines().zip(known.lines())) {
         assert_eq!(now, before, "{}, line {nth}", file.display());
     }

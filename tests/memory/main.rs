@@ -1,6 +1,6 @@
-//! How much memory a call holds while it waits. The allocator counts for the whole process, so that there is one test here.
+//! The memory that a call holds while its handler waits. The allocator counts for the whole process, so this file has only one test.
 
-// A test may stop at the first surprise.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -10,7 +10,7 @@
     clippy::arithmetic_side_effects
 )]
 
-#[allow(dead_code, reason = "the tests of the chapters use more of it")]
+#[allow(dead_code, reason = "tests/spec uses the other items")]
 #[path = "../spec/support.rs"]
 mod support;
 
@@ -33,48 +33,49 @@ use support::{Ask, NEWEST, envelope, modern, on, post};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Bytes of arguments that nothing reads.
+/// The bytes of an argument that the handlers do not read.
 const PADDING: usize = 1_000_000;
-/// Bytes that a call may hold while it waits.
-const HELD: usize = 64 << 10;
+/// The limit of the bytes that a call holds while its handler waits.
+const MAX_HELD: usize = 64 << 10;
 
 #[derive(Deserialize, JsonSchema)]
-struct Small {
-    /// All that is read of the arguments
+struct Arguments {
+    /// The only argument that the handlers read
     n: u32,
     #[serde(default, rename = "padding")]
     #[schemars(with = "String")]
     _padding: IgnoredAny,
 }
 
-/// What is asked of the client.
+/// The values that a handler asks the client for.
 #[derive(Deserialize, JsonSchema)]
 struct Number {
     #[serde(rename = "n")]
     _n: u32,
 }
 
-type GoOn = Rc<RefCell<Vec<oneshot::Sender<()>>>>;
+/// A channel for each waiting handler. A message makes the handler continue.
+type Waiting = Rc<RefCell<Vec<oneshot::Sender<()>>>>;
 
-/// Handlers that wait until the test lets them go on.
-fn endpoint(go_on: &GoOn) -> Endpoint {
-    let go_on = go_on.clone();
+/// Returns an endpoint whose handlers wait until the test sends a message to their channels.
+fn endpoint(waiting: &Waiting) -> Endpoint {
+    let waiting = waiting.clone();
     testing::endpoint(move |_| {
         let wait = {
-            let go_on = go_on.clone();
+            let waiting = waiting.clone();
             move || {
                 let (sender, receiver) = oneshot::channel();
-                go_on.borrow_mut().push(sender);
-                receiver.map(|gone_on| gone_on.expect("the test lets it go on"))
+                waiting.borrow_mut().push(sender);
+                receiver.map(|sent| sent.expect("the test sends a message"))
             }
         };
-        let (waits, tells, asks, prompts, completes) = (wait.clone(), wait.clone(), wait.clone(), wait.clone(), wait);
-        let waits = move |Small { n, .. }: Small| waits().map(move |()| n.to_string());
-        let tells = move |Small { n, .. }: Small, cx: Context| {
+        let (waits, reports, asks, prompts, completes) = (wait.clone(), wait.clone(), wait.clone(), wait.clone(), wait);
+        let waits = move |Arguments { n, .. }: Arguments| waits().map(move |()| n.to_string());
+        let reports = move |Arguments { n, .. }: Arguments, cx: Context| {
             cx.progress(1.0, None, "begun");
-            tells().map(move |()| n.to_string())
+            reports().map(move |()| n.to_string())
         };
-        let asks = move |_: Small, cx: Context| {
+        let asks = move |_: Arguments, cx: Context| {
             let waits = asks();
             async move {
                 waits.await;
@@ -82,15 +83,15 @@ fn endpoint(go_on: &GoOn) -> Endpoint {
                 Ok::<_, HandlerError>("answered")
             }
         };
-        let outer = |_: Small, cx: Context| async move {
+        let outer = |_: Arguments, cx: Context| async move {
             cx.call_tool("waits", padded(json!({ "n": 7 }))).await.map(|it| it.text())
         };
-        let prompt = move |Small { n, .. }: Small| prompts().map(move |()| n.to_string());
+        let prompt = move |Arguments { n, .. }: Arguments| prompts().map(move |()| n.to_string());
         let complete = move |_, _| completes().map(|()| vec!["done".to_owned()]);
         McpServer::builder("s", "1")
             .tool(Tool::new("waits", "Waits.", waits))
-            .tool(Tool::new("tells", "Tells the client that it has begun, and waits.", tells))
-            .tool(Tool::new("asks", "Waits, and asks.", asks))
+            .tool(Tool::new("reports", "Reports progress, and waits.", reports))
+            .tool(Tool::new("asks", "Waits, and asks the client.", asks))
             .tool(Tool::new("outer", "Calls another tool, which waits.", outer))
             .prompt(Prompt::new("waits", prompt).complete("n", Completion::with(complete)))
             .build()
@@ -116,8 +117,8 @@ fn call(version: &str, method: &str, name: &str, arguments: Value, progress: boo
     ask.header("Mcp-Method", method).header("Mcp-Name", name).header("Accept", "application/json, text/event-stream")
 }
 
-/// Bytes that the call holds while its handler waits, and the last message of its answer.
-fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> (usize, Value) {
+/// Returns the bytes that the call holds while its handler waits, and the last message of its answer.
+fn measure(endpoint: &Rc<Endpoint>, waiting: &Waiting, ask: impl FnOnce() -> Ask) -> (usize, Value) {
     let mut pool = LocalPool::new();
     let host = on(&pool, &TestHost::new());
     let before = MEMORY.current_usage();
@@ -128,17 +129,17 @@ fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> 
             Body::Stream(events) => events.concat().await,
         }
     };
-    let answer = pool.spawner().spawn_local_with_handle(answer).expect("the pool is there");
+    let answer = pool.spawner().spawn_local_with_handle(answer).expect("the pool exists");
     pool.run_until_stalled();
     let held = MEMORY.current_usage().saturating_sub(before);
-    let waiting = std::mem::take(&mut *go_on.borrow_mut());
+    let handlers = std::mem::take(&mut *waiting.borrow_mut());
     assert!(
-        !waiting.is_empty(),
+        !handlers.is_empty(),
         "no handler waits: {:?}",
         answer.now_or_never().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     );
-    for handler in waiting {
-        handler.send(()).expect("it listens");
+    for handler in handlers {
+        handler.send(()).expect("the handler waits");
     }
     let answer = String::from_utf8(pool.run_until(answer)).expect("UTF-8");
     let last = answer.trim_end().rsplit("data: ").next().map(serde_json::from_str);
@@ -147,31 +148,31 @@ fn waiting(endpoint: &Rc<Endpoint>, go_on: &GoOn, ask: impl FnOnce() -> Ask) -> 
 
 #[test]
 fn a_waiting_call_holds_neither_its_body_nor_its_document() {
-    let go_on = GoOn::default();
-    let endpoint = Rc::new(endpoint(&go_on));
+    let waiting = Waiting::default();
+    let endpoint = Rc::new(endpoint(&waiting));
     let small = || json!({ "n": 7 });
     let text = |answer: &Value| answer["result"]["content"][0]["text"].clone();
     for version in ["2025-11-25", NEWEST] {
-        for (name, progress) in [("waits", false), ("waits", true), ("tells", true), ("outer", false)] {
+        for (name, progress) in [("waits", false), ("waits", true), ("reports", true), ("outer", false)] {
             let ask = |arguments| call(version, "tools/call", name, arguments, progress);
-            // Schemas and the like stay.
-            waiting(&endpoint, &go_on, || ask(small()));
-            let (held, answer) = waiting(&endpoint, &go_on, || ask(padded(small())));
-            assert!(held < HELD, "{name} in {version}, progress {progress}: {held} bytes");
+            // The first call fills caches, such as the compiled schemas.
+            measure(&endpoint, &waiting, || ask(small()));
+            let (held, answer) = measure(&endpoint, &waiting, || ask(padded(small())));
+            assert!(held < MAX_HELD, "{name} in {version}, progress {progress}: {held} bytes");
             assert_eq!(text(&answer), "7", "{answer}");
         }
         let ask = |arguments| call(version, "prompts/get", "waits", arguments, false);
         let of_strings = || json!({ "n": "7" });
-        waiting(&endpoint, &go_on, || ask(of_strings()));
-        let (held, answer) = waiting(&endpoint, &go_on, || ask(padded(of_strings())));
-        assert!(held < HELD, "a prompt in {version}: {held} bytes");
+        measure(&endpoint, &waiting, || ask(of_strings()));
+        let (held, answer) = measure(&endpoint, &waiting, || ask(padded(of_strings())));
+        assert!(held < MAX_HELD, "a prompt in {version}: {held} bytes");
         assert_eq!(answer["result"]["messages"][0]["content"]["text"], "7", "{answer}");
     }
     for progress in [false, true] {
         let (held, answer) =
-            waiting(&endpoint, &go_on, || call(NEWEST, "tools/call", "asks", padded(small()), progress));
-        assert!(held < HELD, "asks, progress {progress}: {held} bytes");
-        assert!(answer["result"]["requestState"].is_string(), "it can still ask: {answer}");
+            measure(&endpoint, &waiting, || call(NEWEST, "tools/call", "asks", padded(small()), progress));
+        assert!(held < MAX_HELD, "asks, progress {progress}: {held} bytes");
+        assert!(answer["result"]["requestState"].is_string(), "the handler can still ask the client: {answer}");
     }
     let complete = || {
         let argument = json!({ "name": "n", "value": "7", "padding": "x".repeat(PADDING) });
@@ -182,15 +183,18 @@ fn a_waiting_call_holds_neither_its_body_nor_its_document() {
         ask.body = message.to_string().into_bytes();
         ask
     };
-    let (held, answer) = waiting(&endpoint, &go_on, complete);
-    assert!(held < HELD, "a completion: {held} bytes");
+    let (held, answer) = measure(&endpoint, &waiting, complete);
+    assert!(held < MAX_HELD, "a completion: {held} bytes");
     assert_eq!(answer["result"]["completion"]["values"], json!(["done"]), "{answer}");
     let batch = || {
-        let call = |id: u8, arguments| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "waits", "arguments": arguments } });
+        let call = |id: u8, arguments| {
+            let params = json!({ "name": "waits", "arguments": arguments });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+        };
         post(json!([call(1, padded(small())), call(2, small())]).to_string())
             .header("MCP-Protocol-Version", "2025-03-26")
     };
-    let (held, answer) = waiting(&endpoint, &go_on, batch);
-    assert!(held < HELD, "a batch: {held} bytes");
+    let (held, answer) = measure(&endpoint, &waiting, batch);
+    assert!(held < MAX_HELD, "a batch: {held} bytes");
     assert_eq!((text(&answer[0]), text(&answer[1])), (json!("7"), json!("7")), "{answer}");
 }

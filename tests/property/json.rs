@@ -1,10 +1,10 @@
-//! JSON that can be spoilt: a tree that may hold what no JSON library writes, such as one key twice.
+//! JSON trees that can be corrupted. They may contain text that a JSON library does not write, such as duplicate keys.
 
 use serde_json::Value;
 
 use super::random::Random;
 
-/// Values that readers get wrong.
+/// Values that parsers often handle wrongly.
 #[rustfmt::skip]
 const HOSTILE: [&str; 44] = [
     "null", "true", "false", "0", "-0", "-1", "1", "1.5", "1.0", "1e2", "1E400", "-1e-400", "9007199254740993",
@@ -14,22 +14,22 @@ const HOSTILE: [&str; 44] = [
     "\"test://items/%00\"", "\"test://items/%ff\"", "\"2026-07-28\"", "\"2025-03-26\"", "\"tools/call\"", "\"ref/prompt\"",
     "[]", "{}", "[null]", "[[],{}]", "{\"__proto__\":{\"a\":1}}", "{\"\":\"\"}", "{\"a\":1,\"a\":2}", "nul",
 ];
-/// Names of members that mean something somewhere.
+/// Names of members that have a meaning in MCP, in JSON-RPC or in JavaScript.
 #[rustfmt::skip]
 const NAMES: [&str; 16] = [
     "id", "jsonrpc", "method", "params", "_meta", "result", "error", "name", "uri", "arguments", "cursor", "requestState",
     "inputResponses", "__proto__", "progressToken", "",
 ];
-/// Depths on both sides of every limit.
+/// Depths of nesting, below and above each limit.
 const DEPTHS: [usize; 9] = [1, 2, 50, 95, 98, 100, 101, 128, 5_000];
 
-/// A value as it is to be written.
+/// A JSON tree whose texts are written as they are, without a check.
 #[derive(Clone, Debug)]
 pub enum Json {
-    /// What is no array and no object; or any text.
+    /// A scalar, or any other text.
     Text(String),
     Array(Vec<Self>),
-    /// Keys are literals, with their quotes.
+    /// The keys are JSON literals with quotes.
     Object(Vec<(String, Self)>),
 }
 
@@ -92,7 +92,7 @@ impl Json {
         self.children().into_iter().map(Self::count).sum::<usize>() + 1
     }
 
-    /// The value that is met as the `nth`, itself being the first.
+    /// Returns the `nth` value in the order of the text. The tree itself is the value 0.
     fn nth(&mut self, mut nth: usize) -> &mut Self {
         if nth == 0 {
             return self;
@@ -104,7 +104,7 @@ impl Json {
             nth -= if is_here { 0 } else { *count };
             is_here
         });
-        self.children().swap_remove(child.expect("less than there are")).nth(nth)
+        self.children().swap_remove(child.expect("`nth` is less than the number of values")).nth(nth)
     }
 
     /// Sets the member `name` of an object, or adds it.
@@ -117,8 +117,8 @@ impl Json {
         }
     }
 
-    /// Spoils one value in it.
-    pub fn spoil(&mut self, random: &mut Random) {
+    /// Corrupts one random value of the tree.
+    pub fn corrupt(&mut self, random: &mut Random) {
         let count = self.count();
         let elsewhere = self.nth(random.below(count)).clone();
         let here = self.nth(random.below(count));
@@ -151,14 +151,14 @@ impl Json {
     }
 }
 
-/// The same key, written in another way.
+/// Returns the same key with its first character escaped, if this is an ASCII letter or digit.
 fn escaped(literal: &str) -> String {
     let inner = literal.get(1..).unwrap_or_default();
     let first = inner.chars().next().filter(char::is_ascii_alphanumeric);
     first.map_or_else(|| literal.to_owned(), |first| format!("\"\\u{:04x}{}", u32::from(first), &inner[1..]))
 }
 
-/// A value that readers get wrong, as it is written.
+/// Returns the JSON text of a value that parsers often handle wrongly.
 pub fn hostile(random: &mut Random) -> String {
     match random.below(24) {
         0 => "9".repeat(400),

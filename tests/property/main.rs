@@ -1,10 +1,10 @@
-//! Whatever is sent, the answer is a JSON-RPC message, a stream of them, or nothing; never a 5xx; with the id as it was
-//! sent.
+//! Random requests. Each answer is a JSON-RPC message, a stream of messages, or empty. Its status is never 5xx, and its id is the id that
+//! was sent.
 //!
-//! Requests are made at random, the same in each run: from noise to good ones of both eras. A failure prints the seed of its
-//! case; `PROPERTY_SEED=<seed>` runs that case alone and prints the request.
+//! The requests range from noise to valid requests of both eras. They are the same in each run. A failure prints the seed of its case and
+//! the request. `PROPERTY_SEED=<seed>` runs only this case.
 
-// A test may stop at the first surprise. What is public is for the fuzz targets, which share it.
+// Tests may panic when an assumption fails. Some items are public for the fuzz targets, which share these modules.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -14,7 +14,7 @@
     clippy::arithmetic_side_effects
 )]
 
-mod holds;
+mod invariants;
 mod json;
 mod random;
 mod requests;
@@ -28,90 +28,92 @@ use std::rc::Rc;
 use edge_mcp::Endpoint;
 use serde_json::Value;
 
-use holds::Seen;
+use invariants::CheckedAnswer;
 use random::Random;
-use requests::{Known, LEGACY_METHODS, MODERN_METHODS, Made, SHARED_METHODS};
-use specimen::Asked;
+use requests::{Generated, Known, LEGACY_METHODS, MODERN_METHODS, SHARED_METHODS};
+use specimen::RawRequest;
 
 const CASES: u64 = 20_000;
 
-/// What was reached, and how often.
+/// How often the answers had each status, error code, method and kind of result.
 #[derive(Debug, Default)]
-struct Reached(BTreeMap<String, u32>);
+struct Coverage(BTreeMap<String, u32>);
 
-impl Reached {
-    fn one(&mut self, what: impl Into<String>) {
-        *self.0.entry(what.into()).or_default() += 1;
+impl Coverage {
+    fn count(&mut self, name: impl Into<String>) {
+        *self.0.entry(name.into()).or_default() += 1;
     }
 
-    fn note(&mut self, status: u16, body: &[u8], seen: &Seen) {
-        self.one(format!("status {status}"));
-        for code in seen.responses.iter().filter_map(|response| response["error"]["code"].as_i64()) {
-            self.one(format!("error {code}"));
+    fn record(&mut self, status: u16, body: &[u8], answer: &CheckedAnswer) {
+        self.count(format!("status {status}"));
+        for code in answer.responses.iter().filter_map(|response| response["error"]["code"].as_i64()) {
+            self.count(format!("error {code}"));
         }
-        for notification in &seen.notifications {
-            self.one(notification["method"].as_str().unwrap_or_default());
+        for notification in &answer.notifications {
+            self.count(notification["method"].as_str().unwrap_or_default());
         }
-        let Ok(asked) = serde_json::from_slice::<Value>(body) else { return };
-        if seen.is_batch {
-            self.one("batch");
+        let Ok(request) = serde_json::from_slice::<Value>(body) else { return };
+        if answer.is_batch {
+            self.count("batch");
             return;
         }
-        let [Value::Object(response)] = seen.responses.as_slice() else { return };
+        let [Value::Object(response)] = answer.responses.as_slice() else { return };
         let Some(result) = response.get("result") else { return };
-        let (method, params) = (asked["method"].as_str().unwrap_or_default(), &asked["params"]);
+        let (method, params) = (request["method"].as_str().unwrap_or_default(), &request["params"]);
         let era = if result.get("resultType").is_some() { "modern" } else { "legacy" };
         if result["isError"] == true {
-            self.one(format!("{era} failure of a tool"));
+            self.count(format!("{era} failure of a tool"));
         } else if result["resultType"] == "input_required" {
-            self.one(format!("question of {method}"));
+            self.count(format!("question of {method}"));
         } else {
-            self.one(format!("{era} {method}"));
+            self.count(format!("{era} {method}"));
             for param in ["cursor", "requestState"] {
                 if params.get(param).is_some() {
-                    self.one(format!("{era} {method} with {param}"));
+                    self.count(format!("{era} {method} with {param}"));
                 }
             }
         }
     }
 }
 
-/// Asks, and checks the answer.
-fn run(seed: u64, endpoint: &Rc<Endpoint>, known: &Known, reached: &mut Reached) {
-    let Made { asked, has_good_head } = requests::request(&mut Random::new(seed), known);
-    let fail = |why: &str| -> ! {
-        let body = String::from_utf8_lossy(&asked.body);
-        let headers: Vec<_> =
-            asked.headers.iter().map(|(name, value)| format!("{name}: {:?}", String::from_utf8_lossy(value))).collect();
-        panic!("seed {seed}: {why}\n{:?} {:?}\n{}\n\n{body}", asked.verb, asked.url, headers.join("\n"));
+/// Sends the request for this seed, and checks the answer.
+fn run(seed: u64, endpoint: &Rc<Endpoint>, known: &Known, coverage: &mut Coverage) {
+    let Generated { request, has_valid_head } = requests::request(&mut Random::new(seed), known);
+    let fail = |problem: &str| -> ! {
+        let body = String::from_utf8_lossy(&request.body);
+        let header = |(name, value): &(String, Vec<u8>)| format!("{name}: {:?}", String::from_utf8_lossy(value));
+        let headers: Vec<_> = request.headers.iter().map(header).collect();
+        panic!("seed {seed}: {problem}\n{:?} {:?}\n{}\n\n{body}", request.verb, request.url, headers.join("\n"));
     };
-    let answer = catch_unwind(AssertUnwindSafe(|| specimen::ask_at(endpoint, asked.clone())));
-    let Ok(answer) = answer else { fail("there was a panic") };
+    let answer = catch_unwind(AssertUnwindSafe(|| specimen::ask_at(endpoint, request.clone())));
+    let Ok(answer) = answer else { fail("the endpoint panics") };
     if answer.status() == 0 {
         fail(answer.text());
     }
-    let answered = || String::from_utf8_lossy(answer.body());
-    match holds::check(&asked, &answer) {
-        Err(problem) => fail(&format!("{problem}\n{} {}", answer.status(), answered())),
-        Ok(held) if has_good_head && held.is_refused_unread => fail(&format!("a good head is refused: {}", answered())),
-        Ok(held) => reached.note(answer.status(), &asked.body, &held),
+    let body = || String::from_utf8_lossy(answer.body());
+    match invariants::check(&request, &answer) {
+        Err(problem) => fail(&format!("{problem}\n{} {}", answer.status(), body())),
+        Ok(checked) if has_valid_head && checked.is_rejected_unread => {
+            fail(&format!("a valid head is rejected: {}", body()));
+        }
+        Ok(checked) => coverage.record(answer.status(), &request.body, &checked),
     }
 }
 
 #[test]
-fn every_answer_is_a_message_or_nothing() {
+fn every_answer_is_a_message_a_stream_or_empty() {
     let endpoint = Rc::new(specimen::endpoint());
     let known = Known::of(&endpoint);
-    let mut reached = Reached::default();
+    let mut coverage = Coverage::default();
     if let Ok(seed) = std::env::var("PROPERTY_SEED") {
-        run(seed.parse().expect("PROPERTY_SEED is a number"), &endpoint, &known, &mut reached);
-        return println!("{reached:#?}");
+        run(seed.parse().expect("PROPERTY_SEED is a number"), &endpoint, &known, &mut coverage);
+        return println!("{coverage:#?}");
     }
     for seed in 0..CASES {
-        run(seed, &endpoint, &known, &mut reached);
+        run(seed, &endpoint, &known, &mut coverage);
     }
-    println!("{reached:#?}");
-    // Nothing was shown if nothing was tried.
+    println!("{coverage:#?}");
+    // The test is meaningful only if the requests reach every method, status and error code.
     let shared = ["legacy", "modern"].iter().flat_map(|era| SHARED_METHODS.map(|method| format!("{era} {method}")));
     let legacy = LEGACY_METHODS.map(|method| format!("legacy {method}"));
     let modern = MODERN_METHODS.map(|method| format!("modern {method}"));
@@ -134,25 +136,25 @@ fn every_answer_is_a_message_or_nothing() {
         "modern failure of a tool",
         "legacy failure of a tool",
     ];
-    let wanted = shared.chain(legacy).chain(modern).chain(statuses).chain(codes).chain(others.map(String::from));
-    let missed: Vec<_> = wanted.filter(|what| !reached.0.contains_key(what)).collect();
-    assert!(missed.is_empty(), "never reached: {missed:?}");
+    let expected = shared.chain(legacy).chain(modern).chain(statuses).chain(codes).chain(others.map(String::from));
+    let missing: Vec<_> = expected.filter(|name| !coverage.0.contains_key(name)).collect();
+    assert!(missing.is_empty(), "not reached: {missing:?}");
 }
 
-/// What a fuzz target starts from is good: each of these is served.
+/// The fuzz target `endpoint` starts from these seeds. Each seed is a valid request that gets a result.
 #[test]
-fn seeds_are_good_requests() {
+fn seeds_are_valid_requests() {
     let endpoint = Rc::new(specimen::endpoint());
-    let seeds =
-        fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/property/seeds")).expect("the folder is there");
+    let seeds = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/property/seeds")).expect("the folder exists");
     let mut count = 0;
     for seed in seeds {
         let path = seed.expect("an entry").path();
-        let asked = Asked::read(&fs::read(&path).expect("a file"));
-        let answer = specimen::ask_at(&endpoint, asked.clone());
-        let seen = holds::check(&asked, &answer).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
-        let are_results = seen.responses.iter().all(|response| response["result"].is_object());
-        assert!(answer.status() == 200 && are_results, "{}: {:?}", path.display(), seen.responses);
+        let request = RawRequest::parse(&fs::read(&path).expect("a file"));
+        let answer = specimen::ask_at(&endpoint, request.clone());
+        let checked = invariants::check(&request, &answer);
+        let checked = checked.unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+        let are_results = checked.responses.iter().all(|response| response["result"].is_object());
+        assert!(answer.status() == 200 && are_results, "{}: {:?}", path.display(), checked.responses);
         count += 1;
     }
     assert!(count > 10, "{count} seeds");

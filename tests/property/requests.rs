@@ -1,4 +1,4 @@
-//! Requests: good ones of every method in both eras, and what becomes of them when parts are spoilt at random.
+//! Random requests: valid requests of every method in both eras, and the same requests with corrupted parts.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::json::{Json, hostile};
 use super::random::Random;
-use super::specimen::{Asked, MOST_BYTES, TOKEN, ask_at};
+use super::specimen::{MAX_BODY, RawRequest, TOKEN, ask_at};
 
 pub const NEWEST: &str = "2026-07-28";
 pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -26,8 +26,8 @@ pub const SHARED_METHODS: [&str; 8] = [
 pub const LEGACY_METHODS: [&str; 3] = ["initialize", "ping", "logging/setLevel"];
 pub const MODERN_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
-const BOTH: &str = "application/json, text/event-stream";
-/// Headers that something reads.
+const JSON_AND_STREAM: &str = "application/json, text/event-stream";
+/// Headers that the endpoint or other servers read.
 const HEADERS: [&str; 16] = [
     "Content-Type",
     "Accept",
@@ -46,7 +46,7 @@ const HEADERS: [&str; 16] = [
     "traceparent",
     "Cookie",
 ];
-/// Values of headers that readers get wrong.
+/// Values of headers that parsers often handle wrongly.
 const VALUES: [&[u8]; 34] = [
     b"",
     b" ",
@@ -99,16 +99,16 @@ const URLS: [&str; 12] = [
     "/.well-known/oauth-protected-resource/mcp",
 ];
 
-/// What a client knows from earlier answers.
+/// The cursors and request states that a client has from earlier answers.
 pub struct Known {
-    /// A list, and where it goes on.
+    /// The method of a list, and its next cursor.
     cursors: Vec<(&'static str, String)>,
-    /// A call that asked, and the state that came with the questions.
+    /// The method and the parameters of a call that asks for input, and its request state.
     pub states: Vec<(&'static str, Value, String)>,
 }
 
 impl Known {
-    /// What `endpoint` gives to a client that asks for the first time.
+    /// Sends a first request for each list and for each call that asks for input.
     pub fn of(endpoint: &Rc<Endpoint>) -> Self {
         let result = |method, params: Value| -> Value {
             let answer = ask_at(endpoint, plain(method, &params));
@@ -122,13 +122,13 @@ impl Known {
         };
         Self {
             cursors: SHARED_METHODS.into_iter().filter(|method| method.ends_with("/list")).filter_map(cursor).collect(),
-            states: asking().into_iter().filter_map(|(method, params)| state(method, params)).collect(),
+            states: calls_that_ask().into_iter().filter_map(|(method, params)| state(method, params)).collect(),
         }
     }
 }
 
 /// Calls that ask for input.
-fn asking() -> [(&'static str, Value); 5] {
+fn calls_that_ask() -> [(&'static str, Value); 5] {
     [
         ("tools/call", json!({ "name": "greet" })),
         ("tools/call", json!({ "name": "ask" })),
@@ -138,7 +138,7 @@ fn asking() -> [(&'static str, Value); 5] {
     ]
 }
 
-/// Answers to all that they ask.
+/// Returns the answers to the questions of all calls in `calls_that_ask`.
 pub fn answers() -> Value {
     let name = json!({ "action": "accept", "content": { "name": "Ada" } });
     let text = json!({ "role": "assistant", "content": { "type": "text", "text": "Paris" }, "model": "m" });
@@ -151,7 +151,7 @@ pub fn answers() -> Value {
     })
 }
 
-/// Good parameters of `method`.
+/// Returns valid parameters of `method`.
 fn params(method: &str, random: &mut Random) -> Value {
     let all = match method {
         "tools/call" => vec![
@@ -204,7 +204,7 @@ fn capabilities() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
 }
 
-/// A value as a client repeats it in a header.
+/// Returns the header value with which a client repeats `value`.
 fn mirrored(value: &str) -> Vec<u8> {
     use base64::Engine;
     if value.is_ascii() {
@@ -213,20 +213,20 @@ fn mirrored(value: &str) -> Vec<u8> {
     format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(value)).into_bytes()
 }
 
-fn post(headers: &[(&str, &str)], body: &Value) -> Asked {
+fn post(headers: &[(&str, &str)], body: &Value) -> RawRequest {
     let authorization = format!("Bearer {TOKEN}");
     let always = [("Content-Type", "application/json"), ("Authorization", &authorization)];
     let headers = always.iter().chain(headers).map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()));
     let body = body.to_string().into_bytes();
-    Asked { verb: "POST".into(), url: "/mcp".into(), headers: headers.collect(), body }
+    RawRequest { verb: "POST".into(), url: "/mcp".into(), headers: headers.collect(), body }
 }
 
-/// A good request of 2026-07-28, whose client can do everything.
-pub fn plain(method: &str, params: &Value) -> Asked {
+/// Returns a valid request of 2026-07-28 from a client with all capabilities.
+pub fn plain(method: &str, params: &Value) -> RawRequest {
     modern(method, params.clone(), &json!(1), Map::new())
 }
 
-fn modern(method: &str, mut params: Value, id: &Value, mut meta: Map<String, Value>) -> Asked {
+fn modern(method: &str, mut params: Value, id: &Value, mut meta: Map<String, Value>) -> RawRequest {
     let text =
         |pointer: &str| params.pointer(pointer).map(|value| value.as_str().map_or(value.to_string(), Into::into));
     let names = [("/name", "Mcp-Name"), ("/uri", "Mcp-Name")];
@@ -236,46 +236,48 @@ fn modern(method: &str, mut params: Value, id: &Value, mut meta: Map<String, Val
     meta.insert("io.modelcontextprotocol/clientCapabilities".into(), capabilities());
     params["_meta"] = json!(meta);
     let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-    let mut asked = post(&[("MCP-Protocol-Version", NEWEST), ("Mcp-Method", method), ("Accept", BOTH)], &message);
-    asked.headers.extend(mirrors.into_iter().map(|(name, value)| (name.into(), mirrored(&value))));
-    asked
+    let mut request =
+        post(&[("MCP-Protocol-Version", NEWEST), ("Mcp-Method", method), ("Accept", JSON_AND_STREAM)], &message);
+    request.headers.extend(mirrors.into_iter().map(|(name, value)| (name.into(), mirrored(&value))));
+    request
 }
 
-/// A request, and whether its head is still that of a good one.
-pub struct Made {
-    pub asked: Asked,
-    pub has_good_head: bool,
+/// A generated request.
+pub struct Generated {
+    pub request: RawRequest,
+    /// Whether the head is valid and the body is within the limit.
+    pub has_valid_head: bool,
 }
 
-/// A request: sometimes noise, mostly a good one of which some parts are spoilt, and sometimes none.
-pub fn request(random: &mut Random, known: &Known) -> Made {
+/// Generates noise, a valid request, or, most often, a valid request with corrupted parts.
+pub fn request(random: &mut Random, known: &Known) -> Generated {
     if random.once_in(16) {
-        return Made { asked: noise(random), has_good_head: false };
+        return Generated { request: noise(random), has_valid_head: false };
     }
-    let mut asked = good(random, known);
+    let mut request = valid(random, known);
     if random.once_in(5) {
-        return Made { asked, has_good_head: true };
+        return Generated { request, has_valid_head: true };
     }
-    let mut has_good_head = true;
+    let mut has_valid_head = true;
     if !random.once_in(3) {
-        let body: Value = serde_json::from_slice(&asked.body).expect("it was written a moment ago");
-        asked.body = spoilt(&body, random);
+        let body: Value = serde_json::from_slice(&request.body).expect("a valid request has a JSON body");
+        request.body = corrupted(&body, random);
     }
     if random.once_in(3) {
-        spoil_bytes(&mut asked.body, random);
+        corrupt_bytes(&mut request.body, random);
     }
     if random.once_in(3) {
-        has_good_head = false;
-        (0..=random.below(2)).for_each(|_| spoil_head(&mut asked, random));
+        has_valid_head = false;
+        (0..=random.below(2)).for_each(|_| corrupt_head(&mut request, random));
     }
     if random.once_in(200) {
-        asked.body.resize(MOST_BYTES + random.below(2), b' ');
+        request.body.resize(MAX_BODY + random.below(2), b' ');
     }
-    has_good_head &= asked.body.len() <= MOST_BYTES;
-    Made { asked, has_good_head }
+    has_valid_head &= request.body.len() <= MAX_BODY;
+    Generated { request, has_valid_head }
 }
 
-fn good(random: &mut Random, known: &Known) -> Asked {
+fn valid(random: &mut Random, known: &Known) -> RawRequest {
     let id =
         [json!(1), json!("a"), json!(""), json!(-7), json!(u64::MAX), json!("é\u{1f600}\n\"")][random.below(6)].clone();
     let is_modern = random.once_in(2);
@@ -287,8 +289,8 @@ fn good(random: &mut Random, known: &Known) -> Asked {
             (*method, json!({ "cursor": cursor }))
         }
         1 => {
-            let asking = asking();
-            asking[random.below(asking.len())].clone()
+            let calls = calls_that_ask();
+            calls[random.below(calls.len())].clone()
         }
         2 | 3 if is_modern => {
             let (method, params, state) = &known.states[random.below(known.states.len())];
@@ -310,13 +312,13 @@ fn good(random: &mut Random, known: &Known) -> Asked {
         meta.insert("io.modelcontextprotocol/logLevel".into(), json!("info"));
     }
     if is_modern {
-        let mut asked = modern(method, given, &id, meta);
+        let mut request = modern(method, given, &id, meta);
         match random.below(24) {
-            0 => replace(&mut asked, "\"elicitation\":", "\"unheard\":"),
-            1 => replace(&mut asked, NEWEST, "2099-01-01"),
+            0 => replace(&mut request, "\"elicitation\":", "\"unknown\":"),
+            1 => replace(&mut request, NEWEST, "2099-01-01"),
             _ => {}
         }
-        return asked;
+        return request;
     }
     if !meta.is_empty() {
         given["_meta"] = json!(meta);
@@ -333,22 +335,22 @@ fn good(random: &mut Random, known: &Known) -> Asked {
         2 => message = json!({ "jsonrpc": "2.0", "id": id, "result": {} }),
         _ => {}
     }
-    let accept = if random.once_in(2) { BOTH } else { "application/json" };
-    let mut asked = post(&[("Accept", accept)], &message);
+    let accept = if random.once_in(2) { JSON_AND_STREAM } else { "application/json" };
+    let mut request = post(&[("Accept", accept)], &message);
     if method != "initialize" && !random.once_in(8) {
-        asked.headers.push(("MCP-Protocol-Version".into(), version.into()));
+        request.headers.push(("MCP-Protocol-Version".into(), version.into()));
     }
-    asked
+    request
 }
 
-/// Another text in all places, of the headers and the body.
-fn replace(asked: &mut Asked, text: &str, by: &str) {
+/// Replaces `text` in all headers and in the body.
+fn replace(request: &mut RawRequest, text: &str, by: &str) {
     let replaced = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(text, by).into_bytes();
-    asked.headers.iter_mut().for_each(|(_, value)| *value = replaced(value));
-    asked.body = replaced(&asked.body);
+    request.headers.iter_mut().for_each(|(_, value)| *value = replaced(value));
+    request.body = replaced(&request.body);
 }
 
-fn noise(random: &mut Random) -> Asked {
+fn noise(random: &mut Random) -> RawRequest {
     let text = |random: &mut Random| String::from_utf8_lossy(&random.bytes(12)).into_owned();
     let verb = if random.once_in(2) { text(random) } else { "POST".into() };
     let url = if random.once_in(2) { text(random) } else { "/mcp".into() };
@@ -358,17 +360,17 @@ fn noise(random: &mut Random) -> Asked {
     });
     let headers = headers.collect();
     let body = if random.once_in(2) { hostile(random).into_bytes() } else { random.bytes(300) };
-    Asked { verb, url, headers, body }
+    RawRequest { verb, url, headers, body }
 }
 
-/// The message with some of its values spoilt, as it is written then.
-fn spoilt(message: &Value, random: &mut Random) -> Vec<u8> {
+/// Returns the text of the message after some of its values are corrupted.
+fn corrupted(message: &Value, random: &mut Random) -> Vec<u8> {
     let mut message = Json::from(message);
     if random.once_in(3) {
         message.set("id", &hostile(random));
     }
     for _ in 0..random.below(4) {
-        message.spoil(random);
+        message.corrupt(random);
     }
     if random.once_in(20) {
         message = Json::Array((0..random.below(4)).map(|_| message.clone()).collect());
@@ -378,7 +380,7 @@ fn spoilt(message: &Value, random: &mut Random) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn spoil_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
+fn corrupt_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len().max(1));
         match (random.below(7), bytes.len()) {
@@ -399,27 +401,27 @@ fn spoil_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-fn spoil_head(asked: &mut Asked, random: &mut Random) {
-    let count = asked.headers.len();
+fn corrupt_head(request: &mut RawRequest, random: &mut Random) {
+    let count = request.headers.len();
     let value = match random.below(20) {
         0 => b"x".repeat(10_000),
         1 => random.bytes(16),
         _ => random.one(&VALUES.map(|value| value)).to_vec(),
     };
     match random.below(8) {
-        0 if count > 0 => drop(asked.headers.remove(random.below(count))),
+        0 if count > 0 => drop(request.headers.remove(random.below(count))),
         1 if count > 0 => {
-            let twice = asked.headers[random.below(count)].clone();
-            asked.headers.push(twice);
+            let twice = request.headers[random.below(count)].clone();
+            request.headers.push(twice);
         }
-        2 if count > 0 => asked.headers[random.below(count)].1 = value,
-        3 if count > 0 => spoil_bytes(&mut asked.headers[random.below(count)].1, random),
+        2 if count > 0 => request.headers[random.below(count)].1 = value,
+        3 if count > 0 => corrupt_bytes(&mut request.headers[random.below(count)].1, random),
         4 if count > 0 => {
             let at = random.below(count);
-            asked.headers[at].0.make_ascii_uppercase();
+            request.headers[at].0.make_ascii_uppercase();
         }
-        5 if random.once_in(2) => asked.verb = random.one(&VERBS).to_owned(),
-        6 if random.once_in(2) => asked.url = random.one(&URLS).to_owned(),
-        _ => asked.headers.push((random.one(&HEADERS).to_owned(), value)),
+        5 if random.once_in(2) => request.verb = random.one(&VERBS).to_owned(),
+        6 if random.once_in(2) => request.url = random.one(&URLS).to_owned(),
+        _ => request.headers.push((random.one(&HEADERS).to_owned(), value)),
     }
 }

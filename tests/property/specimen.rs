@@ -1,4 +1,4 @@
-//! The endpoint that is asked, with one of everything, and the machine that it runs on.
+//! The endpoint under test, which has items of every kind, and the requests to it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 /// A token that the endpoint accepts.
 pub const TOKEN: &str = "ada";
-/// What a failing handler knows and nobody else is to see.
+/// An internal detail of failing handlers. Answers must not contain it.
 pub const SECRET: &str = "db-7.internal:5432";
-/// Bytes of a body that are read: little, so that more is soon sent.
-pub const MOST_BYTES: usize = 64 * 1024;
+/// The limit of a body in bytes. The limit is low, so that small bodies can exceed it.
+pub const MAX_BODY: usize = 64 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 struct Words {
@@ -81,7 +81,7 @@ async fn greet(cx: Context) -> Result<String, HandlerError> {
     })
 }
 
-/// Asks for three things at once, then for a fourth.
+/// Asks three questions at once, and then a fourth question.
 async fn ask(cx: Context) -> Result<String, HandlerError> {
     let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
     let (name, text, roots) =
@@ -112,8 +112,8 @@ fn tools() -> Vec<Tool> {
     vec![
         Tool::new("say", "Says it.", say),
         Tool::new("greet", "Greets by name.", greet),
-        Tool::new("ask", "Asks much.", ask),
-        Tool::new("work", "Tells how far it is.", work),
+        Tool::new("ask", "Asks four questions.", ask),
+        Tool::new("work", "Reports progress.", work),
         Tool::new("query", "Takes arguments that headers repeat.", query),
         Tool::new("keep", "Takes anything.", keep),
         Tool::new("refuse", "Refuses.", || async {
@@ -127,12 +127,12 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-/// One of everything.
+/// Builds a server with items of every kind.
 pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let analyze = |Code { code, lines }: Code| async move { format!("Analyze {code} ({lines:?})") };
     let introduce = |cx: Context| async move {
         let name = cx.elicit::<Name>("user_name", "Who?").await?.accepted();
-        Ok::<_, HandlerError>(format!("For {}", name.map_or("nobody".into(), |name| name.name)))
+        Ok::<_, HandlerError>(format!("For {}", name.map_or("an unknown client".into(), |name| name.name)))
     };
     let roots = |cx: Context| async move { Ok::<_, HandlerError>(cx.roots("roots").await?.len().to_string()) };
     let item = |given: BTreeMap<String, String>| async move {
@@ -165,26 +165,26 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-/// The endpoint, for who has [`TOKEN`].
+/// Returns the endpoint. It accepts [`TOKEN`].
 pub fn endpoint() -> Endpoint {
     let tokens = format!(r#"[{{"token": "{TOKEN}", "subject": "ada", "scopes": []}}]"#);
     let mut limits = Limits::default();
-    limits.body = MOST_BYTES;
+    limits.body = MAX_BODY;
     testing::endpoint(server).auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens")).limits(limits)
 }
 
-/// A request, whatever it may hold: also what no HTTP library would let through.
+/// A request with any texts and bytes, including those that an HTTP library rejects.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct RawRequest {
     pub verb: String,
     pub url: String,
     pub headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
 }
 
-impl Asked {
-    /// Reads `POST /mcp`, a header on each line that follows, an empty line, and the body.
-    pub fn read(text: &[u8]) -> Self {
+impl RawRequest {
+    /// Parses a line such as `POST /mcp`, one header per line, an empty line, and the body.
+    pub fn parse(text: &[u8]) -> Self {
         let end = text.windows(2).position(|bytes| bytes == b"\n\n").unwrap_or(text.len());
         let body = text.get(end + 2..).unwrap_or_default().to_vec();
         let mut lines = text[..end].split(|byte| *byte == b'\n');
@@ -198,7 +198,7 @@ impl Asked {
         Self { headers: headers.collect(), verb: verb.into(), url: url.into(), body }
     }
 
-    /// The header as the endpoint reads it.
+    /// Returns the value of a header as the endpoint reads it. Several values are joined with commas.
     pub fn header(&self, name: &str) -> Option<String> {
         let named = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         let values: Vec<Cow<'_, str>> = named.map(|(_, value)| String::from_utf8_lossy(value)).collect();
@@ -206,7 +206,7 @@ impl Asked {
     }
 }
 
-impl Request for Asked {
+impl Request for RawRequest {
     fn method(&self) -> String {
         self.verb.clone()
     }
@@ -224,20 +224,20 @@ impl Request for Asked {
         std::future::ready(if is_short { Ok(self.body.clone()) } else { Err(BodyError::TooLarge) })
     }
 
-    /// Any text, for the log line must hold whatever a host says.
+    /// Returns any text, because every request id of a host must fit into a log line.
     fn request_id(&self) -> Option<String> {
         self.header("Request-Id")
     }
 }
 
-/// Asks `endpoint`. Without an answer, although nothing is left to wait for, the status is 0.
-pub fn ask_at(endpoint: &Endpoint, asked: Asked) -> Answer {
-    ask_on(&TestHost::new(), endpoint, asked)
+/// Sends a request to `endpoint`. If the endpoint stalls without an answer, the status of the answer is 0.
+pub fn ask_at(endpoint: &Endpoint, request: RawRequest) -> Answer {
+    ask_on(&TestHost::new(), endpoint, request)
 }
 
-/// The same, on this host.
-pub fn ask_on(host: &TestHost, endpoint: &Endpoint, asked: Asked) -> Answer {
-    let answer = testing::run(Client::new(endpoint).host(host).send(asked));
+/// Sends a request to `endpoint` on this host, and checks that each log line is one line of JSON.
+pub fn ask_on(host: &TestHost, endpoint: &Endpoint, request: RawRequest) -> Answer {
+    let answer = testing::run(Client::new(endpoint).host(host).send(request));
     let (text, lines) = (host.log_text(), host.log());
     assert_eq!(text.lines().count(), lines.len(), "a log line is one line: {text}");
     assert!(lines.iter().all(serde_json::Value::is_object), "a log line is JSON: {text}");

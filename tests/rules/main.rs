@@ -1,16 +1,16 @@
-//! The rules of the protocol for a server, all 109 of the project's checklist, and where each is held.
+//! Checks the list of the 109 protocol rules for a server, with the tests of each rule.
 //!
-//! A test fails where a number is missing, or where a test that is named does not exist or does not say which rules it
-//! holds.
+//! A test fails if a number is missing, if a listed test does not exist, or if the comment of a listed test does not name its rule.
 
 mod list;
 
 use std::fs;
 use std::path::Path;
 
-use list::{RULES, Rule, Where};
+use list::{Coverage, RULES, Rule};
 
-/// The comment above the test `name` (`chapter::test` in tests/spec, or `file.rs::test`), if it is there.
+/// Returns the comment and the attributes above the test `name`: `chapter::test` in `tests/spec`, or `path/file.rs::test`. Returns
+/// `None` if there is no such test.
 fn comment_above(name: &str) -> Option<String> {
     let (place, test) = name.rsplit_once("::")?;
     let file = if place.contains('.') { place.to_owned() } else { format!("tests/spec/{place}.rs") };
@@ -23,7 +23,7 @@ fn comment_above(name: &str) -> Option<String> {
     Some(above.copied().collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a comment names the rule: `Rule 7`, `Rules 6 and 7`, `Rules 1, 2 and 7`.
+/// Returns whether a comment names the rule: `Rule 7`, `Rules 6 and 7`, `Rules 1, 2 and 7`.
 fn names_rule(comment: &str, number: u8) -> bool {
     let lists = comment.split("Rule").skip(1).map(|after| after.trim_start_matches('s'));
     let numbers = lists.flat_map(|after| {
@@ -51,32 +51,32 @@ fn every_rule_is_listed_once() {
 }
 
 #[test]
-fn every_test_that_is_named_holds_its_rule() {
+fn listed_tests_exist_and_name_their_rules() {
     let mut problems = Vec::new();
-    for Rule { number, place, .. } in RULES {
-        match place {
-            Where::Held([]) | Where::DoesNotApply("") => {
-                problems.push(format!("rule {number}: nothing is said"));
+    for Rule { number, coverage, .. } in RULES {
+        match coverage {
+            Coverage::TestedBy([]) | Coverage::DoesNotApply("") => {
+                problems.push(format!("rule {number} has neither tests nor a reason"));
             }
-            Where::Held(tests) => {
+            Coverage::TestedBy(tests) => {
                 for test in *tests {
                     match comment_above(test) {
-                        None => problems.push(format!("rule {number}: there is no test {test}")),
+                        None => problems.push(format!("rule {number}: the test {test} does not exist")),
                         Some(comment) if !names_rule(&comment, *number) => {
-                            problems.push(format!("rule {number}: {test} does not name it"));
+                            problems.push(format!("rule {number}: the comment of {test} does not name the rule"));
                         }
                         Some(_) => {}
                     }
                 }
             }
-            Where::DoesNotApply(_) => {}
+            Coverage::DoesNotApply(_) => {}
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
-fn a_rule_is_found_in_a_comment() {
+fn rule_numbers_are_found_in_comments() {
     for (comment, number, named) in [
         ("/// Rule 7: x", 7, true),
         ("/// Rules 6 and 7: x", 6, true),

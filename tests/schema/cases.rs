@@ -1,24 +1,22 @@
-//! The schemas of `schemas/`: those of real tools, and of what tools often take. Each has a value that fits, and one that does not.
+//! The schemas in `schemas/`: schemas of real tools, and of common arguments of tools. Each has a valid value and an invalid one.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// A schema with two values.
+/// A schema, a valid value and an invalid value.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) schema: Value,
-    /// Fits.
     pub(crate) valid: String,
-    /// Does not.
     pub(crate) invalid: String,
 }
 
-/// The name of each file, and what it holds.
+/// Returns the name and the cases of each file.
 pub(crate) fn files() -> Vec<(String, Vec<Case>)> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas"));
-    let entries = fs::read_dir(folder).expect("the folder is there");
+    let entries = fs::read_dir(folder).expect("the folder exists");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     let file = |path: &Path| {

@@ -1,11 +1,11 @@
-//! Schemas with values as large, or as hard to check, as the limits of a request admit.
+//! Schemas with values that are as large, or as hard to check, as the limits of a request allow.
 //!
-//! Two kinds: `full` are values that fit the schemas of real tools, and fill a body of 4 MiB or hold 500 000 values, whichever comes
-//! first. `hard` are those that take the most work in one part of the check each.
+//! - `full`: valid values for the schemas of real tools. Each has 4 MiB or 500 000 values, whichever is reached first.
+//! - `hard`: values that take as much work as possible. Each of them tests one part of the check.
 
 use serde_json::{Map, Value, json};
 
-/// Bytes of a body, and values in it, as the limits have them; less what stands around the value.
+/// The limits of bytes and values in a body, minus room for the parts of the body around the value.
 const BYTES: usize = (4 << 20) - 1_000;
 const VALUES: usize = 499_000;
 
@@ -20,7 +20,7 @@ fn large(name: impl Into<String>, schema: Value, value: impl Into<String>) -> La
     Large { name: name.into(), schema, value: value.into() }
 }
 
-/// As many parts as fit, each with the number of values in it, with commas between them.
+/// Joins parts with commas, as many as fit into `bytes` and `VALUES`. `part` returns a text and the number of values in it.
 fn filled(bytes: usize, part: impl Fn(usize) -> (String, usize)) -> String {
     let (mut text, mut values) = (String::new(), 0);
     for nth in 0.. {
@@ -37,7 +37,7 @@ fn filled(bytes: usize, part: impl Fn(usize) -> (String, usize)) -> String {
     text
 }
 
-/// The schema of a real tool, and its valid value with `text` in the place of what `path` leads to.
+/// Returns the schema of a real tool and its valid value, in which `text` replaces the value at `path`.
 fn tool(name: &str, path: &str, text: &str) -> Large {
     let files = [
         include_str!("schemas/calendar_tool.json"),
@@ -48,12 +48,12 @@ fn tool(name: &str, path: &str, text: &str) -> Large {
         include_str!("schemas/everything.json"),
     ];
     let cases = files.iter().flat_map(|file| serde_json::from_str::<Vec<Value>>(file).expect("a list"));
-    let mut case = cases.into_iter().find(|case| case["name"] == name).expect("a case of that name");
-    *case.pointer_mut(&format!("/valid{path}")).expect("a value there") = json!("@here@");
+    let mut case = cases.into_iter().find(|case| case["name"] == name).expect("a case with that name");
+    *case.pointer_mut(&format!("/valid{path}")).expect("a value at the path") = json!("@here@");
     large(name, case["schema"].take(), case["valid"].to_string().replace("\"@here@\"", text))
 }
 
-/// Values of `bytes` that fit the schemas of real tools; `seed` varies them.
+/// Returns valid values of about `bytes` for the schemas of real tools. `seed` varies them.
 pub fn fitting(bytes: usize, seed: usize) -> Vec<Large> {
     const FILTERS: [(&str, usize); 5] = [
         (r#"{"field":"customer.country","op":"eq","value":"DE"}"#, 7),
@@ -94,16 +94,16 @@ pub fn fitting(bytes: usize, seed: usize) -> Vec<Large> {
     ]
 }
 
-/// Values that fill a body and fit.
+/// Returns valid values that fill a body.
 pub fn full() -> Vec<Large> {
     let mut all = fitting(BYTES, 0);
-    // The sixth of the measured files: most of its schemas take one number or two.
+    // The sixth file. Most of its schemas accept one or two numbers.
     let add = tool("add", "/a", &format!("1{}", " ".repeat(BYTES)));
     all.push(add);
     all
 }
 
-/// Values of at most `bytes` that are hard to check. Some do not fit, and some take more steps than there are.
+/// Returns values of at most `bytes` that are hard to check. Some are invalid, and some exceed the limit of steps.
 pub fn hard(bytes: usize) -> Vec<Large> {
     let bytes = bytes.min(BYTES);
     [alternatives(bytes), wide_objects(bytes), lists(bytes), scalars(bytes), patterns(bytes)]
@@ -242,14 +242,14 @@ fn patterns(bytes: usize) -> Vec<Large> {
     let lengths = [("64 KiB", 65_000), ("long", bytes - 10)];
     let case = |pattern: &str, (name, length)| large(format!("pattern {pattern}, {name}"), of(pattern), text(length));
     let cases = PATTERNS.iter().flat_map(|pattern| lengths.map(|length| case(pattern, length)));
-    // Hardly any state of the automaton comes twice.
+    // The states of the automaton almost never repeat.
     let noise: String = noise().take(bytes / 4).collect();
     let endless = "(a|b)*a(a|b){400}c";
     let endless = large(format!("pattern {endless}, noise"), of(endless), format!("{{\"n\":\"{noise}\"}}"));
     cases.chain([endless]).collect()
 }
 
-/// Letters `a` and `b` in no order.
+/// Iterates over the letters `a` and `b` in pseudorandom order.
 pub fn noise() -> impl Iterator<Item = char> {
     let mut state = 1_u32;
     std::iter::from_fn(move || {
@@ -264,7 +264,7 @@ fn merged(one: Value, other: Value) -> Value {
     Value::Object(one)
 }
 
-/// What schemars makes of an enum with a tag that contains itself.
+/// Returns the schema that schemars generates for a recursive tagged enum.
 fn expressions() -> Value {
     let operation = |name: &str| {
         json!({ "type": "object", "required": ["op", "left", "right"], "properties": {
@@ -285,7 +285,7 @@ fn expression(depth: usize, leaf: &str) -> String {
     format!(r#"{{"expr":{expression}}}"#)
 }
 
-/// Alternatives that contain themselves and that nothing tells apart.
+/// Returns a schema with recursive alternatives that neither a tag nor a key distinguishes.
 fn untagged() -> Value {
     let alternative = |other: &str| json!({ "type": "object", "required": ["a"], "properties": { "a": { "$ref": "#/$defs/n" }, other: { "type": "string" } } });
     json!({

@@ -46,14 +46,14 @@ fn endpoint(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endp
     testing::endpoint(move |_| build())
 }
 
-fn one() -> Endpoint {
+fn endpoint_with_echo() -> Endpoint {
     endpoint(|| McpServer::builder("s", "1").agent(echo("echo")).build())
 }
 
-/// An agent is listed as the tool `ask_<key>`, with all that a directory asks of a tool.
+/// An agent is listed as the tool `ask_<key>`, with the title and the annotations that tool directories require.
 #[test]
-fn an_agent_is_a_tool() {
-    let answer = modern("tools/list", json!({})).ask_at(&one());
+fn an_agent_is_listed_as_a_tool() {
+    let answer = modern("tools/list", json!({})).ask_at(&endpoint_with_echo());
     assert_eq!(
         answer.result()["tools"],
         json!([{
@@ -73,39 +73,42 @@ fn an_agent_is_a_tool() {
     );
 }
 
-/// Its answer is its text, and no more; what it has used is in `_meta`, in both eras.
+/// The content of an answer is one text. The token usage is in `_meta`, in both eras.
 #[test]
-fn an_answer_is_its_text() {
+fn an_answer_has_a_text_and_the_usage() {
     let ask = |message: &str| json!({ "name": "ask_echo", "arguments": { "message": message } });
     for request in [modern("tools/call", ask("Why")), legacy("tools/call", ask("Why"))] {
-        let answer = request.ask_at(&one());
+        let answer = request.ask_at(&endpoint_with_echo());
         assert_eq!(answer.tool_text(), ("Why?", false));
         assert_eq!(answer.result()["content"].as_array().map(Vec::len), Some(1));
         assert_eq!(answer.result()["_meta"]["edge-mcp/usage"], json!({ "inputTokens": 3, "outputTokens": 5 }));
     }
-    let modern_answer = modern("tools/call", ask("Why")).ask_at(&one());
+    let modern_answer = modern("tools/call", ask("Why")).ask_at(&endpoint_with_echo());
     assert_eq!(modern_answer.result()["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "s");
-    assert!(legacy("tools/call", ask("who")).ask_at(&one()).result().get("_meta").is_none(), "nothing was used");
-    let who = legacy("tools/call", ask("who")).header("X-Who", "ada").ask_at(&one());
+    assert!(
+        legacy("tools/call", ask("who")).ask_at(&endpoint_with_echo()).result().get("_meta").is_none(),
+        "the agent reported no usage"
+    );
+    let who = legacy("tools/call", ask("who")).header("X-Who", "ada").ask_at(&endpoint_with_echo());
     assert_eq!(who.tool_text(), ("ada", false), "the agent has the context of the call");
 }
 
 #[test]
-fn a_failing_agent_is_a_failing_tool() {
+fn a_failed_agent_is_an_error_result() {
     for (message, says) in
         [("fail", "Ask something else."), ("break", "The server failed to answer this request."), ("", "at least 1")]
     {
         let params = json!({ "name": "ask_echo", "arguments": { "message": message } });
-        let answer = modern("tools/call", params).ask_at(&one());
+        let answer = modern("tools/call", params).ask_at(&endpoint_with_echo());
         let (text, is_error) = answer.tool_text();
         assert!(is_error && text.contains(says) && !text.contains(SECRET), "{text}");
     }
 }
 
-/// A tool of the same name wins, and the log is told once. Two agents with one key are refused.
+/// A tool with the name of an agent's tool replaces the agent, with one warning in the log. Two agents with one key are rejected.
 #[test]
-fn an_explicit_tool_wins() {
-    let tool = || Tool::new("ask_echo", "Is no agent.", || async { "the tool" });
+fn a_tool_replaces_an_agent_of_the_same_name() {
+    let tool = || Tool::new("ask_echo", "Is not an agent.", || async { "the tool" });
     let host = TestHost::new();
     for first in [true, false] {
         let endpoint = endpoint(move || {
@@ -128,9 +131,9 @@ fn an_explicit_tool_wins() {
     assert!(twice.err().is_some_and(|error| error.to_string().contains("twice")));
 }
 
-/// An agent that says nothing of itself is refused by key and name, and so is a key that no tool could have.
+/// An agent with an empty description is rejected, with its key and name in the error. So is a key that a tool name cannot contain.
 #[test]
-fn bad_agents_are_refused() {
+fn invalid_agents_are_rejected() {
     for (agent, says) in [
         (Echo { key: "echo", description: "" }, vec!["agent", "\"echo\"", "\"Echo\"", "empty description"]),
         (Echo { key: "echo", description: " \n" }, vec!["agent", "empty description"]),

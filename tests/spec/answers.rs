@@ -1,4 +1,4 @@
-//! Answers, and the questions that they belong to.
+//! Answers to questions: each is valid only for its question, its call and its server.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ async fn confirmed(cx: &Context, key: &str, question: String) -> Result<bool, Ha
     Ok(cx.elicit::<Yes>(key, question).await?.accepted().is_some_and(|answer| answer.yes))
 }
 
-/// A tool that asks whether to pay a price, which changes between rounds.
+/// Returns an endpoint with a tool that asks whether to pay `price`. A test can change the price between rounds.
 fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
     let price = price.clone();
     open(move || {
@@ -41,7 +41,7 @@ fn paying(price: &Rc<Cell<u32>>) -> Endpoint {
 }
 
 #[test]
-fn an_answer_is_good_for_its_question_alone() {
+fn an_answer_is_valid_only_for_its_question() {
     let price = Rc::new(Cell::new(10));
     let endpoint = paying(&price);
     let (params, host) = (json!({ "name": "pay" }), TestHost::new());
@@ -54,14 +54,14 @@ fn an_answer_is_good_for_its_question_alone() {
     assert!(!host.log_text().contains("1000000") && !host.log_text().contains("Pay"), "{}", host.log_text());
     price.set(10);
     let third = ask(&retry(&params, &second, json!({})));
-    assert!(is_asked(&third), "the answer to the first question was forgotten: {third:?}");
+    assert!(is_asked(&third), "the state no longer has the answer to the first question: {third:?}");
     let last = ask(&retry(&params, &third, answer_all(&third, &yes())));
     assert_eq!(last.tool_text(), ("10: true", false));
 }
 
-/// Rule 78: extra keys are ignored, and so are answers in a request that brings no state.
+/// Rule 78: answers with unknown keys are ignored, and so are answers in a request without a state.
 #[test]
-fn what_was_not_asked_is_not_answered() {
+fn answers_without_a_question_are_ignored() {
     let endpoint = paying(&Rc::new(Cell::new(10)));
     let params = json!({ "name": "pay" });
     let with = |responses: Value| {
@@ -70,7 +70,7 @@ fn what_was_not_asked_is_not_answered() {
         ask_on(&endpoint, &params, &TestHost::new())
     };
     for responses in [json!({ "confirm": yes() }), json!({ "other": yes() }), json!({})] {
-        assert!(is_asked(&with(responses)), "a request without a state was asked nothing");
+        assert!(is_asked(&with(responses)), "without a state, the question is pending");
     }
     let first = with(json!({}));
     let unasked = ask_on(&endpoint, &retry(&params, &first, json!({ "other": 7 })), &TestHost::new());
@@ -82,7 +82,7 @@ struct File {
     file: String,
 }
 
-/// A tool that asks before it deletes.
+/// Returns a tool that asks before it deletes a file. It records the deleted files in `deleted`.
 fn delete(deleted: &Done) -> Tool {
     let deleted = deleted.clone();
     let delete = move |File { file }: File, cx: Context| {
@@ -99,7 +99,7 @@ fn delete(deleted: &Done) -> Tool {
 }
 
 #[test]
-fn each_deletion_of_an_agent_is_confirmed_by_itself() {
+fn each_deletion_by_an_agent_needs_its_own_confirmation() {
     let deleted = Done::default();
     let of = deleted.clone();
     let endpoint = open(move || {
@@ -112,7 +112,10 @@ fn each_deletion_of_an_agent_is_confirmed_by_itself() {
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Clean up" } });
     let first = ask_on(&endpoint, &params, &host);
     let unbound = ask_on(&endpoint, &retry(&params, &first, json!({ "confirm": yes() })), &host);
-    assert!(is_asked(&unbound) && deleted.borrow().is_empty(), "the handler's own key is not the client's");
+    assert!(
+        is_asked(&unbound) && deleted.borrow().is_empty(),
+        "the client must use the nested key, not the key of the handler"
+    );
     let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &host);
     assert_eq!(*deleted.borrow(), ["old.tmp"]);
     let message = |answer: &Answer| answer.result()["inputRequests"][&keys(answer)[0]]["params"]["message"].clone();
@@ -128,9 +131,9 @@ fn each_deletion_of_an_agent_is_confirmed_by_itself() {
     assert_eq!((last.tool_text(), deleted.take()), (("Done.", false), vec!["old.tmp".to_owned()]));
 }
 
-/// Two steps that call one tool with the same arguments: the second is not reached before the first is done, and finds no answer.
+/// Two steps call one tool with the same arguments. The second call starts after the first step has finished, and asks again.
 #[test]
-fn equal_calls_of_two_steps_are_confirmed_each() {
+fn equal_calls_in_two_steps_need_two_confirmations() {
     let deleted = Done::default();
     let of = deleted.clone();
     let endpoint = open(move || {
@@ -159,7 +162,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
         let all = |cx: Context| async move {
             let delete = |file: &str| cx.call_tool("delete", json!({ "file": file }));
             let (a, b, again) = futures::try_join!(delete("a"), delete("b"), delete("a"))?;
-            // The outermost call's own key stays as it is.
+            // A key of the outermost call is sent unchanged.
             confirmed(&cx, "confirm", "All?".into()).await?;
             Ok::<_, HandlerError>([a.text(), b.text(), again.text()].join(", "))
         };
@@ -171,7 +174,7 @@ fn parallel_calls_of_one_tool_ask_in_one_round() {
     assert_eq!(asked.len(), 3, "{asked:?}");
     assert_eq!(asked.iter().filter(|key| key.contains(".2/")).count(), 1, "{asked:?}");
     let mut responses = answer_all(&first, &yes());
-    let second_a = asked.iter().find(|key| key.contains(".2/")).expect("the ordinal of an equal call");
+    let second_a = asked.iter().find(|key| key.contains(".2/")).expect("a key with the number of an equal call");
     responses[second_a] = json!({ "action": "decline" });
     let second = ask_on(&endpoint, &retry(&params, &first, responses), &TestHost::new());
     assert_eq!(keys(&second), ["confirm"]);
@@ -185,7 +188,7 @@ struct Key {
 }
 
 #[test]
-fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
+fn keys_of_the_outermost_call_cannot_equal_nested_keys() {
     let deleted = Done::default();
     let of = deleted.clone();
     let endpoint = open(move || {
@@ -205,7 +208,7 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
     let ask =
         |key: &str, host: &TestHost| ask_on(&endpoint, &json!({ "name": "ask", "arguments": { "key": key } }), host);
     for key in ["confirm", "delete/confirm", "delete-3f2a/confirm", "a/b-01234567/c", "delete-01234567"] {
-        assert_eq!(keys(&ask(key, &TestHost::new())), [key], "it stays as the handler has written it");
+        assert_eq!(keys(&ask(key, &TestHost::new())), [key], "the key of the handler is sent unchanged");
     }
     let host = TestHost::new();
     assert_eq!(ask(&nested, &host).refusal(), (200, -32603));
@@ -213,7 +216,7 @@ fn a_key_of_the_outermost_call_is_never_that_of_a_nested_one() {
 }
 
 #[test]
-fn one_key_may_ask_one_question_after_another() {
+fn one_key_can_be_used_for_successive_questions() {
     let endpoint = open(|| {
         let two = |cx: Context| async move {
             let first = confirmed(&cx, "confirm", "Once?".into()).await?;
@@ -225,9 +228,9 @@ fn one_key_may_ask_one_question_after_another() {
     assert_eq!((rounds.len(), rounds[2].tool_text()), (3, ("true true", false)));
 }
 
-/// Rule 76: a state belongs to the server's name, and to the URL that its endpoint is configured with.
+/// Rule 76: a state is bound to the name of the server and to the configured URL of its endpoint.
 #[test]
-fn a_state_of_one_server_is_not_good_at_another() {
+fn a_state_is_rejected_by_other_servers() {
     let of = |name: &'static str, url: Option<&'static str>| {
         let build = move || -> Result<McpServer, BuildError> {
             let ask = |cx: Context| async move { confirmed(&cx, "confirm", "Sure?".into()).await.map(|_| "done") };
@@ -257,30 +260,32 @@ fn a_state_of_one_server_is_not_good_at_another() {
     }
 }
 
-/// What a call may have to remember: results of steps of so many bytes each, so many of them, and questions.
+/// The size of the data that a call keeps for its next round: the number of workflow runs, the length of the text result of each
+/// run in bytes, and the number of questions.
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
-struct Much {
+struct Load {
     runs: u32,
     bytes: usize,
     questions: u32,
 }
 
-fn remembering() -> Endpoint {
+/// Returns an endpoint with a tool that runs steps and asks questions as a [`Load`] describes.
+fn endpoint_with_load() -> Endpoint {
     open(|| {
-        let fill = Workflow::new("fill", "d", |much: Much, cx: Context| async move {
-            let bytes: usize = cx.step("read", &much, async || Ok(much.bytes)).await?;
+        let fill = Workflow::new("fill", "d", |load: Load, cx: Context| async move {
+            let bytes: usize = cx.step("read", &load, async || Ok(load.bytes)).await?;
             cx.step("text", &bytes, async || Ok("x".repeat(bytes))).await
         });
-        let outer = |much: Much, cx: Context| async move {
-            for run in 0..much.runs {
-                let arguments = json!({ "runs": run, "bytes": much.bytes, "questions": 0 });
+        let outer = |load: Load, cx: Context| async move {
+            for run in 0..load.runs {
+                let arguments = json!({ "runs": run, "bytes": load.bytes, "questions": 0 });
                 cx.call_tool("run_fill", arguments).await?;
             }
             let ask = |nth: u32| {
                 let cx = cx.clone();
                 async move { confirmed(&cx, &nth.to_string(), "Sure?".into()).await }
             };
-            futures::future::try_join_all((0..much.questions).map(ask)).await?;
+            futures::future::try_join_all((0..load.questions).map(ask)).await?;
             Ok::<_, HandlerError>("done")
         };
         McpServer::builder("s", "1").workflow(fill).tool(Tool::new("outer", "d", outer)).build()
@@ -288,8 +293,8 @@ fn remembering() -> Endpoint {
 }
 
 #[test]
-fn what_a_call_remembers_is_bounded() {
-    let endpoint = remembering();
+fn the_state_of_a_call_is_bounded() {
+    let endpoint = endpoint_with_load();
     for (runs, bytes, questions, says) in [
         (3, 10, 256, None),
         (3, 10, 257, Some("more than 256 questions")),
@@ -306,7 +311,7 @@ fn what_a_call_remembers_is_bounded() {
         let answer = ask_on(&endpoint, &params, &host);
         match says {
             None => assert!(is_asked(&answer), "{runs} {bytes} {questions}: {answer:?}"),
-            Some("") => assert_eq!(answer.tool_text(), ("done", false), "a call that does not ask has no such limit"),
+            Some("") => assert_eq!(answer.tool_text(), ("done", false), "calls without a question are not limited"),
             Some(says) => {
                 assert_eq!(answer.refusal(), (200, -32603), "{runs} {bytes} {questions}");
                 assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
@@ -317,10 +322,10 @@ fn what_a_call_remembers_is_bounded() {
 }
 
 #[test]
-fn the_limit_of_a_state_can_be_set() {
+fn the_limit_of_the_state_is_configurable() {
     let mut limits = Limits::default();
     limits.state = 2000;
-    let endpoint = remembering().limits(limits);
+    let endpoint = endpoint_with_load().limits(limits);
     for (bytes, fits) in [(100, true), (1900, false), (3000, false)] {
         let params = json!({ "name": "outer", "arguments": { "runs": 1, "bytes": bytes, "questions": 1 } });
         let answer = ask_on(&endpoint, &params, &TestHost::new());

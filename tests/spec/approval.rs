@@ -17,11 +17,11 @@ struct Payment {
     euros: u32,
 }
 
-/// A tool that needs approval for more than 100 euros.
+/// Returns a tool that needs approval for more than 100 euros. It records its payments in `done`.
 fn pay(done: &Done) -> Tool {
     let (paid, seen) = (done.clone(), done.clone());
     let handler = move |Payment { euros }: Payment| {
-        // Not in the future: a handler may begin its work when it is called.
+        // The payment is not part of the future, because a handler may start its work when it is called.
         note(&paid, format!("paid {euros}"));
         async move { format!("Paid {euros}.") }
     };
@@ -61,7 +61,11 @@ fn a_call_runs_after_its_approval() {
     let done = Done::default();
     let endpoint = endpoint(&done);
     let first = ask_on(&endpoint, &call(200), &TestHost::new());
-    assert_eq!((keys(&first), done.borrow().len()), (vec!["edge-mcp/approval".to_owned()], 0), "nothing ran");
+    assert_eq!(
+        (keys(&first), done.borrow().len()),
+        (vec!["edge-mcp/approval".to_owned()], 0),
+        "the tool and its hook did not run"
+    );
     let asked = &first.result()["inputRequests"]["edge-mcp/approval"];
     assert_eq!(asked["method"], "elicitation/create");
     assert_eq!(asked["params"]["message"], "Pay this much?\n\nTool: pay\nArguments: {\"euros\":200}");
@@ -89,7 +93,7 @@ fn a_call_that_is_not_approved_does_not_run() {
 }
 
 #[test]
-fn arguments_are_checked_before_approval_and_some_need_none() {
+fn arguments_are_checked_first_and_small_payments_need_no_approval() {
     let done = Done::default();
     let endpoint = endpoint(&done);
     let invalid = ask_on(&endpoint, &json!({ "name": "pay", "arguments": { "euros": "many" } }), &TestHost::new());
@@ -97,10 +101,10 @@ fn arguments_are_checked_before_approval_and_some_need_none() {
     assert_eq!(ask_on(&endpoint, &call(100), &TestHost::new()).tool_text(), ("Paid 100.", false));
 }
 
-/// A predicate cannot see a number beyond the range of `f64`, so it does not decide about such arguments. Hooks do not see them either.
+/// A number beyond the range of `f64` cannot be passed to the approval predicate or to hooks. So such arguments are rejected.
 #[test]
-fn arguments_that_cannot_be_judged_are_refused() {
-    /// Other members are allowed, and ignored.
+fn numbers_that_the_predicate_cannot_read_are_rejected() {
+    /// Allows other members, and ignores them.
     #[derive(Deserialize, JsonSchema)]
     #[schemars(extend("additionalProperties" = true))]
     struct Open {
@@ -142,9 +146,9 @@ fn an_approval_is_valid_for_its_arguments_only() {
     assert!(done.borrow().is_empty());
 }
 
-/// Each nested call asks for itself, in one round.
+/// Each nested call needs its own approval. Parallel calls ask in one round.
 #[test]
-fn nested_calls_are_approved_each() {
+fn each_nested_call_needs_its_own_approval() {
     let done = Done::default();
     let rounds = rounds(&endpoint(&done), &json!({ "name": "outer" }), &TestHost::new());
     assert_eq!((rounds.len(), keys(&rounds[0]).len()), (2, 2));
@@ -153,7 +157,7 @@ fn nested_calls_are_approved_each() {
 }
 
 #[test]
-fn the_calls_of_an_agent_are_approved() {
+fn calls_by_an_agent_need_approval() {
     let done = Done::default();
     let network = model([calls(&[("pay", json!({ "euros": 200 }))]), text("Done.")]);
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Pay!" } });
@@ -162,7 +166,8 @@ fn the_calls_of_an_agent_are_approved() {
     assert_eq!((done.take(), network.requests().len()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
 }
 
-/// Clients of older revisions, and clients without elicitation, cannot be asked. The tool says so before it is called.
+/// Clients of older revisions and clients without elicitation cannot be asked. The call fails before the handler runs. The tool list
+/// shows in `_meta` that the tool requires approval.
 #[test]
 fn clients_that_cannot_be_asked_get_an_error() {
     let done = Done::default();

@@ -1,4 +1,4 @@
-//! Batches, which one revision has.
+//! Batches. Only revision 2025-03-26 has them.
 
 use serde_json::{Value, json};
 
@@ -12,9 +12,10 @@ fn ping(id: impl Into<Value>) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": "ping" })
 }
 
-/// Rule 94: array in, array out; each request has its answer, also when ids repeat; nothing else has one.
+/// Rule 94: the response to a batch is an array with a response for each request, even if ids repeat. Notifications and responses
+/// do not get one.
 #[test]
-fn each_request_is_answered() {
+fn each_request_of_a_batch_gets_a_response() {
     let list = json!({ "jsonrpc": "2.0", "id": "b", "method": "tools/list" });
     let unknown = json!({ "jsonrpc": "2.0", "id": 2, "method": "no/such" });
     let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -30,9 +31,9 @@ fn each_request_is_answered() {
     assert_eq!((unanswered.status, unanswered.body), (202, None));
 }
 
-/// Rule 94: what a batch must not be.
+/// Rule 94: empty, nested and modern batches are rejected, and so are batches with an invalid message or `initialize`.
 #[test]
-fn bad_batches_are_refused() {
+fn invalid_batches_are_rejected() {
     let initialize =
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-03-26" } });
     let modern = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": envelope() } });
@@ -52,9 +53,9 @@ fn bad_batches_are_refused() {
     }
 }
 
-/// Rules 45 and 94: 2025-03-26 has batches, and so have clients that name no revision; no other has.
+/// Rules 45 and 94: only revision 2025-03-26 has batches. It is also the default for requests without a version header.
 #[test]
-fn one_revision_has_batches() {
+fn only_revision_2025_03_26_has_batches() {
     for (version, status) in [
         ("2025-03-26", 200),
         ("2024-11-05", 400),
@@ -69,9 +70,9 @@ fn one_revision_has_batches() {
 }
 
 #[test]
-fn a_batch_has_a_limit() {
+fn the_length_of_a_batch_is_limited() {
     let of = |length: i64| json!((0..length).map(ping).collect::<Vec<_>>());
     let answer = batch(&of(100));
     assert_eq!(answer.body.and_then(|body| body.as_array().map(Vec::len)), Some(100), "at the limit");
-    assert_eq!(batch(&of(101)).refusal(), (400, -32600), "one past it");
+    assert_eq!(batch(&of(101)).refusal(), (400, -32600), "one message past the limit");
 }

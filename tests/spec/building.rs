@@ -1,4 +1,4 @@
-//! What is refused when a server is built, and what a caller gets then.
+//! Building a server: rejected definitions, and the response of a server that cannot be built.
 
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
@@ -45,9 +45,9 @@ fn problem(build: impl Fn(McpServerBuilder) -> McpServerBuilder) -> String {
     error.map(|error: BuildError| error.to_string()).unwrap_or_default()
 }
 
-/// Rules 53 and 57: a definition that would not hold is refused, by kind and name.
+/// Rules 53 and 57: an invalid definition is rejected. The error has its kind and name.
 #[test]
-fn bad_definitions_are_refused_by_name() {
+fn invalid_definitions_are_rejected_by_name() {
     let long = "n".repeat(65);
     let cases = [
         (problem(|s| s.tool(tool(""))), vec!["tool", "\"\"", "1 to 64"]),
@@ -134,13 +134,17 @@ fn bad_definitions_are_refused_by_name() {
     for (problem, expected) in cases {
         assert!(expected.iter().all(|part| problem.contains(part)), "{problem:?} lacks one of {expected:?}");
     }
-    assert_eq!(problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p"))), "", "versions tell them apart");
-    assert_eq!(problem(|s| s.tool(tool(&"n".repeat(64))).tool(tool("A.z_0-9"))), "", "these are good names");
+    assert_eq!(
+        problem(|s| s.prompt(prompt("p").version("v1")).prompt(prompt("p"))),
+        "",
+        "two prompts of one name can have different versions"
+    );
+    assert_eq!(problem(|s| s.tool(tool(&"n".repeat(64))).tool(tool("A.z_0-9"))), "", "these names are valid");
 }
 
-/// A server that cannot be built answers 503 with a fixed text; the cause is in the log.
+/// If the server cannot be built, the response is 503 with a fixed text. The cause is only in the log.
 #[test]
-fn a_server_that_cannot_be_built_is_503() {
+fn a_server_that_cannot_be_built_responds_503() {
     let endpoint =
         Endpoint::new(|_| McpServer::builder("s", "1").tool(tool("a b")).build()).without_auth().without_rate_limit();
     let host = TestHost::new();
@@ -148,12 +152,12 @@ fn a_server_that_cannot_be_built_is_503() {
     assert_eq!(answer.refusal(), (503, -32603));
     assert!(!answer.message().contains("a b"), "{}", answer.message());
     assert!(host.log_text().contains("a b"), "{}", host.log_text());
-    assert_eq!(host.log_levels(), [edge_mcp::host::Level::Error; 2], "the cause, and the request that failed by it");
+    assert_eq!(host.log_levels(), [edge_mcp::host::Level::Error; 2], "the cause and the failed request");
 }
 
-/// Rules 18 and 52: what a server has none of is not declared and not served.
+/// Rules 18 and 52: a server without items of a kind does not declare that kind, and its methods are unknown.
 #[test]
-fn an_empty_server_offers_nothing() {
+fn an_empty_server_declares_no_capabilities() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").build()).without_auth().without_rate_limit();
     let answer = modern("server/discover", json!({})).ask_at(&endpoint);
     assert_eq!(answer.result()["capabilities"], json!({}));
@@ -172,21 +176,21 @@ fn an_empty_server_offers_nothing() {
     }
 }
 
-/// What a server function has to say of itself is in the log once, and not with every request.
+/// A warning of the server function is logged once, not with each request.
 #[test]
-fn a_warning_is_told_once() {
+fn a_warning_of_the_server_function_is_logged_once() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").warn("ask_oracle is not served").build());
     let (endpoint, host) = (endpoint.without_auth().without_rate_limit(), TestHost::new());
     for _ in 0..2 {
         legacy("ping", json!({})).ask_on(&endpoint, &host);
     }
-    let told: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "definition").collect();
-    assert_eq!(told, [json!({ "event": "definition", "problem": "ask_oracle is not served" })]);
+    let warnings: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "definition").collect();
+    assert_eq!(warnings, [json!({ "event": "definition", "problem": "ask_oracle is not served" })]);
 }
 
-/// Tools that were valid before are not checked again. Whatever differs from them is.
+/// Tools that were valid in an earlier build are not checked again. Tools that differ from them are checked.
 #[test]
-fn what_differs_from_a_valid_server_is_checked() {
+fn changed_tools_are_checked_again() {
     let valid = || McpServer::builder("s", "1").tool(tool("one")).tool(tool("two"));
     let with = |second: Tool| McpServer::builder("s", "1").tool(tool("one")).tool(second);
     let unenforceable = |Named { name }: Named| async move { name };

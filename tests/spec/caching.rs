@@ -1,4 +1,4 @@
-//! For how long clients may keep what they are told, and for whom.
+//! Cache hints: for how long clients may cache a result, and for which callers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::{legacy, modern};
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 
-fn whole() -> McpServerBuilder {
+fn full_server() -> McpServerBuilder {
     let private = |cx: Context| async move { cx.auth().is_some().to_string() };
     McpServer::builder("s", "1")
         .tool(Tool::new("t", "d", || async {}))
@@ -26,12 +26,12 @@ fn whole() -> McpServerBuilder {
         )
 }
 
-/// Rules 47 and 48: the hint of the resource, of the kind of result, or of the server, in this order.
+/// Rules 47 and 48: the hint of a resource takes precedence over the hint of its kind of result. The hint of the server is the default.
 #[test]
-fn hints_are_sent() {
+fn the_most_specific_cache_hint_is_sent() {
     let endpoint = Endpoint::new(|_| {
         let lists = CacheHint::private(HOUR);
-        whole().cache(CacheHint::public(MINUTE)).cache_of(Cacheable::Tools, lists).build()
+        full_server().cache(CacheHint::public(MINUTE)).cache_of(Cacheable::Tools, lists).build()
     })
     .without_auth();
     for (method, uri, ttl, scope) in [
@@ -55,39 +55,39 @@ fn hints_are_sent() {
     }
 }
 
-/// Rule 48: what depends on the caller is not for all, even where it says so.
+/// Rule 48: a result is private if the server function reads a header, even if the cache hint is public.
 #[test]
-fn an_answer_made_for_a_caller_is_private() {
+fn a_result_that_depends_on_a_header_is_private() {
     let endpoint = Endpoint::new(|request| {
-        let server = whole().cache(CacheHint::public(MINUTE));
+        let server = full_server().cache(CacheHint::public(MINUTE));
         if request.header("X-Tenant").is_some() { server.title("Tenant's").build() } else { server.build() }
     });
     let answer = modern("tools/list", json!({})).ask_at(&endpoint.without_auth());
     assert_eq!(answer.result()["cacheScope"], "private");
 }
 
-/// Rule 48: what is not shown to all is not public: such a server is refused.
+/// Rule 48: a server is rejected if a public cache hint applies to a list with items that some callers cannot see.
 #[test]
-fn public_is_refused_where_callers_differ() {
+fn public_hints_for_hidden_items_are_rejected() {
     let hidden = || Tool::new("hidden", "d", || async {}).visible_if(|_| false);
     let secret = || Resource::new("a://secret", || async { "" }).visible_if(|_| false);
     let public = || CacheHint::public(MINUTE);
     for (server, says) in [
-        (whole().tool(hidden()).cache(public()), "server/discover"),
-        (whole().tool(hidden()).cache_of(Cacheable::Tools, public()), "tools/list"),
-        (whole().resource(secret()).cache_of(Cacheable::Resources, public()), "resources/list"),
-        (whole().resource(secret()).cache_of(Cacheable::ReadResource, public()), "resources/read"),
+        (full_server().tool(hidden()).cache(public()), "server/discover"),
+        (full_server().tool(hidden()).cache_of(Cacheable::Tools, public()), "tools/list"),
+        (full_server().resource(secret()).cache_of(Cacheable::Resources, public()), "resources/list"),
+        (full_server().resource(secret()).cache_of(Cacheable::ReadResource, public()), "resources/read"),
         (
-            whole()
+            full_server()
                 .prompt(Prompt::new("q", || async { "" }).visible_if(|_| true))
                 .cache_of(Cacheable::Prompts, public()),
             "prompts/list",
         ),
-        (whole().resource(secret().cache(public())), "a://secret"),
+        (full_server().resource(secret().cache(public())), "a://secret"),
     ] {
         let problem = server.build().err().map(|error| error.to_string()).unwrap_or_default();
         assert!(problem.contains(says) && problem.contains("public"), "{problem}");
     }
-    assert!(whole().tool(hidden()).cache_of(Cacheable::Prompts, public()).build().is_ok(), "prompts are for all");
-    assert!(whole().tool(hidden()).cache(CacheHint::private(HOUR)).build().is_ok());
+    assert!(full_server().tool(hidden()).cache_of(Cacheable::Prompts, public()).build().is_ok(), "no prompt is hidden");
+    assert!(full_server().tool(hidden()).cache(CacheHint::private(HOUR)).build().is_ok());
 }

@@ -1,4 +1,4 @@
-//! Agents that ask a model, and call tools for it.
+//! Agents that send requests to a model and call tools for it.
 
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::fake_model::{Said, asked, call_message, calls, choice, model, text};
+use crate::fake_model::{Reply, asked, call_message, calls, choice, model, text};
 use crate::network;
 use crate::support::{Answer, Internal, SECRET, envelope, modern};
 
@@ -20,7 +20,7 @@ const TOKENS: &str = r#"[
 
 #[derive(Deserialize, JsonSchema)]
 struct Number {
-    /// What is doubled
+    /// Number to double
     n: i32,
 }
 
@@ -41,7 +41,7 @@ async fn double(Number { n }: Number) -> (Json<Double>, Vec<Content>) {
 pub async fn ask_name(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn clerk(model: ChatModel) -> ChatAgent {
 
 pub const TOOLS: [&str; 9] = ["double", "say.it", "write", "hidden", "refuse", "break", "picture", "long", "ask"];
 
-/// A server with these tools, and the agent.
+/// Builds a server with the agent, the tools of [`TOOLS`], and the tool `secret`.
 pub fn server(agent: ChatAgent) -> Result<McpServer, BuildError> {
     McpServer::builder("s", "1")
         .tool(Tool::new("double", "Doubles.", double))
@@ -78,7 +78,7 @@ pub fn endpoint(agent: impl Fn() -> ChatAgent + 'static) -> Endpoint {
     testing::endpoint(move |_| server(agent())).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
 }
 
-/// The endpoint of an agent that may call all of [`TOOLS`].
+/// Returns an endpoint with an agent that may call all of [`TOOLS`].
 pub fn with_tools() -> Endpoint {
     endpoint(|| clerk(local()).tools(TOOLS))
 }
@@ -91,21 +91,21 @@ pub fn over(network: &TestHost) -> TestHost {
     network.clone()
 }
 
-/// Asks the agent as `token` does.
+/// Calls the agent with this token.
 fn ask_as(token: &str, endpoint: &Endpoint, network: &TestHost) -> Answer {
     modern("tools/call", question()).bearer(token).ask_on(endpoint, &over(network))
 }
 
-/// What the model was told of the calls that it has made in its first answer.
-pub fn told(network: &TestHost) -> Vec<Value> {
+/// Returns the results of the model's first tool calls, as the second request to the model contains them.
+pub fn tool_messages(network: &TestHost) -> Vec<Value> {
     let second = asked(network).remove(1);
     let messages = second["messages"].as_array().expect("messages").clone();
     messages.into_iter().filter(|message| message["role"] == "tool").collect()
 }
 
-/// Without tools, a question is one request.
+/// Without tools, a call of the agent is one request to the model.
 #[test]
-fn a_question_goes_to_the_model() {
+fn an_agent_without_tools_sends_one_request() {
     for (base, url) in [
         ("https://models.example.com/v1", "https://models.example.com/v1/chat/completions"),
         ("https://models.example.com/v1/", "https://models.example.com/v1/chat/completions"),
@@ -144,9 +144,9 @@ fn a_question_goes_to_the_model() {
     assert!(listed.result().to_string().contains("Ask agent 'The clerk' a question. Agent description: Knows."));
 }
 
-/// What the model says of itself goes back as it came, and each call is answered in its place.
+/// The next request repeats the message of the model unchanged, and contains the result of each of its tool calls in order.
 #[test]
-fn the_model_calls_tools() {
+fn the_model_gets_the_results_of_its_tool_calls() {
     let mut both = call_message(&[("double", json!({ "n": 4 })), ("say_it", json!({}))]);
     both["reasoning_content"] = json!("Hm.");
     let network =
@@ -156,7 +156,7 @@ fn the_model_calls_tools() {
     assert_eq!(
         answer.result()["_meta"]["edge-mcp/usage"],
         json!({ "inputTokens": 9, "outputTokens": 15 }),
-        "of all rounds"
+        "the usage of all rounds"
     );
     let rounds = asked(&network);
     let first = json!({ "role": "user", "content": "How much?" });
@@ -177,12 +177,12 @@ fn the_model_calls_tools() {
     let function = json!({ "name": "double", "description": "Doubles.", "parameters": parameters });
     assert_eq!(rounds[0]["tools"][0], json!({ "type": "function", "function": function }));
     let description = rounds[0]["tools"][1]["function"]["description"].as_str().expect("a description");
-    assert_eq!(description, "d".repeat(1023), "no endpoint takes more than 1024");
+    assert_eq!(description, "d".repeat(1023), "a description has at most 1024 bytes");
 }
 
-/// The model is offered what the caller could call, of what the agent was given; by names that endpoints take.
+/// The request lists the tools of the agent that the caller can call, under names that chat completions allow.
 #[test]
-fn only_the_callers_own_tools_are_offered() {
+fn only_tools_that_the_caller_can_call_are_offered() {
     for (token, names) in [
         ("ada", vec!["double", "say_it", "refuse", "break", "picture", "long", "ask"]),
         ("bob", vec!["double", "say_it", "write", "refuse", "break", "picture", "long", "ask"]),
@@ -196,15 +196,15 @@ fn only_the_callers_own_tools_are_offered() {
     }
 }
 
-/// Whatever the model calls, it is told what came of it, and the conversation goes on.
+/// The model gets the result or the error of each call, and the conversation continues.
 #[test]
-fn the_model_is_told_what_came_of_a_call() {
-    let long = format!("{}\n(Cut off here, 14464 bytes before its end.)", "é".repeat(32 * 1024));
+fn the_model_gets_results_and_errors_of_calls() {
+    let long = format!("{}\n(The result is cut off here: 14464 bytes are missing.)", "é".repeat(32 * 1024));
     for (token, name, arguments, says) in [
         ("ada", "double", json!({ "n": 2 }), "{\"double\":4}"),
-        ("ada", "double", json!("{\"n\": 2"), "The arguments of `double` are no JSON object."),
-        ("ada", "double", json!("[2]"), "The arguments of `double` are no JSON object."),
-        ("ada", "double", json!("2"), "The arguments of `double` are no JSON object."),
+        ("ada", "double", json!("{\"n\": 2"), "The arguments of `double` are not a JSON object."),
+        ("ada", "double", json!("[2]"), "The arguments of `double` are not a JSON object."),
+        ("ada", "double", json!("2"), "The arguments of `double` are not a JSON object."),
         (
             "ada",
             "double",
@@ -227,38 +227,40 @@ fn the_model_is_told_what_came_of_a_call() {
         ("bob", "ask_clerk", json!({ "message": "x" }), "There is no tool `ask_clerk`."),
         ("ada", "refuse", json!({}), "The tool failed: Not on Sundays."),
         ("ada", "break", json!({}), "The tool failed: The server failed to answer this request."),
-        ("ada", "picture", json!({}), "(nothing that is text)"),
+        ("ada", "picture", json!({}), "(The result contains no text.)"),
         ("ada", "long", json!({}), &long),
     ] {
         let network = model([calls(&[(name, arguments.clone())]), text("Well.")]);
         assert_eq!(ask_as(token, &with_tools(), &network).tool_text(), ("Well.", false), "{name}");
-        let content = told(&network)[0]["content"].as_str().expect("a text").to_owned();
+        let content = tool_messages(&network)[0]["content"].as_str().expect("a text").to_owned();
         assert!(content.starts_with(says), "{name} {arguments}: {content}");
         assert!(!content.contains(SECRET));
     }
-    // Some models write the arguments themselves, and no type.
+    // Some models send the arguments as an object instead of a string, and omit `type`.
     let bare = json!({ "role": "assistant", "tool_calls": [{ "id": "a", "function": { "name": "double", "arguments": { "n": 3 } } }] });
     let network = model([choice(bare, "stop"), text("Well.")]);
     ask_as("ada", &with_tools(), &network);
-    assert_eq!(told(&network), [json!({ "role": "tool", "tool_call_id": "a", "content": "{\"double\":6}" })]);
+    assert_eq!(tool_messages(&network), [json!({ "role": "tool", "tool_call_id": "a", "content": "{\"double\":6}" })]);
 }
 
-/// Too many calls at once are not made, but told of.
+/// Of the calls in one message, at most 16 are made. The model gets an error for each of the others.
 #[test]
-fn calls_have_a_limit() {
+fn the_number_of_calls_in_one_message_is_limited() {
     let many = vec![("double", json!({ "n": 1 })); 18];
     let network = model([calls(&many), text("Well.")]);
     ask_as("ada", &with_tools(), &network);
-    let told = told(&network);
-    let made = told.iter().filter(|message| message["content"] == "{\"double\":2}").count();
-    let refused = told.iter().filter(|message| message["content"] == "It was not called: too many calls at once.");
-    let refused: Vec<_> = refused.map(|message| message["tool_call_id"].clone()).collect();
-    assert_eq!((made, refused), (16, vec![json!("call16"), json!("call17")]));
+    let results = tool_messages(&network);
+    let made = results.iter().filter(|message| message["content"] == "{\"double\":2}").count();
+    let rejected = results
+        .iter()
+        .filter(|message| message["content"] == "This call did not run: at most 16 tool calls of one answer run.");
+    let rejected: Vec<_> = rejected.map(|message| message["tool_call_id"].clone()).collect();
+    assert_eq!((made, rejected), (16, vec![json!("call16"), json!("call17")]));
 }
 
-/// The model is asked eight times, and has to answer the last time.
+/// A call sends at most 8 requests to the model. The last one does not allow tool calls.
 #[test]
-fn eight_rounds_are_the_most() {
+fn an_agent_sends_at_most_8_requests() {
     let again = || calls(&[("say_it", json!({}))]);
     let seven = || (0..7).map(|_| again());
     let both = choice(
@@ -280,15 +282,16 @@ fn eight_rounds_are_the_most() {
         let rounds = asked(&network);
         let choices: Vec<_> = rounds.iter().map(|round| round["tool_choice"].as_str()).collect();
         assert_eq!(choices, [[None; 7].as_slice(), &[Some("none")]].concat());
-        let last_told = |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("one");
-        assert_eq!(last_told(&rounds[6])["content"], "said");
-        assert_eq!(last_told(&rounds[7])["content"], "said\n\n(No tool can be called any more. Answer now.)");
+        let last_message =
+            |round: &Value| round["messages"].as_array().and_then(|all| all.last()).cloned().expect("a message");
+        assert_eq!(last_message(&rounds[6])["content"], "said");
+        assert_eq!(last_message(&rounds[7])["content"], "said\n\n(You cannot call more tools. Answer now.)");
     }
 }
 
-/// What has to be looked up is looked up before the model is asked; a reply can be changed by what was found.
+/// `first_call` calls a tool before the first request to the model. `revise` can change the reply, and gets all calls.
 #[test]
-fn a_first_call_and_a_last_word() {
+fn an_agent_can_make_a_first_call_and_revise_its_reply() {
     let agent = || {
         let double = |question: &str| json!({ "n": question.len() });
         clerk(local()).tools(["double", "write"]).first_call("double", double).revise(|mut reply: AgentReply| {
@@ -316,16 +319,16 @@ fn a_first_call_and_a_last_word() {
             { "role": "tool", "tool_call_id": "firstcall", "content": "{\"double\":18}" },
         ])
     );
-    // What the caller may not call is not called first either.
+    // The first call is skipped if the caller cannot call the tool.
     let agent = || clerk(local()).tools(["write"]).first_call("write", |_| json!({}));
     let network = model([text("Well.")]);
     ask_as("ada", &endpoint(agent), &network);
     assert_eq!(asked(&network)[0]["messages"].as_array().map(Vec::len), Some(1));
 }
 
-/// Each round and each call is told, in words.
+/// Each request to the model and each call of a known tool sends a progress notification with a message.
 #[test]
-fn progress_is_told() {
+fn an_agent_sends_progress_notifications() {
     let network = model([calls(&[("double", json!({ "n": 1 })), ("none", json!({}))]), text("Well.")]);
     let mut params = question();
     params["_meta"] = envelope();
@@ -334,21 +337,21 @@ fn progress_is_told() {
     let ask = modern("tools/call", question()).with_body(message.to_string()).bearer("ada");
     let ask = ask.header("Accept", "application/json, text/event-stream");
     let answer = ask.ask_on(&with_tools(), &over(&network));
-    let told: Vec<_> = answer.notifications.iter().map(|told| &told["params"]).collect();
-    let says: Vec<_> = told.iter().map(|told| told["message"].as_str().expect("words")).collect();
-    assert_eq!(says, ["asking the model", "calling double", "asking the model"]);
-    let progress: Vec<_> = told.iter().map(|told| told["progress"].as_f64().expect("a number")).collect();
+    let notifications: Vec<_> = answer.notifications.iter().map(|notification| &notification["params"]).collect();
+    let messages: Vec<_> = notifications.iter().map(|params| params["message"].as_str().expect("a text")).collect();
+    assert_eq!(messages, ["asking the model", "calling double", "asking the model"]);
+    let progress: Vec<_> = notifications.iter().map(|params| params["progress"].as_f64().expect("a number")).collect();
     assert_eq!(progress, [1.0, 2.0, 3.0]);
 }
 
-/// An answer that was cut short says so; a refusal is one; what was not counted is not told.
+/// A truncated answer ends with a note. A refusal is an answer. An invalid usage is omitted.
 #[test]
-fn answers_of_other_kinds() {
+fn truncated_refused_and_uncounted_answers_are_returned() {
     let uncounted = edge_mcp::host::Fetched::new(
         200,
         r#"{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":-1}}"#,
     );
-    let cases: [(Said, &str); 3] = [
+    let cases: [(Reply, &str); 3] = [
         (
             choice(json!({ "role": "assistant", "content": "One, two" }), "length"),
             "One, two\n\n(The answer ends here: the model has used all of its tokens.)",

@@ -1,4 +1,4 @@
-//! Models that are slow, busy, broken or far away, and settings that are wrong.
+//! Chat models: retries, timeouts, errors, and invalid settings.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::fake_model::{Said, choice, model, status, text};
+use crate::fake_model::{Reply, choice, model, status, text};
 use crate::network;
 use crate::support::{Ask, envelope, legacy, modern, on};
 
@@ -36,7 +36,7 @@ fn question() -> Ask {
     legacy("tools/call", json!({ "name": "ask_clerk", "arguments": { "message": QUESTION } }))
 }
 
-/// What came of a question: the text, whether it is an error, the log, and how long was waited between the attempts.
+/// Calls the agent. Returns the text, whether it is an error, the host with its log, and the pauses between attempts in milliseconds.
 fn ask(network: &TestHost, agent: impl Fn() -> ChatAgent + 'static) -> (String, bool, TestHost, Vec<u128>) {
     let host = network.clone();
     let answer = question().ask_on(&endpoint(agent), &host);
@@ -45,35 +45,37 @@ fn ask(network: &TestHost, agent: impl Fn() -> ChatAgent + 'static) -> (String, 
     (text.to_owned(), is_error, host, waits)
 }
 
-/// The failure that was logged, if one was.
+/// Returns the cause of the logged failure, or an empty text.
 fn cause(host: &TestHost) -> String {
     let failure = host.log().into_iter().find(|line| line["event"] == "failure");
     failure.map_or(String::new(), |line| line["cause"].as_str().expect("a cause").to_owned())
 }
 
-fn failed(cause: &str) -> Said {
+fn failed(cause: &str) -> Reply {
     Err(FetchError::Failed(cause.into()))
 }
 
-fn later(seconds: u64) -> Said {
+/// A 429 with this `Retry-After`.
+fn busy_for(seconds: u64) -> Reply {
     status(429, "").map(|mut busy| {
         busy.retry_after = Some(Duration::from_secs(seconds));
         busy
     })
 }
 
-/// What may pass is tried again: after a pause between half and all of 0.5 s, 1 s, 2 s…, or as long as the endpoint says.
+/// Transient errors are retried. The pauses are random, between 50% and 100% of 0.5 s, 1 s, 2 s…, or the
+/// time of `Retry-After`.
 #[test]
-fn what_may_pass_is_tried_again() {
+fn transient_errors_are_retried() {
     type Waits = Vec<std::ops::RangeInclusive<u128>>;
-    let cases: Vec<(Vec<Said>, Waits)> = vec![
+    let cases: Vec<(Vec<Reply>, Waits)> = vec![
         (vec![], vec![]),
         (vec![status(429, "")], vec![250..=500]),
         (vec![status(500, "")], vec![250..=500]),
         (vec![status(503, ""), status(529, ""), status(408, "")], vec![250..=500, 500..=1000, 1000..=2000]),
         (vec![failed("reset")], vec![250..=500]),
-        (vec![later(7), status(500, "")], vec![7000..=7000, 500..=1000]),
-        (vec![later(0)], vec![250..=500]),
+        (vec![busy_for(7), status(500, "")], vec![7000..=7000, 500..=1000]),
+        (vec![busy_for(0)], vec![250..=500]),
         (vec![status(200, "<h1>Welcome</h1>")], vec![250..=500]),
         (vec![status(200, "{}"), status(500, "")], vec![250..=500, 500..=1000]),
     ];
@@ -85,14 +87,14 @@ fn what_may_pass_is_tried_again() {
         assert_eq!(waited.len(), waits.len(), "{case}");
         assert!(waited.iter().zip(&waits).all(|(waited, range)| range.contains(waited)), "{case}: {waited:?}");
         let bodies: Vec<_> = network.requests().iter().map(|request| request.body().clone()).collect();
-        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same is asked again");
+        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "each attempt sends the same body");
         assert_eq!(cause(&host), "");
     }
 }
 
-/// An endpoint that never recovers is asked until there is no time for another attempt, and each with what is left of it.
+/// Attempts end when the time limit leaves no time for another one. Each request may take the time that is left.
 #[test]
-fn there_is_an_end_to_attempts() {
+fn attempts_end_at_the_time_limit() {
     for (seconds, least, most) in [(60, 11, 19), (3, 3, 4), (295, 40, 78)] {
         let network = network::answering(500, "");
         let agent = move || clerk(remote()).time_limit(Duration::from_secs(seconds));
@@ -106,21 +108,22 @@ fn there_is_an_end_to_attempts() {
         assert_eq!(left.as_millis() + waited, u128::from(seconds) * 1000);
         assert!(cause(&host).ends_with(&format!("(asked {} times)", network.requests().len())), "{}", host.log_text());
     }
-    let network = model([later(60)]);
+    let network = model([busy_for(60)]);
     let (text, is_error, ..) = ask(&network, || clerk(remote()));
     assert_eq!((text.as_str(), is_error), ("The model's endpoint is overloaded. Try again in a minute.", true));
 }
 
-/// What cannot be mended by asking again is told at once: what happened, and what to do. The cause is in the log, and neither has
-/// anything of the key, the question, or what the endpoint has made of them.
+/// Permanent errors are returned without a retry, and an unusable answer is retried once. The error describes the problem and the
+/// remedy, and the log has the cause. Neither contains the key, the question, the instructions, or text of the endpoint that quotes
+/// them.
 #[test]
-fn failures_are_told() {
+fn permanent_errors_are_returned_at_once() {
     let echo = format!(r#"{{"error":{{"message":"Bad key {KEY} for {QUESTION}","code":"{KEY}"}}}}"#);
     let coded = r#"{"error":{"message":"No.","code":"model_not_found"}}"#;
-    let said = |message: Value, reason: &str| choice(message, reason);
+    let reply = |message: Value, reason: &str| choice(message, reason);
     let nothing = json!({ "role": "assistant", "content": " " });
     let broken = |body: &str| vec![status(200, body), status(200, body)];
-    let cases: Vec<(Vec<Said>, &str, &str)> = vec![
+    let cases: Vec<(Vec<Reply>, &str, &str)> = vec![
         (vec![status(401, &echo)], "rejected this server's key", "answers with status 401"),
         (vec![status(403, "")], "rejected this server's key", "answers with status 403"),
         (vec![status(400, &echo)], "rejected the request", "answers with status 400"),
@@ -130,9 +133,9 @@ fn failures_are_told() {
         (vec![status(204, "")], "rejected the request", "answers with status 204"),
         (vec![Err(FetchError::TooSlow)], "did not answer within 60 s", "did not answer within 60 s"),
         (vec![Err(FetchError::TooLarge)], "an answer that cannot be used", "longer than the limit"),
-        (vec![said(nothing.clone(), "length")], "used all of its tokens", "used all of its tokens"),
+        (vec![reply(nothing.clone(), "length")], "used all of its tokens", "used all of its tokens"),
         (
-            vec![said(json!({ "content": QUESTION }), "content_filter")],
+            vec![reply(json!({ "content": QUESTION }), "content_filter")],
             "because of its content filter",
             "content filter",
         ),
@@ -142,7 +145,7 @@ fn failures_are_told() {
         (broken(r#"{"choices":[]}"#), "an answer that cannot be used", "no choice with a message"),
         (broken(r#"{"choices":[{"message":"Hello"}]}"#), "an answer that cannot be used", "no choice with a message"),
         (broken(r#"{"choices":[{"message":{"content":[1]}}]}"#), "cannot be used", "neither text nor calls"),
-        (vec![said(nothing.clone(), "stop"), said(nothing, "stop")], "cannot be used", "neither text nor calls"),
+        (vec![reply(nothing.clone(), "stop"), reply(nothing, "stop")], "cannot be used", "neither text nor calls"),
     ];
     for (answers, says, logs) in cases {
         let (case, count) = (format!("{answers:?}"), answers.len());
@@ -169,7 +172,7 @@ impl Drop for Dropped {
     }
 }
 
-/// A network on which no response ever arrives. `state` says what became of the request.
+/// Returns a network on which no response ever arrives. `state` becomes `waits` when a request is sent, and `dropped` when it ends.
 fn silence(
     state: &Rc<Cell<&'static str>>,
 ) -> impl Fn(http::Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> + 'static {
@@ -186,9 +189,9 @@ fn silence(
     }
 }
 
-/// A request is dropped at the time limit of the agent, and when the client goes away.
+/// The request to the model is dropped at the time limit of the agent, and when the client disconnects.
 #[test]
-fn a_call_that_ends_ends_its_request() {
+fn the_end_of_a_call_drops_its_request() {
     let state: Rc<Cell<&'static str>> = Rc::default();
     let host = TestHost::new().fetch(silence(&state));
     let answer = question().ask_on(&endpoint(|| clerk(remote()).time_limit(Duration::from_secs(20))), &host);
@@ -215,9 +218,9 @@ fn a_call_that_ends_ends_its_request() {
     assert_eq!(state.get(), "dropped");
 }
 
-/// A setting that is wrong is named, and what it should be; a key is never shown.
+/// The error for an invalid setting has its name and the expected value. The debug output of a model does not show the key.
 #[test]
-fn settings_are_checked() {
+fn invalid_settings_are_rejected_by_name() {
     let shown = format!("{:?}", remote());
     assert!(shown.contains("models.example.com") && !shown.contains(KEY), "{shown}");
     for (url, name, key, problem) in [
@@ -240,7 +243,7 @@ fn settings_are_checked() {
 }
 
 #[test]
-fn the_environment_names_a_model() {
+fn a_model_can_be_read_from_the_environment() {
     const NAMES: [&str; 3] = ["A_URL", "A_MODEL", "A_KEY"];
     let read = |values: [&'static str; 3]| -> Result<Option<ChatModel>, ConfigError> {
         let environment = move |name: &str| {
@@ -268,15 +271,15 @@ fn the_environment_names_a_model() {
     }
 }
 
-/// An agent that cannot be asked as it is put together is refused by its key.
+/// A server with an invalid agent is rejected. The error has the key of the agent.
 #[test]
-fn bad_agents_are_refused() {
+fn invalid_agents_are_rejected_by_key() {
     let tool = |name: &'static str| Tool::new(name, "d", || async {});
     let build =
         |agent: ChatAgent| McpServer::builder("s", "1").agent(agent).tool(tool("a.b")).tool(tool("a_b")).build();
     let local = || ChatModel::new("http://localhost:1", "m").expect("a model");
     for (agent, problem) in [
-        (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which is not added"),
+        (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which the server does not have"),
         (clerk(local()).tools(["a.b", "a_b"]), "has two tools with the name `a_b` in chat completions"),
         (clerk(local()).tools(["a.b", "a.b"]), "has two tools with the name `a_b` in chat completions"),
         (clerk(local()).first_call("a.b", |_| json!({})), "has the first call `a.b`, which is not one of its tools"),
@@ -290,6 +293,6 @@ fn bad_agents_are_refused() {
     for (asked, seconds) in [(None, 65), (Some(5), 10), (Some(1000), 300)] {
         let agent = clerk(local());
         let agent = asked.into_iter().fold(agent, |agent, asked| agent.time_limit(Duration::from_secs(asked)));
-        assert_eq!(agent.deadline().as_secs(), seconds, "time to say that there was none");
+        assert_eq!(agent.deadline().as_secs(), seconds, "the deadline leaves 5 s for the error after the time limit");
     }
 }

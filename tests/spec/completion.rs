@@ -1,4 +1,4 @@
-//! Suggestions for arguments and variables.
+//! Completion of prompt arguments and template variables.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ fn template(uri: &str, variable: &str) -> Value {
     json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": { "name": variable, "value": "" } })
 }
 
-/// Rules 70 and 71: what fits is suggested, at most 100 of it, with how many there are.
+/// Rules 70 and 71: the matching values are suggested, at most 100, with their total number.
 #[test]
-fn values_are_suggested() {
+fn at_most_100_matching_values_are_suggested() {
     for (params, values) in [
         (complete("greet", "tone", ""), json!(["Formal", "friendly", "rude"])),
         (complete("greet", "tone", "F"), json!(["Formal", "friendly"])),
@@ -33,12 +33,12 @@ fn values_are_suggested() {
     assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
     assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(101), &json!(true)));
     let full = modern("completion/complete", complete("analyze", "code", "x")).header("X-Full", "yes").ask();
-    assert_eq!(full.result()["completion"]["hasMore"], false, "100 are all");
+    assert_eq!(full.result()["completion"]["hasMore"], false, "there are exactly 100 values");
 }
 
-/// Rule 71: what is not there, or is of the wrong type, is named.
+/// Rule 71: the error names the parameter that is missing, unknown or of a wrong type.
 #[test]
-fn parameters_are_checked() {
+fn invalid_parameters_are_rejected_by_name() {
     let argument = json!({ "name": "tone", "value": "" });
     let prompt = json!({ "type": "ref/prompt", "name": "greet" });
     for (params, field) in [
@@ -66,9 +66,9 @@ fn parameters_are_checked() {
     }
 }
 
-/// An async function learns what has been typed and what the other arguments are.
+/// An async completion function gets the typed value and the other arguments.
 #[test]
-fn a_function_sees_the_other_arguments() {
+fn a_completion_function_gets_the_other_arguments() {
     use edge_mcp::{Completion, Endpoint, McpServer, Prompt, PromptArgument};
 
     let endpoint = Endpoint::new(|_| {

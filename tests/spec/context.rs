@@ -1,4 +1,4 @@
-//! What a handler gets from the platform through its context.
+//! The context of a handler: requests to other servers, work after the response, client capabilities and questions.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::support::{Answer, legacy, modern};
 
 fn endpoint<P, H>(handler: H) -> Endpoint
@@ -76,7 +76,7 @@ impl Drop for Dropped {
     }
 }
 
-/// A request that is under way is dropped at the deadline of the tool.
+/// A pending request to another server is dropped at the deadline of the tool.
 #[test]
 fn a_request_is_dropped_at_the_deadline() {
     let handler = |cx: Context| async move {
@@ -103,9 +103,9 @@ fn a_request_is_dropped_at_the_deadline() {
     assert_eq!((is_dropped.get(), host.waits()), (true, vec![Duration::from_secs(25)]));
 }
 
-/// Work that outlives the answer does not delay it.
+/// Work that is passed to `wait_until` does not delay the response.
 #[test]
-fn work_can_outlive_the_answer() {
+fn work_can_outlive_the_response() {
     let done = Rc::new(Cell::new(false));
     let of = done.clone();
     let handler = move |cx: Context| {
@@ -121,7 +121,7 @@ fn work_can_outlive_the_answer() {
 }
 
 #[test]
-fn the_capabilities_of_the_client_are_known() {
+fn handlers_can_read_the_capabilities_of_the_client() {
     let endpoint = endpoint(|cx: Context| async move {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots, .. } = cx.client_capabilities();
         format!("{elicitation_form} {elicitation_url} {sampling} {roots}")
@@ -130,7 +130,7 @@ fn the_capabilities_of_the_client_are_known() {
     for (declared, expected) in [
         (json!({}), "false false false false"),
         (json!({ "elicitation": { "url": {} }, "roots": {} }), "false true false true"),
-        (all(), "true true true true"),
+        (all_capabilities(), "true true true true"),
     ] {
         let answer = with_capabilities(declared, "tools/call", params.clone()).ask_at(&endpoint);
         assert_eq!(answer.tool_text().0, expected);
@@ -142,37 +142,37 @@ async fn confirm(cx: Context) -> Result<String, HandlerError> {
     Ok(cx.confirm("clear", "Delete all?").await?.to_string())
 }
 
-/// Asks, and gives `answer` to each question.
+/// Calls the tool, and sends `answer` to each of its questions.
 fn answered(endpoint: &Endpoint, answer: &Value) -> Answer {
     let params = json!({ "name": "t" });
-    let first = with_capabilities(all(), "tools/call", params.clone()).ask_at(endpoint);
+    let first = with_capabilities(all_capabilities(), "tools/call", params.clone()).ask_at(endpoint);
     let responses = answer_all(&first, answer);
-    with_capabilities(all(), "tools/call", retry(&params, &first, responses)).ask_at(endpoint)
+    with_capabilities(all_capabilities(), "tools/call", retry(&params, &first, responses)).ask_at(endpoint)
 }
 
 #[test]
-fn a_person_can_confirm() {
+fn only_an_accepted_confirmation_is_true() {
     for (action, expected) in [("accept", "true"), ("decline", "false"), ("cancel", "false")] {
         let answer = answered(&endpoint(confirm), &json!({ "action": action, "content": {} }));
         assert_eq!(answer.tool_text(), (expected, false));
     }
 }
 
-/// One way to go on without an answer, in both eras. A malformed answer is an error nevertheless.
+/// `or_unasked` provides a default if the client cannot be asked, in both eras. A malformed answer is still an error.
 #[test]
-fn a_client_that_cannot_be_asked_can_be_served() {
+fn handlers_can_continue_if_the_client_cannot_be_asked() {
     #[derive(Deserialize, JsonSchema)]
     struct Name {
         name: String,
     }
     let handler = |cx: Context| async move {
         let name = cx.elicit::<Name>("name", "Who?").await.or_unasked(|| Elicited::Declined)?;
-        Ok::<_, HandlerError>(name.accepted().map_or("nobody".to_owned(), |name| name.name))
+        Ok::<_, HandlerError>(name.accepted().map_or("no name".to_owned(), |name| name.name))
     };
     let endpoint = endpoint(handler);
     let params = json!({ "name": "t" });
     for ask in [modern("tools/call", params.clone()), legacy("tools/call", params)] {
-        assert_eq!(ask.ask_at(&endpoint).tool_text(), ("nobody", false));
+        assert_eq!(ask.ask_at(&endpoint).tool_text(), ("no name", false));
     }
     let ada = answered(&endpoint, &json!({ "action": "accept", "content": { "name": "Ada" } }));
     assert_eq!(ada.tool_text(), ("Ada", false));

@@ -1,4 +1,4 @@
-//! The parts of an answer that a host keeps in case the program crashes.
+//! Data for the response after a crash. The host keeps it while a request runs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ask, post};
 
-/// The parts of an answer that a host keeps for one request.
+/// The data that a host keeps for one request.
 #[derive(Default)]
 struct Kept {
     ids: Vec<String>,
@@ -23,9 +23,9 @@ struct Kept {
 }
 
 #[derive(Default)]
-struct Keeper(RefCell<Kept>);
+struct KeepingHost(RefCell<Kept>);
 
-impl Host for Keeper {
+impl Host for KeepingHost {
     fn now_ms(&self) -> u64 {
         0
     }
@@ -54,12 +54,12 @@ impl Host for Keeper {
     }
 }
 
-/// Answers a request, and gives the parts that the host has kept.
+/// Sends a request, and returns the data that the host has kept.
 fn kept(ask: Ask) -> Kept {
     let endpoint =
         Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("say", "Says it.", || async { "said" })).build());
     let endpoint = endpoint.without_auth().without_rate_limit();
-    let keeper = Rc::new(Keeper::default());
+    let keeper = Rc::new(KeepingHost::default());
     let host: Rc<dyn Host> = keeper.clone();
     LocalPool::new().run_until(ask.raw(&endpoint, &host));
     keeper.0.take()
@@ -103,18 +103,18 @@ fn the_host_keeps_the_beginning_of_the_log_line() {
 }
 
 #[test]
-fn the_host_keeps_the_cors_headers_of_an_allowed_origin_alone() {
+fn the_host_keeps_cors_headers_only_for_allowed_origins() {
     let headers = |origin: &str| kept(legacy(call("1")).header("Origin", origin)).headers;
     let allowed = headers("http://localhost:5173");
-    assert_eq!(allowed.get("access-control-allow-origin").expect("there"), "http://localhost:5173");
-    assert_eq!(allowed.get("vary").expect("there"), "Origin");
+    assert_eq!(allowed.get("access-control-allow-origin").expect("the header"), "http://localhost:5173");
+    assert_eq!(allowed.get("vary").expect("the header"), "Origin");
     assert!(allowed.contains_key("access-control-expose-headers"));
     assert!(headers("https://evil.example").is_empty());
     assert!(kept(legacy(call("1"))).headers.is_empty());
 }
 
 #[test]
-fn the_host_keeps_nothing_of_a_message_that_is_refused() {
+fn the_host_keeps_nothing_of_a_rejected_message() {
     for body in ["{", "[]", r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#] {
         let kept = kept(legacy(body));
         assert!(kept.ids.is_empty() && kept.log_line.is_empty(), "{body}");

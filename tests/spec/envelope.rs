@@ -1,4 +1,4 @@
-//! 2026-07-28: the envelope, versions, discovery, and what stands around every result.
+//! Revision 2026-07-28: the request envelope, versions, discovery, and the envelope of results.
 
 use serde_json::{Value, json};
 
@@ -9,15 +9,15 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// `tools/list` with this `_meta`, and the headers that would be right.
+/// Returns a `tools/list` request with this `_meta` and the headers of a valid request.
 fn with_meta(meta: &Value) -> crate::support::Ask {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
     post(message.to_string()).header("MCP-Protocol-Version", NEWEST).header("Mcp-Method", "tools/list")
 }
 
-/// Rule 13: what the envelope must hold is asked for by name, with 400 and -32602.
+/// Rule 13: a request whose envelope lacks a key, or has one of a wrong type, gets 400 with -32602. The message names the key.
 #[test]
-fn a_bad_envelope_is_refused() {
+fn a_request_with_a_malformed_envelope_is_rejected() {
     let without_params = post(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string());
     for (ask, key) in [
         (without_params.header("MCP-Protocol-Version", NEWEST), VERSION),
@@ -41,7 +41,7 @@ fn a_bad_envelope_is_refused() {
     }
 }
 
-/// Rule 14: the client need not say who it is; it may, and handlers then know.
+/// Rule 14: `clientInfo` is optional. Handlers can read it if it is present.
 #[test]
 fn client_info_is_optional() {
     let ask = |client: Option<Value>| {
@@ -56,9 +56,9 @@ fn client_info_is_optional() {
     assert_eq!(ask(Some(json!({ "name": "me", "version": "1", "icons": [] }))).tool_text(), ("me", false));
 }
 
-/// Rules 15, 16 and 46: a version that is not served is 400 with -32022, unless a header contradicts it first.
+/// Rules 15, 16 and 46: an unsupported version gets 400 with -32022. A header that contradicts the body takes precedence.
 #[test]
-fn a_version_that_is_not_served_is_refused() {
+fn unsupported_versions_are_rejected() {
     let discovered = modern("server/discover", json!({})).ask();
     for version in ["v999.0.0", "2027-01-01", "1999-01-01", "", LEGACY[0], LEGACY[3]] {
         let meta = json!({ VERSION: version, CAPABILITIES: {} });
@@ -74,21 +74,21 @@ fn a_version_that_is_not_served_is_refused() {
     }
 }
 
-/// Rules 17, 18, 52 and 85: discovery is served without anything before it, and tells what there is.
+/// Rules 17, 18, 52 and 85: discovery needs no earlier request, and declares the capabilities that the server has.
 #[test]
-fn discovery_tells_what_there_is() {
+fn discovery_declares_the_capabilities_of_the_server() {
     let answer = modern("server/discover", json!({})).ask();
     let result = answer.result();
     assert_eq!(result["supportedVersions"], json!([NEWEST]));
     assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }));
     assert_eq!(result["instructions"], "Say it once.");
-    assert!(result.get("serverInfo").is_none(), "it is in `_meta`");
+    assert!(result.get("serverInfo").is_none(), "`serverInfo` is in `_meta`");
     for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         assert_eq!(modern(method, json!({})).ask().status, 200, "{method} is declared");
     }
 }
 
-/// Rule 25: an extension that the server has is declared, with its settings; a name without a prefix is refused.
+/// Rule 25: an extension of the server is declared with its settings. A name without a prefix is rejected.
 #[test]
 fn extensions_are_declared() {
     let build =
@@ -103,15 +103,15 @@ fn extensions_are_declared() {
     }
 }
 
-/// Rule 25: an extension that only the client has changes nothing.
+/// Rule 25: an extension that only the client declares has no effect.
 #[test]
-fn unknown_extensions_are_left_alone() {
+fn extensions_of_the_client_have_no_effect() {
     let extensions = json!({ "extensions": { "example.com/x": { "deep": [1] } } });
     let answer = with_meta(&json!({ VERSION: NEWEST, CAPABILITIES: extensions, "example.com/key": 7 })).ask();
     assert_eq!(answer.result(), modern("tools/list", json!({})).ask().result());
 }
 
-/// Rules 10, 11 and 47: what stands around a result, and on which results a caching hint stands.
+/// Rules 10, 11 and 47: each result has `resultType` and `serverInfo`. Only cacheable results have a cache hint.
 #[test]
 fn results_have_their_envelope() {
     for (method, params, cacheable) in [
@@ -141,9 +141,9 @@ fn results_have_their_envelope() {
     }
 }
 
-/// Rule 12: older clients are sent none of it; some take `{}` to the letter.
+/// Rule 12: results of older revisions have no envelope. Some clients require exactly `{}` for an empty result.
 #[test]
-fn older_results_have_no_envelope() {
+fn results_of_older_revisions_have_no_envelope() {
     assert_eq!(legacy("ping", json!({})).ask().result(), &json!({}));
     for (method, params) in [
         ("initialize", json!({ "protocolVersion": "2025-11-25" })),
@@ -162,9 +162,9 @@ fn older_results_have_no_envelope() {
     }
 }
 
-/// Rule 38: what 2026-07-28 does not have is 404 with -32601, also when older revisions have it.
+/// Rule 38: a method that 2026-07-28 does not have gets 404 with -32601, even if older revisions have it.
 #[test]
-fn methods_that_are_not_there_are_404() {
+fn unknown_methods_get_404() {
     for method in [
         "initialize",
         "ping",
@@ -179,9 +179,9 @@ fn methods_that_are_not_there_are_404() {
     }
 }
 
-/// Rule 26: the keys of `_meta` that are sent are the specification's own.
+/// Rule 26: the server sends only the `_meta` keys of the specification.
 #[test]
-fn meta_keys_are_the_specifications() {
+fn meta_keys_are_those_of_the_specification() {
     let answer = modern("tools/list", json!({})).ask();
     let keys: Vec<_> = answer.result()["_meta"].as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["io.modelcontextprotocol/serverInfo"]);

@@ -1,4 +1,4 @@
-//! Arguments that are repeated in headers.
+//! Tool arguments that a client must repeat in headers.
 
 use edge_mcp::{Endpoint, McpServer, Tool};
 use schemars::JsonSchema;
@@ -44,9 +44,10 @@ fn call(arguments: &Value, headers: &[(&str, &str)]) -> Answer {
     headers.iter().fold(ask, |ask, (name, value)| ask.header(name, value)).ask_at(&endpoint())
 }
 
-/// Rules 35 and 36: an argument that is there is repeated, and says the same: numbers as numbers, booleans as words.
+/// Rules 35 and 36: each marked argument needs a header with an equal value. Integers are compared as numbers, and booleans as
+/// the words `true` and `false`.
 #[test]
-fn headers_repeat_arguments() {
+fn headers_must_match_marked_arguments() {
     for (arguments, headers, agrees) in [
         (json!({ "region": "eu" }), vec![("Mcp-Param-Region", "eu")], true),
         (json!({ "region": "eu" }), vec![("mcp-param-region", " eu\t")], true),
@@ -80,27 +81,27 @@ fn headers_repeat_arguments() {
         }
     }
     let null = call(&json!({ "region": null }), &[]);
-    assert!(null.tool_text().1, "null is not expected in a header, but no string either");
+    assert!(null.tool_text().1, "null needs no header, but the schema rejects it");
     let old = legacy("tools/call", json!({ "name": "query", "arguments": { "region": "eu" } })).ask_at(&endpoint());
-    assert_eq!(old.tool_text(), ("ran", false), "older revisions know nothing of it");
+    assert_eq!(old.tool_text(), ("ran", false), "older revisions do not have these headers");
     let listed = modern("tools/list", json!({})).ask_at(&endpoint());
     assert_eq!(listed.result()["tools"][0]["inputSchema"]["properties"]["region"]["x-mcp-header"], "Region");
 }
 
-/// A page is told that it may send such headers.
+/// A CORS preflight allows the headers of marked arguments.
 #[test]
-fn preflights_name_them() {
+fn preflights_allow_headers_of_arguments() {
     let ask = post("").verb("OPTIONS").header("Origin", "http://localhost:1");
     let answer =
         ask.header("Access-Control-Request-Headers", "content-type, mcp-param-region, x-other").ask_at(&endpoint());
-    let allowed = answer.header("access-control-allow-headers").expect("there").to_owned();
+    let allowed = answer.header("access-control-allow-headers").expect("the header").to_owned();
     assert!(allowed.contains("mcp-param-region") && !allowed.contains("x-other"), "{allowed}");
 }
 
-/// Rule 37: a tool that marks what clients would not take is refused, with the place.
+/// Rule 37: a tool with an invalid `x-mcp-header` mark is rejected.
 #[test]
-fn wrong_marks_are_refused() {
-    macro_rules! refused {
+fn invalid_header_marks_are_rejected() {
+    macro_rules! build_error {
         ($($field:tt)*) => {{
             #[derive(Deserialize, JsonSchema)]
             #[allow(dead_code)]
@@ -110,15 +111,15 @@ fn wrong_marks_are_refused() {
         }};
     }
     for problem in [
-        refused!(#[schemars(extend("x-mcp-header" = ""))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "a b"))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "a:"))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = 7))] a: String),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: f64),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Vec<String>),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: Option<String>),
-        refused!(#[schemars(extend("x-mcp-header" = "A"))] a: String, #[schemars(extend("x-mcp-header" = "a"))] b: String),
-        refused!(a: Vec<Inner>),
+        build_error!(#[schemars(extend("x-mcp-header" = ""))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "a b"))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "a:"))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = 7))] a: String),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: f64),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: Vec<String>),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: Option<String>),
+        build_error!(#[schemars(extend("x-mcp-header" = "A"))] a: String, #[schemars(extend("x-mcp-header" = "a"))] b: String),
+        build_error!(a: Vec<Inner>),
     ] {
         assert!(problem.contains("x-mcp-header"), "{problem:?}");
     }

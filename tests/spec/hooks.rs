@@ -1,4 +1,4 @@
-//! Looking on while a tool is called.
+//! Hooks: functions that observe tool calls.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ fn described(event: &ToolEvent) -> String {
     }
 }
 
-/// A tool that halves, with two who look on: one that writes down what it sees, and one that fails.
+/// Returns an endpoint with a tool that halves a number. One of its hooks fails, and the other one records its events in `seen`.
 fn endpoint(seen: &Seen) -> Endpoint {
     let seen = seen.clone();
     testing::endpoint(move |_| {
@@ -63,9 +63,9 @@ fn endpoint(seen: &Seen) -> Endpoint {
     })
 }
 
-/// A hook of the server sees the calls of all tools, nested ones and those of workflows included, before the tool's own hooks.
+/// A hook of the server gets the events of all calls, including nested calls and workflows. It runs before the hooks of the tool.
 #[test]
-fn a_hook_of_the_server_sees_all_calls() {
+fn hooks_of_the_server_observe_all_calls() {
     let seen = Seen::default();
     let of = seen.clone();
     let endpoint = Endpoint::new(move |_| {
@@ -94,9 +94,9 @@ fn a_hook_of_the_server_sees_all_calls() {
     assert!(seen[5].starts_with("run_outer output"), "{seen:?}");
 }
 
-/// Hooks are told in their order, whatever becomes of the call; one that fails is logged and changes nothing.
+/// A hook gets the events of successful and failed calls in order. A hook that fails is logged, and does not change the result.
 #[test]
-fn hooks_look_on() {
+fn hooks_observe_each_call_in_order() {
     for (arguments, expected, is_error) in [
         (
             json!({ "n": 3 }),
@@ -127,8 +127,8 @@ fn hooks_look_on() {
             .log()
             .into_iter()
             .filter(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("a hook failed")));
-        let told = expected.iter().filter(|event| **event != "execute").count();
-        assert_eq!(failures.count(), told, "each failure is written down");
+        let events = expected.iter().filter(|event| **event != "execute").count();
+        assert_eq!(failures.count(), events, "each failure of the hook is logged");
         assert!(!format!("{answer:?}").contains(SECRET));
     }
 }

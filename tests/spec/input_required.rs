@@ -1,4 +1,4 @@
-//! Calls that ask the client for input, and the state that it carries between their rounds.
+//! Calls that ask the client for input, and the request state that the client sends back in the next round.
 
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
@@ -27,7 +27,7 @@ struct Name {
 
 #[derive(Deserialize, JsonSchema)]
 struct Order {
-    what: String,
+    article: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ async fn greet(cx: Context) -> Result<String, HandlerError> {
     })
 }
 
-/// Asks for three things at once, then for a fourth.
+/// Asks three questions in one round, and a fourth in the next round.
 async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
     let question = Sampling::new(50).message(PromptMessage::user("What is the capital?"));
     let (name, text, roots) =
@@ -55,7 +55,7 @@ async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
     let rounds: u32 = cx.step("count", &(), async || Ok(1)).await?;
     cx.elicit_url("page", "Sign in.", "https://example.com/sign-in").await?;
     let roots = roots?.into_iter().map(|root| root.uri).collect::<Vec<_>>().join(",");
-    Ok(format!("{}: {name}, {}, {roots}, after {rounds}", order.what, text?.text))
+    Ok(format!("{}: {name}, {}, {roots}, after {rounds}", order.article, text?.text))
 }
 
 async fn without(cx: Context) -> String {
@@ -65,7 +65,7 @@ async fn without(cx: Context) -> String {
 
 async fn prompt(cx: Context) -> Result<String, HandlerError> {
     let Some(Name { name, .. }) = cx.elicit("user_context", "Who?").await?.accepted() else {
-        return Ok("Nobody".into());
+        return Ok("No name".into());
     };
     Ok(format!("For {name}"))
 }
@@ -88,7 +88,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-/// An endpoint of what `server` builds, with these keys.
+/// Returns an endpoint of `server` with these state keys.
 pub fn endpoint_of(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static, keys: &str) -> Endpoint {
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("a key");
     Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys)
@@ -98,7 +98,7 @@ fn endpoint() -> Endpoint {
     endpoint_of(server, KEY)
 }
 
-/// A request with these capabilities, besides the parameters.
+/// Returns a request of a client with these capabilities.
 pub fn with_capabilities(capabilities: Value, method: &str, mut params: Value) -> Ask {
     let ask = modern_as(&json!(1), method, params.clone());
     let mut meta = crate::support::envelope();
@@ -112,15 +112,16 @@ pub fn ask_with(capabilities: Value, method: &str, params: Value, token: &str, e
     with_capabilities(capabilities, method, params).bearer(token).ask_at(endpoint)
 }
 
-pub fn all() -> Value {
+/// Returns the capabilities of a client that supports all kinds of questions.
+pub fn all_capabilities() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
 }
 
 fn ask(method: &str, params: Value) -> Answer {
-    ask_with(all(), method, params, "ada", &endpoint())
+    ask_with(all_capabilities(), method, params, "ada", &endpoint())
 }
 
-/// The retry of a call: its parameters, the answers, and the state that came back.
+/// Returns the parameters of the next round: those of the call, the answers, and the state of the round `first`.
 pub fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
     let mut params = params.clone();
     params["inputResponses"] = responses;
@@ -128,7 +129,7 @@ pub fn retry(params: &Value, first: &Answer, responses: Value) -> Value {
     params
 }
 
-/// This answer to each question that `first` asks.
+/// Returns `answer` as the answer to each question of the round `first`.
 pub fn answer_all(first: &Answer, answer: &Value) -> Value {
     let questions = first.result()["inputRequests"].as_object().expect("questions");
     questions.keys().map(|key| (key.clone(), answer.clone())).collect::<serde_json::Map<_, _>>().into()
@@ -138,9 +139,10 @@ fn ada() -> Value {
     json!({ "user_name": { "action": "accept", "content": { "name": "Ada" } } })
 }
 
-/// Rules 23, 73 and 77: a question is sent with its form; another instance answers the retry, from the answer alone.
+/// Rules 23, 73 and 77: a question is sent with its form. Another instance can answer the next round, because the request contains
+/// everything that is needed.
 #[test]
-fn a_question_is_asked_and_answered() {
+fn any_instance_can_continue_after_a_question() {
     let params = json!({ "name": "greet" });
     let first = ask("tools/call", params.clone());
     let result = first.result();
@@ -167,11 +169,11 @@ fn a_question_is_asked_and_answered() {
     }
 }
 
-/// Rules 73 and 78: several questions in one round, another in the next; no answer is lost on the way; what is missing is
-/// asked for again.
+/// Rules 73 and 78: a round can have several questions, and a later round can have more. The state keeps all answers. A question
+/// without an answer is asked again.
 #[test]
-fn rounds_follow_one_another() {
-    let params = json!({ "name": "everything", "arguments": { "what": "tea" } });
+fn a_call_can_have_several_rounds() {
+    let params = json!({ "name": "everything", "arguments": { "article": "tea" } });
     let first = ask("tools/call", params.clone());
     let questions = first.result()["inputRequests"].as_object().expect("questions");
     let methods: Vec<_> = questions
@@ -186,7 +188,7 @@ fn rounds_follow_one_another() {
     let name = json!({ "action": "accept", "content": { "name": "Ada" } });
     let partly = ask("tools/call", retry(&params, &first, json!({ "name": name, "text": message })));
     let left: Vec<_> = partly.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect();
-    assert_eq!(left, ["roots"], "what was answered is not asked again");
+    assert_eq!(left, ["roots"], "an answered question is not asked again");
     let roots = json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b", "name": "b" }] });
     let second = ask("tools/call", retry(&params, &partly, json!({ "roots": roots })));
     let page = &second.result()["inputRequests"]["page"]["params"];
@@ -196,9 +198,9 @@ fn rounds_follow_one_another() {
     assert_eq!(last.tool_text(), ("tea: Ada, Paris, file:///a,file:///b, after 1", false));
 }
 
-/// Rule 72: prompts and resources may ask too; what is made of answers is not to be kept.
+/// Rule 72: prompts and resources can also ask questions. Clients must not cache a result that depends on answers.
 #[test]
-fn prompts_and_resources_ask() {
+fn prompts_and_resources_can_ask_questions() {
     let params = json!({ "name": "prompt" });
     let first = ask("prompts/get", params.clone());
     assert_eq!(first.result()["resultType"], "input_required");
@@ -214,10 +216,10 @@ fn prompts_and_resources_ask() {
     assert_eq!((&second.result()["ttlMs"], &second.result()["cacheScope"]), (&json!(0), &json!("private")));
 }
 
-/// Rules 19, 20 and 74: what the request itself does not declare is not asked for, whatever an earlier one declared.
+/// Rules 19, 20 and 74: a question needs a capability that the request itself declares. Declarations of earlier requests do not count.
 #[test]
-fn undeclared_capabilities_are_not_used() {
-    let everything = json!({ "name": "everything", "arguments": { "what": "x" } });
+fn questions_need_a_capability_of_the_same_request() {
+    let everything = json!({ "name": "everything", "arguments": { "article": "x" } });
     for (capabilities, method, params, needed) in [
         (json!({}), "tools/call", json!({ "name": "greet" }), json!({ "elicitation": { "form": {} } })),
         (
@@ -240,24 +242,24 @@ fn undeclared_capabilities_are_not_used() {
             json!({ "roots": {} }),
         ),
     ] {
-        assert_eq!(ask(method, params.clone()).status, 200, "with all of them it works");
+        assert_eq!(ask(method, params.clone()).status, 200, "with all capabilities the call works");
         let answer = ask_with(capabilities.clone(), method, params, "ada", &endpoint());
         assert_eq!(answer.refusal(), (400, -32021), "{capabilities} {method}");
         assert_eq!(answer.error()["data"], json!({ "requiredCapabilities": needed }));
     }
     let forms = ask_with(json!({ "elicitation": {} }), "tools/call", json!({ "name": "greet" }), "ada", &endpoint());
-    assert_eq!(forms.result()["resultType"], "input_required", "`elicitation: {{}}` means forms");
+    assert_eq!(forms.result()["resultType"], "input_required", "`elicitation: {{}}` declares forms");
     let no_sampling = ask_with(json!({ "elicitation": {}, "roots": {} }), "tools/call", everything, "ada", &endpoint());
     assert_eq!(
         no_sampling.result()["inputRequests"].as_object().map(serde_json::Map::len),
         Some(2),
-        "the others are asked"
+        "the other two questions are asked"
     );
 }
 
-/// Rules 78 and 79: an answer that is not what was asked for is refused, and so is what is no answer.
+/// Rules 78 and 79: an answer that is malformed or does not match its form is rejected.
 #[test]
-fn malformed_answers_are_refused() {
+fn malformed_answers_are_rejected() {
     let params = json!({ "name": "greet" });
     let first = ask("tools/call", params.clone());
     for responses in [
@@ -283,19 +285,19 @@ fn malformed_answers_are_refused() {
         assert!(answer.message().contains("inputResponses"), "{}", answer.message());
     }
     let wrong_key = ask("tools/call", retry(&params, &first, json!({ "other": { "action": "accept" } })));
-    assert_eq!(wrong_key.result()["resultType"], "input_required", "what is missing is asked for again");
+    assert_eq!(wrong_key.result()["resultType"], "input_required", "a question without an answer is asked again");
 }
 
-/// Rules 75 and 76: a state that is not ours to the last bit, not of this caller, not of this call, or too old, is refused,
-/// always in the same words.
+/// Rules 75 and 76: a state is rejected if any byte was changed, if it belongs to another caller or call, or if it is encrypted with
+/// another key. The message is always the same.
 #[test]
-fn a_hostile_state_is_refused() {
-    let params = json!({ "name": "everything", "arguments": { "what": "tea" } });
+fn a_state_that_is_not_valid_for_the_call_is_rejected() {
+    let params = json!({ "name": "everything", "arguments": { "article": "tea" } });
     let first = ask("tools/call", params.clone());
     let state = first.result()["requestState"].as_str().expect("a state").to_owned();
-    let refused = |answer: Answer, what: &str| {
-        assert_eq!(answer.refusal(), (200, -32602), "{what}");
-        assert_eq!(answer.error()["data"], json!({ "reason": "invalid_request_state" }), "{what}");
+    let assert_rejected = |answer: Answer, case: &str| {
+        assert_eq!(answer.refusal(), (200, -32602), "{case}");
+        assert_eq!(answer.error()["data"], json!({ "reason": "invalid_request_state" }), "{case}");
         assert_eq!(
             answer.message(),
             "`params.requestState` is not valid for this call, or has expired. Call again without it."
@@ -310,13 +312,13 @@ fn a_hostile_state_is_refused() {
         let mut bytes = state.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
         let flipped = String::from_utf8(bytes).expect("ASCII");
-        refused(ask("tools/call", with(&params, &flipped)), &format!("byte {at}"));
+        assert_rejected(ask("tools/call", with(&params, &flipped)), &format!("byte {at}"));
     }
     let (_, sealed) = state.split_once('.').expect("a version");
     let by_foreign = endpoint_of(server, "another-key-of-at-least-32-bytes-here");
-    let foreign = ask_with(all(), "tools/call", params.clone(), "ada", &by_foreign);
+    let foreign = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &by_foreign);
     let foreign = foreign.result()["requestState"].as_str().expect("a state");
-    for (what, other) in [
+    for (case, other) in [
         ("empty", String::new()),
         ("truncated", state[..state.len() - 1].to_owned()),
         ("extended", format!("{state}A")),
@@ -327,14 +329,17 @@ fn a_hostile_state_is_refused() {
         ("encrypted by another key", foreign.to_owned()),
         ("something else", "v2.e30".to_owned()),
     ] {
-        refused(ask("tools/call", with(&params, &other)), what);
+        assert_rejected(ask("tools/call", with(&params, &other)), case);
     }
-    refused(ask_with(all(), "tools/call", with(&params, &state), "bob", &endpoint()), "another caller");
-    let others = json!({ "name": "everything", "arguments": { "what": "coffee" } });
-    refused(ask("tools/call", with(&others, &state)), "other arguments");
-    refused(ask("tools/call", with(&json!({ "name": "greet" }), &state)), "another tool");
-    refused(ask("prompts/get", with(&json!({ "name": "prompt" }), &state)), "another method");
-    assert_eq!(ask("tools/call", with(&params, &state)).status, 200, "and it is good where it belongs");
+    assert_rejected(
+        ask_with(all_capabilities(), "tools/call", with(&params, &state), "bob", &endpoint()),
+        "another caller",
+    );
+    let others = json!({ "name": "everything", "arguments": { "article": "coffee" } });
+    assert_rejected(ask("tools/call", with(&others, &state)), "other arguments");
+    assert_rejected(ask("tools/call", with(&json!({ "name": "greet" }), &state)), "another tool");
+    assert_rejected(ask("prompts/get", with(&json!({ "name": "prompt" }), &state)), "another method");
+    assert_eq!(ask("tools/call", with(&params, &state)).status, 200, "the state is valid for its own call");
     let number = ask("tools/call", {
         let mut p = params.clone();
         p["requestState"] = json!(7);
@@ -343,7 +348,7 @@ fn a_hostile_state_is_refused() {
     assert_eq!(number.refusal(), (200, -32602));
 }
 
-/// The client cannot read the state, neither answers nor results of steps.
+/// A client cannot read the answers and the results of steps in the state.
 #[test]
 fn a_state_is_encrypted() {
     let secret = "the-account-number";
@@ -357,7 +362,7 @@ fn a_state_is_encrypted() {
         McpServer::builder("s", "1").tool(Tool::new("greet", "d", tool)).build()
     };
     let endpoint = endpoint_of(build, KEY);
-    let ask = |params: Value, token: &str| ask_with(all(), "tools/call", params, token, &endpoint);
+    let ask = |params: Value, token: &str| ask_with(all_capabilities(), "tools/call", params, token, &endpoint);
     let params = json!({ "name": "greet" });
     let first = ask(params.clone(), "ada");
     let answer = |key: &str| json!({ key: { "action": "accept", "content": { "name": "Ada" } } });
@@ -384,7 +389,7 @@ fn base64_of(text: &str) -> Vec<u8> {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(text).expect("base64")
 }
 
-/// Rule 76: a state is good for ten minutes.
+/// Rule 76: a state is valid for 600 s, or for the configured lifetime.
 #[test]
 fn a_state_expires() {
     let params = json!({ "name": "greet" });
@@ -400,20 +405,21 @@ fn a_state_expires() {
         StateKeys::from_text("MCP_STATE_KEY", Some(KEY)).expect("a key").lifetime(std::time::Duration::from_secs(5));
     let short =
         Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).state_keys(keys);
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &short);
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &short);
     let again = modern_as(&json!(1), "tools/call", retry(&params, &first, ada())).bearer("ada");
     assert_eq!(again.clone().ask_on(&short, &at_second(crate::support::NOW + 4)).status, 200);
     assert_eq!(again.ask_on(&short, &at_second(crate::support::NOW + 5)).refusal(), (200, -32602));
 }
 
-/// Keys can be changed one after the other: the first encrypts, all decrypt.
+/// State keys can be rotated: the first key encrypts, and all keys decrypt.
 #[test]
-fn keys_rotate() {
+fn state_keys_can_be_rotated() {
     let of = |keys: &str| endpoint_of(server, keys);
     let newer = "a-newer-key-of-at-least-32-bytes-it-is";
     let params = json!({ "name": "greet" });
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &of(KEY));
-    let again = |keys: &str| ask_with(all(), "tools/call", retry(&params, &first, ada()), "ada", &of(keys));
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &of(KEY));
+    let again =
+        |keys: &str| ask_with(all_capabilities(), "tools/call", retry(&params, &first, ada()), "ada", &of(keys));
     assert_eq!(again(&format!("{newer} {KEY}")).tool_text(), ("Hello, Ada!", false));
     assert_eq!(again(newer).refusal(), (200, -32602));
     for (keys, says) in [
@@ -422,37 +428,37 @@ fn keys_rotate() {
         (Some("short"), "32 bytes"),
         (Some("short an-example-key-of-at-least-32-bytes"), "32 bytes"),
     ] {
-        let error = StateKeys::from_text("MCP_STATE_KEY", keys).err().expect("refused").to_string();
+        let error = StateKeys::from_text("MCP_STATE_KEY", keys).err().expect("an error").to_string();
         assert!(error.contains("MCP_STATE_KEY") && error.contains(says) && !error.contains("short"), "{error}");
     }
 }
 
-/// A missing key is told in the log, and only where it is needed.
+/// Without a state key, only calls that ask a question fail. The log names the variable.
 #[test]
-fn a_missing_key_is_needed_only_by_questions() {
+fn only_questions_need_a_state_key() {
     let keyless = Endpoint::new(server).auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
     assert_eq!(modern_as(&json!(1), "tools/list", json!({})).bearer("ada").ask_at(&keyless).status, 200);
     let host = TestHost::new();
-    let ask = with_capabilities(all(), "tools/call", json!({ "name": "greet" }));
+    let ask = with_capabilities(all_capabilities(), "tools/call", json!({ "name": "greet" }));
     let answer = ask.bearer("ada").ask_on(&keyless, &host);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(host.log_text().contains("MCP_STATE_KEY") && !answer.message().contains("MCP_STATE_KEY"));
 }
 
-/// Rule 80: a form is flat; a question that cannot be asked is the server's fault.
+/// Rule 80: a form must be flat. A question with a nested form is an internal error, and the log names the field.
 #[test]
-fn a_form_is_flat() {
+fn a_nested_form_is_an_internal_error() {
     let host = TestHost::new();
-    let ask = with_capabilities(all(), "tools/call", json!({ "name": "nested" }));
+    let ask = with_capabilities(all_capabilities(), "tools/call", json!({ "name": "nested" }));
     let answer = ask.bearer("ada").ask_on(&endpoint(), &host);
     assert_eq!(answer.refusal(), (200, -32603));
     assert!(host.log_text().contains("`list`"), "{}", host.log_text());
 }
 
-/// Rule 98: in older revisions it would need a session: a tool says so in its result, the others in an error, and nothing
-/// waits for an answer that cannot come.
+/// Rule 98: in older revisions a question would need a session. A tool returns an error result, and prompts and resources return an
+/// error. The request does not wait for an answer.
 #[test]
-fn older_clients_cannot_be_asked() {
+fn clients_of_older_revisions_cannot_be_asked() {
     let ask = |method: &str, params: Value| legacy(method, params).bearer("ada").ask_at(&endpoint());
     let answer = ask("tools/call", json!({ "name": "greet" }));
     let (text, is_error) = answer.tool_text();

@@ -4,15 +4,15 @@ use serde_json::json;
 
 use crate::support::{NEWEST, envelope, legacy, modern, modern_as, post};
 
-/// Rules 1, 4 and 39: whatever is asked, the answer is one JSON-RPC message: `support` checks its form as it comes in.
+/// Rules 1, 4 and 39: the response to every request is one JSON-RPC message. `support` also checks its form.
 #[test]
-fn every_answer_is_a_message() {
+fn every_response_is_one_json_rpc_message() {
     for method in
         ["initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/read", "prompts/get", "x"]
     {
         for params in [json!({}), json!({ "name": "nothing" }), json!({ "uri": "test://text" })] {
             for ask in [legacy(method, params.clone()), modern(method, params.clone())] {
-                let body = ask.ask().body.expect("an answer");
+                let body = ask.ask().body.expect("a body");
                 assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(1)), "{method}: {body}");
                 assert!(body.get("result").is_some() != body.get("error").is_some(), "{method}: {body}");
             }
@@ -20,23 +20,23 @@ fn every_answer_is_a_message() {
     }
 }
 
-/// Rule 2: the id comes back with its value and its type.
+/// Rule 2: a response has the id of its request, with the same value and type.
 #[test]
-fn ids_come_back_as_they_were() {
+fn responses_have_the_id_of_their_request() {
     for id in [json!(1), json!("1"), json!("a/ü"), json!(""), json!(0), json!(-5), json!(9_007_199_254_740_991_i64)] {
         let answer = modern_as(&id, "tools/list", json!({})).ask();
         assert_eq!(answer.body.expect("an answer")["id"], id);
     }
-    // As text, so that no number type of this test rounds it.
+    // These bodies are text, because the number types of this test would round the ids.
     for id in ["18446744073709551616", "-9223372036854775809", r#""\u00e9""#] {
         let answer = post(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).ask();
         assert_eq!(answer.status, 200, "{id}");
     }
 }
 
-/// Rules 3 and 7: JSON that is no message is 400 with -32600, and carries the id where there is one.
+/// Rules 3 and 7: JSON that is not a message gets 400 with -32600, and its id if it has a valid one.
 #[test]
-fn what_is_no_message_is_refused() {
+fn json_that_is_not_a_message_is_rejected() {
     for (body, id) in [
         ("null", None),
         ("7", None),
@@ -62,9 +62,9 @@ fn what_is_no_message_is_refused() {
     }
 }
 
-/// Rules 6 and 7: what cannot be parsed is 400 with -32700 and no id.
+/// Rules 6 and 7: a body that cannot be parsed gets 400 with -32700, without an id.
 #[test]
-fn what_is_no_json_is_refused() {
+fn a_body_that_is_not_json_is_rejected() {
     for body in ["", "{", "nonsense", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", "\u{feff}{}"] {
         let answer = post(body).ask();
         assert_eq!(answer.refusal(), (400, -32700), "{body}");
@@ -72,9 +72,9 @@ fn what_is_no_json_is_refused() {
     }
 }
 
-/// Rule 6: where the id can be read, an error carries it, whatever else is wrong with the message.
+/// Rule 6: an error has the id of the message if the id can be read, even if the rest of the message is invalid.
 #[test]
-fn an_error_carries_the_id_that_can_be_read() {
+fn an_error_has_the_id_if_it_can_be_read() {
     let bodies = [
         r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":{"a":1,"a":2}}"#.into(),
         format!(r#"{{"jsonrpc":"2.0","params":{}{},"id":"x","method":"ping"}}"#, "[".repeat(5000), "]".repeat(5000)),
@@ -87,9 +87,9 @@ fn an_error_carries_the_id_that_can_be_read() {
     }
 }
 
-/// Rules 5, 40 and 96: a notification, known or not, well-formed or not, gets 202 and nothing else.
+/// Rules 5, 40 and 96: every notification gets 202 without a body, even if its method is unknown or its parameters are malformed.
 #[test]
-fn notifications_get_no_answer() {
+fn notifications_get_202_without_a_body() {
     for message in [
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }),
@@ -107,9 +107,9 @@ fn notifications_get_no_answer() {
     }
 }
 
-/// Rule 45: nothing was asked of the client. Older revisions let it pass, 2026-07-28 refuses it.
+/// Rule 45: the server sends no requests, so it expects no responses. Older revisions ignore a response, and 2026-07-28 rejects it.
 #[test]
-fn a_response_is_nothing_to_answer() {
+fn responses_are_ignored_or_rejected_by_revision() {
     for message in
         [json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), json!({ "jsonrpc": "2.0", "id": 1, "error": {} })]
     {
@@ -120,9 +120,9 @@ fn a_response_is_nothing_to_answer() {
     }
 }
 
-/// Rules 8, 9 and 97: of the codes below -32000, only those of the specification are used, each where it belongs.
+/// Rules 8, 9 and 97: error codes below -32000 are codes of the specification.
 #[test]
-fn codes_are_the_specifications() {
+fn error_codes_are_those_of_the_specification() {
     let asks = [
         modern("no/such", json!({})),
         modern("tools/call", json!({ "name": "no-such" })),

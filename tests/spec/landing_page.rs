@@ -1,4 +1,4 @@
-//! The page for people: to whom it is shown, and what is in it.
+//! The landing page: the requests that get it, and its content.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,6 +10,7 @@ use crate::support::{Answer, Ask, endpoint, post, server};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
+/// Sends the request, and returns the response with its text.
 fn asked(ask: Ask, endpoint: &Endpoint) -> (Answer, String) {
     let answer = ask.document(endpoint);
     let text = String::from_utf8(answer.body().to_vec()).expect("UTF-8");
@@ -36,62 +37,67 @@ fn configured(value: &'static str) -> Endpoint {
     Endpoint::new(server).without_rate_limit().configured(&environment)
 }
 
-/// What the page says of a server of this name, title, description and website.
-fn of(title: &'static str, description: &'static str, website: &'static str) -> String {
+/// Returns the page of a server with this title, description and website.
+fn page_of(title: &'static str, description: &'static str, website: &'static str) -> String {
     let server =
         move |_: &_| McpServer::builder("s", "1").title(title).description(description).website_url(website).build();
     page(&Endpoint::new(server).without_auth()).1
 }
 
-/// What is between the first `start` and the next `end`.
+/// Returns the text between the first `start` and the next `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     let (_, after) = text.split_once(start).expect(start);
     after.split_once(end).expect(end).0
 }
 
-/// Who names HTML gets it, by GET or HEAD at `/`, and nothing else changes: 404, or 405 where the endpoint is.
+/// A GET or HEAD request at `/` that names HTML in `Accept` gets the page. Other requests get 404, or 405 at the path of the endpoint.
 #[test]
-fn it_is_for_those_who_ask_for_html() {
+fn requests_that_accept_html_get_the_page() {
     let at_root = || endpoint().path("/");
-    for (what, ask, endpoint, status) in vec![
+    for (case, ask, endpoint, status) in vec![
         ("a browser", get("/").header("Accept", BROWSER), endpoint(), 200),
         ("a query", get("/?utm=1").header("Accept", BROWSER), endpoint(), 200),
-        ("any case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
+        ("another letter case", get("/").header("Accept", "Text/HTML"), endpoint(), 200),
         ("HEAD", get("/").verb("HEAD").header("Accept", "text/html"), endpoint(), 200),
         ("no token", get("/").header("Accept", "text/html"), guarded(), 200),
-        ("an allowed page", get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"), endpoint(), 200),
         (
-            "a foreign page",
+            "an allowed origin",
+            get("/").header("Accept", BROWSER).header("Origin", "http://localhost:1"),
+            endpoint(),
+            200,
+        ),
+        (
+            "another origin",
             get("/").header("Accept", BROWSER).header("Origin", "https://evil.example"),
             endpoint(),
             403,
         ),
         ("no Accept", get("/"), endpoint(), 404),
-        ("anything", get("/").header("Accept", "*/*"), endpoint(), 404),
+        ("any type", get("/").header("Accept", "*/*"), endpoint(), 404),
         ("JSON", get("/").header("Accept", "application/json"), endpoint(), 404),
-        ("all but HTML", get("/").header("Accept", "*/*, text/html;q=0"), endpoint(), 404),
-        ("a stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
+        ("everything except HTML", get("/").header("Accept", "*/*, text/html;q=0"), endpoint(), 404),
+        ("an event stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
         ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 404),
         ("OPTIONS", get("/").verb("OPTIONS").header("Accept", BROWSER), endpoint(), 404),
         ("another path", get("/index.html").header("Accept", BROWSER), endpoint(), 404),
         ("the endpoint", get("/mcp").header("Accept", BROWSER), endpoint(), 405),
         ("a browser at an endpoint at /", get("/").header("Accept", BROWSER), at_root(), 200),
-        ("a client there", get("/").header("Accept", "text/event-stream"), at_root(), 405),
-        ("one that takes HTML too", get("/").header("Accept", "text/html, text/event-stream"), at_root(), 405),
-        ("DELETE there", get("/").verb("DELETE").header("Accept", BROWSER), at_root(), 405),
+        ("a client at an endpoint at /", get("/").header("Accept", "text/event-stream"), at_root(), 405),
+        ("a client that also accepts HTML", get("/").header("Accept", "text/html, text/event-stream"), at_root(), 405),
+        ("DELETE at an endpoint at /", get("/").verb("DELETE").header("Accept", BROWSER), at_root(), 405),
         ("off", get("/").header("Accept", BROWSER), endpoint().without_page(), 404),
         ("off at an endpoint at /", get("/").header("Accept", BROWSER), at_root().without_page(), 405),
-        ("on by the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
-        ("nothing in the environment", get("/").header("Accept", BROWSER), configured(""), 200),
-        ("off by the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
-        ("on and off", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
+        ("on in the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
+        ("an empty variable", get("/").header("Accept", BROWSER), configured(""), 200),
+        ("off in the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
+        ("off in the program", get("/").header("Accept", BROWSER), configured("on").without_page(), 404),
     ] {
         let (response, body) = asked(ask, &endpoint);
-        assert_eq!(response.status(), status, "{what}");
-        assert_eq!(body.starts_with("<!doctype html>"), status == 200 && what != "HEAD", "{what}");
-        assert_eq!(response.headers().contains_key("content-security-policy"), status == 200, "{what}");
+        assert_eq!(response.status(), status, "{case}");
+        assert_eq!(body.starts_with("<!doctype html>"), status == 200 && case != "HEAD", "{case}");
+        assert_eq!(response.headers().contains_key("content-security-policy"), status == 200, "{case}");
     }
-    assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "messages are still read there");
+    assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "the endpoint still reads messages");
 }
 
 /// The environment can turn the page off, and the program can as well. The program takes precedence.
@@ -105,9 +111,9 @@ fn the_page_can_be_turned_off() {
     }
 }
 
-/// Where nobody is served, there is no page: it would promise what is not there.
+/// If an endpoint cannot serve requests, the response is 503 instead of the page.
 #[test]
-fn it_is_not_there_where_nothing_is_served() {
+fn a_closed_endpoint_has_no_page() {
     let elsewhere = |endpoint: Endpoint| asked(get("https://kb.example.com/").header("Accept", BROWSER), &endpoint);
     let broken = Endpoint::new(|_| Err(BuildError::new("server", "s", "is odd"))).without_auth();
     let jwt = |name: &str| match name {
@@ -116,24 +122,24 @@ fn it_is_not_there_where_nothing_is_served() {
         "MCP_JWKS_URL" => Some("https://auth.example/jwks".to_owned()),
         _ => None,
     };
-    for (what, (response, body), says) in [
-        ("undecided", page(&Endpoint::new(server)), "without_auth"),
+    for (case, (response, body), says) in [
+        ("no decision about authentication", page(&Endpoint::new(server)), "without_auth"),
         ("misconfigured", page(&Endpoint::misconfigured(ConfigError::new("DB", "is not bound"))), "DB"),
-        ("a wrong setting", page(&configured("yes")), "MCP_PAGE"),
-        ("no server", page(&broken), "Its log says why"),
+        ("an invalid setting", page(&configured("yes")), "MCP_PAGE"),
+        ("a server that cannot be built", page(&broken), "Its log says why"),
         ("open, but only on localhost", elsewhere(endpoint()), "MCP_ALLOW_PUBLIC"),
         ("no URL", elsewhere(Endpoint::new(server).configured(&jwt)), "MCP_RESOURCE"),
     ] {
-        assert_eq!(response.status(), 503, "{what}");
-        assert!(body.starts_with('{') && body.contains(says), "{what}: {body}");
+        assert_eq!(response.status(), 503, "{case}");
+        assert!(body.starts_with('{') && body.contains(says), "{case}: {body}");
     }
     assert_eq!(elsewhere(endpoint().open_to_the_public()).0.status(), 200);
     assert_eq!(elsewhere(guarded()).0.status(), 200);
 }
 
-/// Only the style and the script that are in it run, and they reach nothing but this server.
+/// The content security policy allows only the style and the script of the page. The script can connect only to this server.
 #[test]
-fn the_policy_names_what_is_in_it() {
+fn the_policy_allows_only_the_content_of_the_page() {
     let (response, html) = page(&endpoint());
     let header = |name: &str| response.headers()[name].to_str().expect("ASCII").to_owned();
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
@@ -156,7 +162,7 @@ fn the_policy_names_what_is_in_it() {
     ] {
         assert_eq!(header(name), value, "{name}");
     }
-    // What a policy by hashes would stop, and a browser complain of.
+    // A policy with hashes blocks all inline attributes and external resources.
     let around = html.replace(style, "").replace(script, "");
     for inline in [" style=", " onclick=", " onload=", "javascript:", " src=", "@import", "url("] {
         assert!(!around.contains(inline) && !style.contains(inline), "{inline}");
@@ -166,7 +172,7 @@ fn the_policy_names_what_is_in_it() {
     }
 }
 
-/// HEAD gives the headers of GET, and no body.
+/// HEAD returns the headers of GET without a body.
 #[test]
 fn head_is_get_without_a_body() {
     let (whole, _) = page(&endpoint());
@@ -174,25 +180,25 @@ fn head_is_get_without_a_body() {
     assert_eq!((head.headers(), body.as_str()), (whole.headers(), ""));
 }
 
-/// A server may say of itself what it likes: it stays text.
+/// The texts of a server are escaped.
 #[test]
-fn what_a_server_says_is_text() {
+fn texts_of_the_server_are_escaped() {
     const HOSTILE: &str = "</title><script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{script}}";
     const ESCAPED: &str = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;&lt;img src=x \
                            onerror=alert(2)&gt;{{script}}";
-    let plain = of("T", "D", "");
-    for html in [of(HOSTILE, "D", ""), of("T", HOSTILE, "")] {
+    let plain = page_of("T", "D", "");
+    for html in [page_of(HOSTILE, "D", ""), page_of("T", HOSTILE, "")] {
         assert!(!html.contains("<script>alert") && !html.contains("<img"));
         assert_eq!(html.matches(ESCAPED).count(), 2);
-        assert_eq!(html.matches('<').count(), plain.matches('<').count(), "as many tags as without");
+        assert_eq!(html.matches('<').count(), plain.matches('<').count(), "the text adds no tags");
     }
     let elsewhere = page(&endpoint().path("/\"><b>")).1;
     assert!(elsewhere.contains("data-path=\"/&quot;&gt;&lt;b&gt;\"") && !elsewhere.contains("<b>"));
 }
 
-/// Only what leads to the web is a link.
+/// Only `http:` and `https:` URLs are links.
 #[test]
-fn a_website_is_on_the_web() {
+fn only_http_urls_are_links() {
     for (website, href) in [
         ("https://example.com/a?b&c", "https://example.com/a?b&amp;c"),
         ("http://example.com", "http://example.com"),
@@ -201,14 +207,14 @@ fn a_website_is_on_the_web() {
         ("//example.com", ""),
         ("", ""),
     ] {
-        let html = of("T", "D", website);
+        let html = page_of("T", "D", website);
         assert_eq!(between(&html, "Website</dt><dd><a href=\"", "\""), href, "{website}");
     }
 }
 
-/// It says what the server says of itself, and nothing of what is offered: that is for those who may list it.
+/// The page shows the texts of the server, but no tools, resources or prompts. Only callers that may list them can see them.
 #[test]
-fn only_the_server_itself_is_in_it() {
+fn the_page_does_not_show_tools_resources_or_prompts() {
     for endpoint in [endpoint(), guarded()] {
         let (_, html) = page(&endpoint);
         assert_eq!(between(&html, "<title>", "</title>"), "Specimen");
@@ -227,9 +233,9 @@ fn only_the_server_itself_is_in_it() {
     assert_eq!(between(&untitled, "<h1>", "</h1>"), "plain-name");
 }
 
-/// The URL is the one that is configured, or that of localhost; what a request says of its host is not repeated.
+/// The page shows the configured URL of the endpoint, or its URL on localhost. It does not repeat another host of a request.
 #[test]
-fn the_address_is_the_servers_own() {
+fn the_page_does_not_repeat_the_host_of_a_request() {
     let known = ProtectedResource::at("https://kb.example.com/mcp").expect("a URL");
     let at = |url: &str, endpoint: &Endpoint| asked(get(url).header("Accept", BROWSER), endpoint).1;
     for (html, url, address) in [

@@ -1,4 +1,4 @@
-//! Sizes: each at its limit, and one past it.
+//! Limits: requests at each limit and past it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use crate::support::{at_second, legacy, modern, on, post};
 
 #[derive(Deserialize, JsonSchema)]
-struct Much {
-    /// How much of it
+struct Length {
+    /// Length of the text
     bytes: usize,
 }
 
@@ -29,11 +29,11 @@ fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
     let mut limits = Limits::default();
     change(&mut limits);
     testing::endpoint(|_| {
-        let much = |Much { bytes }: Much| async move { "x".repeat(bytes) };
+        let text = |Length { bytes }: Length| async move { "x".repeat(bytes) };
         McpServer::builder("s", "1")
-            .tool(Tool::new("much", "Says much.", much).argument_limit(20))
-            .resource(Resource::new("test://much", || async { "x".repeat(2000) }))
-            .prompt(Prompt::new("much", || async { "x".repeat(2000) }))
+            .tool(Tool::new("text", "Returns a text.", text).argument_limit(20))
+            .resource(Resource::new("test://text", || async { "x".repeat(2000) }))
+            .prompt(Prompt::new("text", || async { "x".repeat(2000) }))
             .build()
     })
     .limits(limits)
@@ -41,43 +41,44 @@ fn endpoint(change: impl Fn(&mut Limits)) -> Endpoint {
 
 const TOKENS: &str = r#"[{"token": "ada", "subject": "ada", "scopes": []}]"#;
 
-fn much(bytes: usize) -> Value {
-    json!({ "name": "much", "arguments": { "bytes": bytes } })
+/// Returns the parameters of a call whose result has a text of this length.
+fn text_of(bytes: usize) -> Value {
+    json!({ "name": "text", "arguments": { "bytes": bytes } })
 }
 
-/// An answer that is longer than what is sent is replaced by one that says so: for a tool it is a result.
+/// A response that exceeds the output limit is replaced by an error, which is an error result for a tool.
 #[test]
-fn answers_are_no_longer_than_the_limit() {
+fn responses_have_a_length_limit() {
     let length = |bytes: usize| {
-        let answer = legacy("tools/call", much(bytes)).ask_at(&endpoint(|_| ()));
+        let answer = legacy("tools/call", text_of(bytes)).ask_at(&endpoint(|_| ()));
         answer.body.expect("a body").to_string().len()
     };
     let around = length(0);
     for (bytes, passes) in [(1000, true), (1001, false), (50_000_000, false)] {
-        let answer = legacy("tools/call", much(bytes)).ask_at(&endpoint(|limits| limits.output = around + 1000));
+        let answer = legacy("tools/call", text_of(bytes)).ask_at(&endpoint(|limits| limits.output = around + 1000));
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, !passes, "{bytes}");
-        let says = format!("The answer has {} bytes; at most {} are sent.", around + bytes, around + 1000);
+        let says = format!("The answer must have at most {} bytes (got {}).", around + 1000, around + bytes);
         assert!(passes || text.starts_with(&says), "{text}");
     }
     for (method, params) in
-        [("resources/read", json!({ "uri": "test://much" })), ("prompts/get", json!({ "name": "much" }))]
+        [("resources/read", json!({ "uri": "test://text" })), ("prompts/get", json!({ "name": "text" }))]
     {
-        let refused = modern(method, params.clone()).ask_at(&endpoint(|limits| limits.output = 2000));
-        assert_eq!(refused.refusal(), (200, -32603), "{method}");
-        assert!(refused.message().contains("at most 2000 are sent. Ask for less"), "{refused:?}");
+        let rejected = modern(method, params.clone()).ask_at(&endpoint(|limits| limits.output = 2000));
+        assert_eq!(rejected.refusal(), (200, -32603), "{method}");
+        assert!(rejected.message().contains("The answer must have at most 2000 bytes"), "{rejected:?}");
         modern(method, params).ask_at(&endpoint(|limits| limits.output = 3000)).result();
     }
 }
 
-/// A tool may take less than a body may have.
+/// A tool can limit the length of its arguments further.
 #[test]
-fn arguments_are_no_longer_than_their_tool_takes() {
+fn a_tool_can_limit_the_length_of_its_arguments() {
     for (arguments, passes) in
         [("{\"bytes\":10000000000}", false), ("{\"bytes\":1         }", true), ("{\"bytes\":1          }", false)]
     {
         let message = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"much","arguments":{arguments}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"text","arguments":{arguments}}}}}"#
         );
         let answer = post(message).header("MCP-Protocol-Version", "2025-11-25").ask_at(&endpoint(|_| ()));
         let (text, is_error) = answer.tool_text();
@@ -87,9 +88,9 @@ fn arguments_are_no_longer_than_their_tool_takes() {
     }
 }
 
-/// A header that is too long is not taken for one that is not there.
+/// A header that is too long gets 431. It is not treated as a missing header.
 #[test]
-fn headers_are_no_longer_than_the_limit() {
+fn headers_have_a_length_limit() {
     for (name, prefix) in [
         ("Authorization", "Bearer "),
         ("Accept", "application/json,"),
@@ -106,7 +107,7 @@ fn headers_are_no_longer_than_the_limit() {
             } else {
                 endpoint
             };
-            modern("tools/call", much(1)).replace(name, value).ask_at(&endpoint)
+            modern("tools/call", text_of(1)).replace(name, value).ask_at(&endpoint)
         };
         let long = ask(201);
         assert_eq!(long.refusal(), (431, -32600), "{name}");
@@ -116,9 +117,9 @@ fn headers_are_no_longer_than_the_limit() {
     }
 }
 
-/// A handler does not see a header that is too long, and the log says so once.
+/// A handler cannot read a header that is too long. The log has one warning about it.
 #[test]
-fn a_handler_does_not_see_a_long_header() {
+fn handlers_cannot_read_headers_beyond_the_limit() {
     let endpoint = Endpoint::new(|_| {
         let show = |cx: Context| async move { format!("{:?}", cx.header("X-Tenant").map(|value| value.len())) };
         McpServer::builder("s", "1").tool(Tool::new("show", "Shows a header.", show)).build()
@@ -136,9 +137,9 @@ fn a_handler_does_not_see_a_long_header() {
     assert!(warnings[0]["problem"].as_str().is_some_and(|problem| problem.contains("X-Tenant")), "{warnings:?}");
 }
 
-/// So many messages of a batch are worked on at once, and no more; they share what may be sent.
+/// At most `Limits::concurrent` messages of a batch run at the same time. The messages of a batch share the output limit.
 #[test]
-fn a_batch_is_worked_on_together() {
+fn messages_of_a_batch_run_concurrently() {
     for (concurrent, most) in [(1, 1), (3, 3), (100, 8)] {
         let (working, seen) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
         let endpoint = {
@@ -173,12 +174,12 @@ fn a_batch_is_worked_on_together() {
         let answer = post(batch.to_string()).header("MCP-Protocol-Version", "2025-03-26").ask_at(&endpoint);
         let ids: Vec<_> =
             answer.body.as_ref().and_then(Value::as_array).into_iter().flatten().map(|one| &one["id"]).collect();
-        assert_eq!(ids, (0..8).collect::<Vec<_>>(), "in their order");
-        assert_eq!(seen.get(), most, "{concurrent} at once");
+        assert_eq!(ids, (0..8).collect::<Vec<_>>(), "the responses have the order of the requests");
+        assert_eq!(seen.get(), most, "with a limit of {concurrent}");
     }
     let both = json!([
-        { "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": much(600) },
-        { "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": much(6) },
+        { "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": text_of(600) },
+        { "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": text_of(6) },
     ]);
     let ask = post(both.to_string()).header("MCP-Protocol-Version", "2025-03-26");
     let answer = ask.ask_at(&endpoint(|limits| limits.output = 1000));
@@ -186,7 +187,7 @@ fn a_batch_is_worked_on_together() {
     assert_eq!((is_error(0), is_error(1)), (Some(true), Some(false)));
 }
 
-/// A request whose body arrives when the test lets it.
+/// A request whose body arrives when the test sends it.
 struct SlowRequest {
     head: http::request::Parts,
     arrives: Cell<Option<oneshot::Receiver<Vec<u8>>>>,
@@ -209,18 +210,18 @@ impl Request for SlowRequest {
     async fn body(&self, _: usize) -> Result<Vec<u8>, BodyError> {
         self.is_read.set(true);
         let arrives = self.arrives.take().expect("the body is read once");
-        arrives.await.map_err(|_| BodyError::Broken("the client has gone away".to_owned()))
+        arrives.await.map_err(|_| BodyError::Broken("the client has disconnected".to_owned()))
     }
 }
 
-/// A request whose body has not come yet.
-struct Begun {
+/// A request that the endpoint handles, whose body has not arrived yet.
+struct PendingRequest {
     send: oneshot::Sender<Vec<u8>>,
     is_read: Rc<Cell<bool>>,
     answer: LocalBoxFuture<'static, Response<Body>>,
 }
 
-impl Begun {
+impl PendingRequest {
     fn new(endpoint: &Rc<Endpoint>, host: &Rc<dyn Host>, announced: Option<usize>) -> Self {
         let request = http::Request::post("http://localhost/mcp").header("Content-Type", "application/json");
         let request = announced.iter().fold(request, |request, length| request.header("Content-Length", *length));
@@ -233,13 +234,13 @@ impl Begun {
         Self { send, is_read, answer }
     }
 
-    /// Whether the server reads the body. What it does not read it refuses at once.
+    /// Returns whether the server reads the body. If it does not, the response must be a 503.
     fn is_read(&mut self) -> bool {
         let answer = (&mut self.answer).now_or_never();
         if let Some(answer) = &answer {
             assert_eq!(answer.status(), 503);
             assert_eq!(answer.headers()["Retry-After"], "1");
-            let Body::Bytes(body) = answer.body() else { panic!("a stream") };
+            let Body::Bytes(body) = answer.body() else { panic!("the body is a stream") };
             let body: Value = serde_json::from_slice(body).expect("JSON");
             assert_eq!((&body["jsonrpc"], &body["error"]["code"]), (&json!("2.0"), &json!(-32603)), "{body}");
         }
@@ -247,7 +248,7 @@ impl Begun {
         answer.is_none()
     }
 
-    /// Sends the body, and gives the status of the answer.
+    /// Sends the body, and returns the status of the response.
     fn finish(self, body: &str) -> u16 {
         self.send.send(body.as_bytes().to_vec()).expect("the body is read");
         self.answer.now_or_never().expect("an answer").status().as_u16()
@@ -260,13 +261,14 @@ fn limited(body: usize, in_flight: usize) -> Rc<Endpoint> {
     Rc::new(endpoint(|limits| (limits.body, limits.in_flight) = (body, in_flight)))
 }
 
-/// Without a length a body counts as the longest that is read. A body for which there is no room is not read.
+/// The bodies of concurrent requests share a memory limit. A body of unknown length reserves the maximum. A body that does not fit is
+/// not read.
 #[test]
-fn bodies_that_are_read_have_a_common_limit() {
+fn concurrent_bodies_share_a_memory_limit() {
     assert_eq!(Limits::default().in_flight, 64 << 20);
     let endpoint = limited(100, 250);
     let host = on(&LocalPool::new(), &TestHost::new());
-    let begin = |announced| Begun::new(&endpoint, &host, announced);
+    let begin = |announced| PendingRequest::new(&endpoint, &host, announced);
     let (mut first, mut second) = (begin(None), begin(None));
     assert!(first.is_read() && second.is_read());
     assert!(!begin(None).is_read(), "300 of 250 bytes");
@@ -275,18 +277,18 @@ fn bodies_that_are_read_have_a_common_limit() {
     assert!(third.is_read(), "250 of 250 bytes");
     assert_eq!(first.finish(PING), 200);
     let mut fourth = begin(None);
-    assert!(fourth.is_read(), "an answered request holds nothing");
+    assert!(fourth.is_read(), "an answered request has released its memory");
     assert!(!begin(Some(1)).is_read());
     drop((second, third));
-    assert!(begin(None).is_read(), "nor does one whose client has gone away");
+    assert!(begin(None).is_read(), "a request whose client has disconnected has released its memory");
     assert_eq!(fourth.finish("{"), 400);
     let (mut first, mut second) = (begin(None), begin(None));
-    assert!(first.is_read() && second.is_read(), "nor one that was refused");
+    assert!(first.is_read() && second.is_read(), "a rejected request has released its memory");
 }
 
-/// A call that waits has dropped its body, and so leaves room for others; it still counts with what it keeps of the request.
+/// A waiting call no longer holds its body, so its reservation shrinks to the data that it keeps: its id and its `_meta`.
 #[test]
-fn a_waiting_call_leaves_room_for_other_bodies() {
+fn a_waiting_call_releases_the_memory_of_its_body() {
     let mut limits = Limits::default();
     (limits.body, limits.in_flight) = (1000, 1500);
     let endpoint = Endpoint::new(|_| {
@@ -307,41 +309,44 @@ fn a_waiting_call_leaves_room_for_other_bodies() {
         answer
     };
     let waiting: Vec<_> = (0..20).map(|id| wait(json!(id), &json!({}))).collect();
-    assert!(Begun::new(&endpoint, &host, Some(1000)).is_read(), "20 calls of 900 bytes hold less than 500");
-    let keeping =
-        (wait(json!("i".repeat(300)), &json!({})), wait(json!(21), &json!({ "example.com/x": "x".repeat(300) })));
-    assert!(!Begun::new(&endpoint, &host, Some(1000)).is_read(), "ids and `_meta` are kept");
-    drop((keeping, waiting));
-    pool.run_until_stalled();
-    let mut body = Begun::new(&endpoint, &host, Some(1000));
     assert!(
-        body.is_read() && Begun::new(&endpoint, &host, Some(500)).is_read(),
-        "calls that were dropped hold nothing"
+        PendingRequest::new(&endpoint, &host, Some(1000)).is_read(),
+        "20 calls of 900 bytes reserve less than 500 bytes"
+    );
+    let with_long_data =
+        (wait(json!("i".repeat(300)), &json!({})), wait(json!(21), &json!({ "example.com/x": "x".repeat(300) })));
+    assert!(!PendingRequest::new(&endpoint, &host, Some(1000)).is_read(), "ids and `_meta` are kept");
+    drop((with_long_data, waiting));
+    pool.run_until_stalled();
+    let mut body = PendingRequest::new(&endpoint, &host, Some(1000));
+    assert!(
+        body.is_read() && PendingRequest::new(&endpoint, &host, Some(500)).is_read(),
+        "dropped calls have released their memory"
     );
 }
 
-/// One body that is within its own limit always has room in an isolate that holds no other.
+/// A single body within its own limit is always read, even if the shared limit is lower.
 #[test]
-fn a_single_body_always_has_room() {
+fn a_single_body_is_always_read() {
     let host = on(&LocalPool::new(), &TestHost::new());
     let endpoint = limited(1000, 10);
-    let mut alone = Begun::new(&endpoint, &host, Some(1000));
+    let mut alone = PendingRequest::new(&endpoint, &host, Some(1000));
     assert!(alone.is_read());
-    assert!(!Begun::new(&endpoint, &host, Some(1)).is_read());
+    assert!(!PendingRequest::new(&endpoint, &host, Some(1)).is_read());
     assert_eq!(alone.finish(PING), 200);
 }
 
-/// A body that is sent slowly must not keep the room of others.
+/// A body that does not arrive within 30 s gets 408, and its reservation ends.
 #[test]
 fn a_body_must_arrive_in_time() {
     let (clock, endpoint) = (TestHost::new(), limited(1000, 1000));
     let host = on(&LocalPool::new(), &clock);
-    let mut slow = Begun::new(&endpoint, &host, None);
+    let mut slow = PendingRequest::new(&endpoint, &host, None);
     assert!(slow.is_read());
     clock.advance(Duration::from_secs(30));
-    let answer = slow.answer.now_or_never().expect("the time is over");
+    let answer = slow.answer.now_or_never().expect("the time limit has passed");
     assert_eq!(answer.status(), 408);
-    assert!(Begun::new(&endpoint, &host, Some(1000)).is_read(), "there is room again");
+    assert!(PendingRequest::new(&endpoint, &host, Some(1000)).is_read(), "the reservation has ended");
 }
 
 /// A platform may stop a request without dropping it. Its reservation lapses after 5 to 10 minutes.
@@ -349,27 +354,30 @@ fn a_body_must_arrive_in_time() {
 fn the_reservation_of_a_stopped_request_lapses() {
     let endpoint = limited(100, 100);
     let host_at = |minute: u64| on(&LocalPool::new(), &at_second(minute * 60));
-    let mut stopped = Begun::new(&endpoint, &host_at(50), None);
+    let mut stopped = PendingRequest::new(&endpoint, &host_at(50), None);
     assert!(stopped.is_read());
     std::mem::forget(stopped);
     for (minute, is_read) in
         [(50, false), (54, false), (55, false), (59, false), (60, true), (61, true), (40, true), (890, true)]
     {
-        assert_eq!(Begun::new(&endpoint, &host_at(minute), Some(1)).is_read(), is_read, "minute {minute}");
+        assert_eq!(PendingRequest::new(&endpoint, &host_at(minute), Some(1)).is_read(), is_read, "minute {minute}");
     }
-    let mut slow = Begun::new(&endpoint, &host_at(894), Some(60));
-    let mut other = Begun::new(&endpoint, &host_at(895), Some(40));
-    assert!(slow.is_read() && other.is_read() && !Begun::new(&endpoint, &host_at(895), Some(1)).is_read());
+    let mut slow = PendingRequest::new(&endpoint, &host_at(894), Some(60));
+    let mut other = PendingRequest::new(&endpoint, &host_at(895), Some(40));
+    assert!(slow.is_read() && other.is_read() && !PendingRequest::new(&endpoint, &host_at(895), Some(1)).is_read());
     assert_eq!(slow.finish(PING), 200);
-    assert!(Begun::new(&endpoint, &host_at(895), Some(60)).is_read(), "what an earlier period reserved is given back");
-    drop(other);
-    let mut late = Begun::new(&endpoint, &host_at(900), None);
-    assert!(late.is_read());
-    assert!(Begun::new(&endpoint, &host_at(911), None).is_read(), "it has lapsed");
-    assert_eq!(late.finish(PING), 200, "and is answered all the same");
-    let mut again = Begun::new(&endpoint, &host_at(911), None);
     assert!(
-        again.is_read() && !Begun::new(&endpoint, &host_at(911), Some(1)).is_read(),
-        "nothing was given back twice"
+        PendingRequest::new(&endpoint, &host_at(895), Some(60)).is_read(),
+        "a request of an earlier period releases its reservation"
+    );
+    drop(other);
+    let mut late = PendingRequest::new(&endpoint, &host_at(900), None);
+    assert!(late.is_read());
+    assert!(PendingRequest::new(&endpoint, &host_at(911), None).is_read(), "the reservation has lapsed");
+    assert_eq!(late.finish(PING), 200, "the late request is answered nevertheless");
+    let mut again = PendingRequest::new(&endpoint, &host_at(911), None);
+    assert!(
+        again.is_read() && !PendingRequest::new(&endpoint, &host_at(911), Some(1)).is_read(),
+        "a lapsed reservation is not released twice"
     );
 }

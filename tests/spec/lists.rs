@@ -1,4 +1,4 @@
-//! Lists: order, cursors.
+//! Lists: their order and their cursors.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::support::{legacy, modern};
 
 const LISTS: [&str; 4] = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
 
-/// Rules 49 and 50: a list is the same each time, in the order of registration, whatever was called in between.
+/// Rules 49 and 50: a list has the order of registration. Calls between two requests do not change it.
 #[test]
 fn lists_keep_their_order() {
     for method in LISTS {
@@ -30,9 +30,9 @@ fn lists_keep_their_order() {
     assert_eq!(names, ["say", "whoami", "client", "nothing", "refuse", "break", "show", "count", "media", "chart"]);
 }
 
-/// Rule 51: a cursor that was never given is refused; the last page has none.
+/// Rule 51: a cursor that the server did not issue is rejected. The last page has no cursor.
 #[test]
-fn cursors_are_checked() {
+fn cursors_that_were_not_issued_are_rejected() {
     for method in LISTS {
         assert!(modern(method, json!({})).ask().result().get("nextCursor").is_none(), "{method}");
         for cursor in [json!("abc"), json!(""), json!(7), json!(null), json!({})] {
@@ -45,11 +45,11 @@ fn cursors_are_checked() {
     }
 }
 
-/// A template's own list function runs only for a caller with the template's scopes, also where the server lists all. A list that
-/// such a function is part of is for this caller only.
+/// The list function of a template runs only for callers with the scopes of the template, even with `list_all`. A list with results
+/// of such a function is private.
 #[test]
 fn a_template_lists_only_for_callers_with_its_scopes() {
-    async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         Ok(Principal::new("ada").with_scopes([presented.token()]))
     }
     let calls = Rc::new(Cell::new(0));
@@ -70,7 +70,7 @@ fn a_template_lists_only_for_callers_with_its_scopes() {
                 .resource_template(if lists { template.list(list) } else { template })
                 .build()
         };
-        testing::endpoint(server).auth(by_name)
+        testing::endpoint(server).auth(scopes_from_token)
     };
     for (scopes, lists, token, count, called, scope) in [
         (&["read"][..], true, "nothing", 1, 0, "private"),

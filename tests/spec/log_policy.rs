@@ -1,4 +1,4 @@
-//! Which requests are logged.
+//! The log policy, which selects the requests that are logged.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ask, legacy, modern, post};
 
-/// The logged methods and statuses of requests to `endpoint`.
+/// Returns the target and the status of each log line after these requests to `endpoint`.
 fn logged(endpoint: &Endpoint, requests: &[Ask]) -> Vec<(Value, Value)> {
     let host = TestHost::new();
     for ask in requests {
@@ -23,7 +23,7 @@ fn call(tool: &str) -> Ask {
     legacy("tools/call", json!({ "name": tool, "arguments": {} }))
 }
 
-/// A read-only tool, one that may change data, and one that is read-only and fails.
+/// Returns an endpoint with a read-only tool, a tool that may change data, and a read-only tool that fails.
 fn tools() -> Endpoint {
     let fail = || async { Err::<String, _>(HandlerError::new("It is closed.")) };
     testing::endpoint(move |_| {
@@ -35,7 +35,7 @@ fn tools() -> Endpoint {
     })
 }
 
-/// By default the log has what an operator has to look at, and what may have changed something.
+/// By default, requests are logged if an operator has to look at them or if they may have changed data.
 #[test]
 fn failures_and_changes_are_logged() {
     let batch = json!([
@@ -57,15 +57,15 @@ fn failures_and_changes_are_logged() {
     assert_eq!(logged(&tools(), &requests), expected.map(|(target, status)| (target, json!(status))));
 }
 
-/// The line of a streamed answer follows the same rule.
+/// The same rule applies to streamed responses.
 #[test]
-fn a_stream_is_logged_by_the_same_rule() {
+fn streamed_responses_are_logged_by_the_same_rule() {
     let ask = |tool: &str| legacy("tools/call", json!({ "name": tool, "_meta": { "progressToken": 1 } }));
     assert_eq!(logged(&tools(), &[ask("read"), ask("write")]), [(json!("write"), json!(200))]);
 }
 
 #[test]
-fn everything_is_logged_on_request() {
+fn the_program_and_the_environment_can_set_the_policy() {
     let requests = [call("read"), legacy("tools/list", json!({}))];
     let by_program = tools().log(LogPolicy::All);
     assert_eq!(logged(&by_program, &requests).len(), 2);
@@ -75,7 +75,7 @@ fn everything_is_logged_on_request() {
     assert_eq!(logged(&by_environment("all").log(LogPolicy::Failures), &requests).len(), 0);
 }
 
-/// A request that takes longer than a second is logged, whatever it does.
+/// Every request that takes longer than 1 s is logged.
 #[test]
 fn slow_requests_are_logged() {
     for (milliseconds, lines) in [(1000, 0), (1001, 1)] {

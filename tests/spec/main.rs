@@ -1,8 +1,8 @@
-//! The rules of the protocol, chapter by chapter: requests to an endpoint that runs here, without Workers.
+//! Tests of the protocol rules, one file per chapter. The endpoint runs in the test process, without Workers.
 //!
-//! Each test names the rules that it holds by their numbers in the checklist that the project keeps.
+//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/list.rs`.
 
-// A test may stop at the first surprise, and its helpers too.
+// A test and its support functions may panic at the first unexpected value.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -13,51 +13,51 @@
     clippy::arithmetic_side_effects
 )]
 
-mod about;
 mod agents;
 mod answers;
 mod approval;
-mod bad_input;
 mod batches;
 mod building;
+mod cached_lists;
 mod caching;
 mod chat_agent;
 mod chat_model;
-mod chat_resumed;
+mod chat_rounds;
 mod completion;
+mod concurrent_steps;
 mod context;
 mod crashes;
 mod envelope;
 mod fake_model;
 mod header_params;
 mod hooks;
-mod input_faults;
+mod hostile_input;
+mod input_errors;
 mod input_required;
 mod json_rpc;
-mod kept_lists;
 mod landing_page;
 mod legacy;
 mod limits;
 mod lists;
-mod live;
 mod log_policy;
 mod native;
-#[allow(dead_code, reason = "the tests of who may call use more of it")]
+#[allow(dead_code, reason = "the tests of authorization use more of it")]
 mod network;
 mod older_revisions;
-mod one_request;
 mod pages;
 mod pagination;
 mod panics;
 mod platform;
 mod prompts;
+mod registry;
+mod request_isolation;
 mod resources;
 mod rounds;
-mod running_steps;
 mod schemas;
 mod sessions;
 mod state;
 mod streamable_http;
+mod streams;
 mod support;
 mod tools;
 mod visibility;

@@ -1,4 +1,4 @@
-//! Tools that are called from within the program: by itself, and by other tools.
+//! Tool calls within the program: by the program itself and by other tools.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input_required::{all, answer_all, ask_with, retry};
+use crate::input_required::{all_capabilities, answer_all, ask_with, retry};
 use crate::support::{Internal, SECRET, legacy};
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,17 +45,17 @@ struct Tenant(&'static str);
 
 async fn tenant(cx: Context) -> String {
     let tenant = cx.extension::<Tenant>().map_or("no tenant", |tenant| tenant.0);
-    format!("{tenant} for {}", cx.auth().map_or("nobody", |caller| &caller.subject))
+    format!("{tenant} for {}", cx.auth().map_or("no caller", |caller| &caller.subject))
 }
 
 async fn ask(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
         Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("nobody".into()),
+        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
     }
 }
 
-/// Calls whatever it is told to.
+/// Calls the tool `name` with `arguments`.
 async fn call(Called { name, arguments }: Called, cx: Context) -> Result<String, HandlerError> {
     cx.progress(1.0, Some(2.0), "calling");
     let result = cx.call_tool(&name, arguments).await?;
@@ -64,7 +64,7 @@ async fn call(Called { name, arguments }: Called, cx: Context) -> Result<String,
 }
 
 async fn progress(cx: Context) -> &'static str {
-    cx.progress(50.0, Some(100.0), "within");
+    cx.progress(50.0, Some(100.0), "nested");
     "done"
 }
 
@@ -91,9 +91,9 @@ fn server(seen: &Seen) -> McpServer {
         .tool(Tool::new("break", "Breaks.", || async { Err::<String, HandlerError>(Internal.into()) }))
         .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["kb:write"]))
         .tool(Tool::new("hidden", "Hides.", || async { "seen" }).visible_if(|_| false))
-        .tool(Tool::new("tenant", "For whom.", tenant))
+        .tool(Tool::new("tenant", "Returns the tenant and the caller.", tenant))
         .tool(Tool::new("ask", "Asks.", ask))
-        .tool(Tool::new("progress", "Tells.", progress))
+        .tool(Tool::new("progress", "Sends progress.", progress))
         .tool(Tool::new("call", "Calls.", call))
         .tool(Tool::new("forever", "Calls itself.", forever))
         .build()
@@ -108,9 +108,9 @@ fn endpoint() -> Endpoint {
     .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
 }
 
-/// Calls of the program itself: what a client would get, as values.
+/// A call by the program returns the same result or error that a client would get.
 #[test]
-fn a_tool_is_executed_natively() {
+fn the_program_can_call_tools() {
     let (seen, host) = (Seen::default(), TestHost::new());
     let server = Rc::new(server(&seen));
     let execute = |name: &str, arguments: Value, caller: Option<Principal>| {
@@ -143,18 +143,18 @@ fn a_tool_is_executed_natively() {
             (result, _) => panic!("{name} {arguments}: {result:?}"),
         }
     }
-    let told = seen.borrow().join(" ");
+    let events = seen.borrow().join(" ");
     let whole = "start input input output";
     assert_eq!(
-        told,
+        events,
         [whole, "start input error", "start input error", "start input input error", whole].join(" "),
-        "hooks are told as of any call"
+        "hooks get the same events as for other calls"
     );
 }
 
-/// Calls of one tool by another: by the caller's own rights, and with what the host has put into the request.
+/// A tool can call another tool, with the scopes of the caller and the extensions of the request.
 #[test]
-fn a_tool_calls_another() {
+fn a_tool_can_call_another_tool() {
     let endpoint = endpoint();
     for (token, name, arguments, says) in [
         ("ada", "double", json!({ "n": 4 }), "said: {\"double\":8}"),
@@ -172,28 +172,28 @@ fn a_tool_calls_another() {
     }
 }
 
-/// What a tool asks is asked, however deep it is; what it says of its progress is not told.
+/// Questions of nested tools reach the client. Progress of nested tools does not.
 #[test]
-fn a_question_of_a_tool_within_a_tool_is_asked() {
+fn questions_of_nested_tools_reach_the_client() {
     let endpoint = endpoint();
     let params = json!({ "name": "call", "arguments": { "name": "ask", "arguments": {} } });
-    let first = ask_with(all(), "tools/call", params.clone(), "ada", &endpoint);
+    let first = ask_with(all_capabilities(), "tools/call", params.clone(), "ada", &endpoint);
     let questions = first.result()["inputRequests"].as_object().expect("questions");
     let keys: Vec<_> = questions.keys().map(String::as_str).collect();
-    assert_eq!(keys, ["ask-17e26d7f/name"], "the call path, and the key as the tool has written it");
+    assert_eq!(keys, ["ask-17e26d7f/name"], "the key has the call path and the key of the tool");
     let again =
         retry(&params, &first, answer_all(&first, &json!({ "action": "accept", "content": { "name": "Ada" } })));
-    let second = ask_with(all(), "tools/call", again, "ada", &endpoint);
+    let second = ask_with(all_capabilities(), "tools/call", again, "ada", &endpoint);
     assert_eq!(second.tool_text(), ("said: Ada", false));
-    let refused = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
-    assert_eq!(refused.refusal(), (400, -32021), "as if it had been called itself");
+    let rejected = ask_with(json!({}), "tools/call", params, "ada", &endpoint);
+    assert_eq!(rejected.refusal(), (400, -32021), "the same error as for a direct call of the tool");
 
     let mut params = json!({ "name": "call", "arguments": { "name": "progress", "arguments": {} } });
     params["_meta"] = json!({ "progressToken": "p" });
-    let told = legacy("tools/call", params)
+    let answer = legacy("tools/call", params)
         .bearer("ada")
         .header("Accept", "application/json, text/event-stream")
         .ask_at(&endpoint);
-    let progress: Vec<_> = told.notifications.iter().map(|told| told["params"]["progress"].as_f64()).collect();
+    let progress: Vec<_> = answer.notifications.iter().map(|sent| sent["params"]["progress"].as_f64()).collect();
     assert_eq!(progress, [Some(1.0), Some(2.0)]);
 }

@@ -1,4 +1,4 @@
-//! What an older client would reject is converted; the rest stays.
+//! Results for older revisions. Parts that an older client would reject are converted, and the rest is unchanged.
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ fn call(version: &str, tool: &str) -> Value {
     answer.result().clone()
 }
 
-/// Blocks that a revision does not have come as the nearest that it has.
+/// A content block that a revision does not have is converted to the closest block of that revision.
 #[test]
-fn blocks_suit_the_revision() {
+fn content_blocks_are_converted_for_older_revisions() {
     for (version, types) in [
         ("2024-11-05", ["resource", "text"]),
         ("2025-03-26", ["audio", "text"]),
@@ -31,9 +31,9 @@ fn blocks_suit_the_revision() {
     assert_eq!(newest.result()["content"][1], link);
 }
 
-/// Rule 60: structured content that is no object is one for older clients, and so is its schema.
+/// Rule 60: for older revisions, structured content that is not an object is wrapped in one, and so is its schema.
 #[test]
-fn structured_content_suits_the_revision() {
+fn structured_content_is_wrapped_for_older_revisions() {
     let schema_of = |list: &Value| {
         let tools = list["tools"].as_array().expect("tools");
         tools.iter().find(|tool| tool["name"] == "count").expect("listed")["outputSchema"].clone()
@@ -51,12 +51,12 @@ fn structured_content_suits_the_revision() {
         assert_eq!(schema["properties"]["result"]["type"], "array", "{version}");
     }
     let object = legacy("tools/call", json!({ "name": "say", "arguments": { "text": "a" } })).ask();
-    assert_eq!(object.result()["structuredContent"], json!({ "said": "a" }), "an object stays");
+    assert_eq!(object.result()["structuredContent"], json!({ "said": "a" }), "an object is not wrapped");
 }
 
-/// Clients that know titles only among the annotations find it there.
+/// In revisions that have titles only in the annotations, the title of a tool is there too.
 #[test]
-fn titles_suit_the_revision() {
+fn titles_are_copied_to_annotations_for_older_revisions() {
     for (version, expected) in [("2025-03-26", json!("Count")), ("2025-06-18", Value::Null)] {
         let list = legacy("tools/list", json!({})).replace("MCP-Protocol-Version", version).ask();
         let tools = list.result()["tools"].as_array().expect("tools").clone();

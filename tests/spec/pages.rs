@@ -1,4 +1,4 @@
-//! Pages of the program.
+//! Pages that a program adds to its endpoint.
 
 use std::cell::Cell;
 use std::future::pending;
@@ -14,8 +14,8 @@ use crate::support::{Ask, SECRET, post};
 
 struct Visits(Cell<u32>);
 
-/// Tells what it was asked.
-async fn tell(request: PageRequest, cx: Context) -> Result<Response<String>, HandlerError> {
+/// Returns a text that describes the request, or fails as the body says.
+async fn describe(request: PageRequest, cx: Context) -> Result<Response<String>, HandlerError> {
     let visits = cx.state::<Visits>()?;
     visits.0.set(visits.0.get() + 1);
     let body = String::from_utf8(request.body)?;
@@ -35,12 +35,13 @@ fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"good","subject":"ada","scopes":[]}]"#;
     Endpoint::new(|_| McpServer::builder("s", "1").build())
         .state(Visits(Cell::new(0)))
-        .page("/tell", tell)
-        .page("/", tell)
+        .page("/describe", describe)
+        .page("/", describe)
         .auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"))
         .without_rate_limit()
 }
 
+/// Sends a request, and returns the status, the text and the headers of the response.
 fn asked(ask: Ask, endpoint: &Endpoint, host: &TestHost) -> (u16, String, http::HeaderMap) {
     let answer = ask.document_on(endpoint, host);
     (answer.status, String::from_utf8(answer.body().to_vec()).expect("UTF-8"), answer.headers().clone())
@@ -49,47 +50,48 @@ fn asked(ask: Ask, endpoint: &Endpoint, host: &TestHost) -> (u16, String, http::
 #[test]
 fn a_page_needs_no_token() {
     let (endpoint, host) = (endpoint(), TestHost::new());
-    let get = post("").verb("GET").at("/tell?a=1").header("Cookie", "c=d");
+    let get = post("").verb("GET").at("/describe?a=1").header("Cookie", "c=d");
     let (status, text, headers) = asked(get, &endpoint, &host);
-    assert_eq!((status, &*text), (202, "GET http://localhost/tell?a=1  c=d 1"));
+    assert_eq!((status, &*text), (202, "GET http://localhost/describe?a=1  c=d 1"));
     assert_eq!(headers["set-cookie"], "a=b");
-    let (status, text, _) = asked(post("body").at("/tell"), &endpoint, &host);
-    assert_eq!((status, &*text), (202, "POST http://localhost/tell body  2"));
-    let (status, text, _) = asked(post("").verb("HEAD").at("/tell"), &endpoint, &host);
+    let (status, text, _) = asked(post("body").at("/describe"), &endpoint, &host);
+    assert_eq!((status, &*text), (202, "POST http://localhost/describe body  2"));
+    let (status, text, _) = asked(post("").verb("HEAD").at("/describe"), &endpoint, &host);
     assert_eq!((status, &*text), (202, ""));
-    // It takes the place of the landing page.
+    // A page at `/` replaces the landing page.
     let (status, text, _) = asked(post("").verb("GET").at("/").header("Accept", "text/html"), &endpoint, &host);
     assert_eq!((status, &*text), (202, "GET http://localhost/   4"));
-    assert_eq!(asked(post("").verb("GET").at("/tell/"), &endpoint, &host).0, 404);
+    assert_eq!(asked(post("").verb("GET").at("/describe/"), &endpoint, &host).0, 404);
 }
 
 #[test]
-fn a_page_has_the_limits_of_the_endpoint() {
+fn the_limits_of_the_endpoint_apply_to_pages() {
     let mut limits = Limits::default();
     limits.body = 8;
     let (endpoint, host) = (endpoint().limits(limits), TestHost::new());
-    assert_eq!(asked(post("12345678").at("/tell"), &endpoint, &host).0, 202);
-    assert_eq!(asked(post("123456789").at("/tell"), &endpoint, &host).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Content-Length", "9"), &endpoint, &host).0, 413);
-    assert_eq!(asked(post("").at("/tell").header("Origin", "https://evil.example"), &endpoint, &host).0, 403);
+    assert_eq!(asked(post("12345678").at("/describe"), &endpoint, &host).0, 202);
+    assert_eq!(asked(post("123456789").at("/describe"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/describe").header("Content-Length", "9"), &endpoint, &host).0, 413);
+    assert_eq!(asked(post("").at("/describe").header("Origin", "https://evil.example"), &endpoint, &host).0, 403);
 }
 
 #[test]
-fn the_error_of_a_page_is_a_status() {
+fn errors_of_a_page_set_the_status() {
     for (body, status, message) in
         [("invalid", 400, "Not this."), ("missing", 404, "Not here."), ("broken", 500, "It broke.")]
     {
         let host = TestHost::new();
-        let (answered, text, _) = asked(post(body).at("/tell"), &endpoint(), &host);
+        let (answered, text, _) = asked(post(body).at("/describe"), &endpoint(), &host);
         assert_eq!(answered, status);
         assert!(text.contains(message) && !text.contains(SECRET), "{text}");
         assert_eq!(host.log_text().contains(SECRET), body == "broken");
     }
 }
 
-/// A page is served only where the endpoint is.
+/// The pages of an endpoint have its conditions: a decision about authentication, and permission to serve at a public URL without
+/// authentication. Otherwise the response is 503.
 #[test]
-fn a_page_of_a_closed_endpoint_is_closed() {
+fn a_closed_endpoint_does_not_serve_pages() {
     let page = |_: PageRequest, _: Context| async { Ok(Response::new("open")) };
     let closed = Endpoint::new(|_| McpServer::builder("s", "1").build()).page("/p", page);
     assert_eq!(asked(post("").verb("GET").at("/p"), &closed, &TestHost::new()).0, 503);
@@ -98,7 +100,7 @@ fn a_page_of_a_closed_endpoint_is_closed() {
     assert_eq!(asked(elsewhere, &local, &TestHost::new()).0, 503);
 }
 
-/// The form of a page sends its own origin, which the endpoint itself does not accept without a configured URL.
+/// A form on a page sends the origin of that page. Pages accept this origin. The endpoint itself rejects it without a configured URL.
 #[test]
 fn a_page_accepts_its_own_origin() {
     let (endpoint, host) = (endpoint(), TestHost::new());
@@ -106,15 +108,15 @@ fn a_page_accepts_its_own_origin() {
         let url = format!("https://kb.example.com{path}");
         asked(post("body").at(&url).header("Origin", origin), &endpoint, &host).0
     };
-    assert_eq!(from("https://kb.example.com", "/tell"), 202);
-    assert_eq!(from("https://evil.example", "/tell"), 403);
-    assert_eq!(from("http://kb.example.com", "/tell"), 403);
+    assert_eq!(from("https://kb.example.com", "/describe"), 202);
+    assert_eq!(from("https://evil.example", "/describe"), 403);
+    assert_eq!(from("http://kb.example.com", "/describe"), 403);
     assert_eq!(from("https://kb.example.com", "/mcp"), 403);
 }
 
-/// A host cannot send every status, nor every status with a body.
+/// Some statuses cannot be sent, and some cannot have a body.
 #[test]
-fn a_page_has_a_status_that_can_be_sent() {
+fn statuses_that_cannot_be_sent_become_500() {
     for (status, answered, text) in
         [(599, 599, "text"), (304, 304, ""), (204, 204, ""), (101, 500, "log"), (600, 500, "log")]
     {
@@ -125,7 +127,7 @@ fn a_page_has_a_status_that_can_be_sent() {
         let (given, body, _) = asked(post("").verb("GET").at("/p"), &endpoint, &host);
         assert_eq!(given, answered, "{status}");
         assert!(if text.is_empty() { body.is_empty() } else { body.contains(text) }, "{status}: {body}");
-        assert_eq!(host.log_text().contains("cannot be sent"), answered != status, "{status}");
+        assert_eq!(host.log_text().contains("not between 200 and 599"), answered != status, "{status}");
     }
 }
 
@@ -145,7 +147,7 @@ fn waiting_pages_share_the_memory_for_bodies() {
     let send = || post("x".repeat(60)).at("/p").raw(&endpoint, &host);
     let mut first = Box::pin(send());
     assert!(first.as_mut().now_or_never().is_none());
-    assert_eq!(send().now_or_never().expect("it is refused").status(), 503);
+    assert_eq!(send().now_or_never().expect("the second request is rejected").status(), 503);
     drop(first);
     assert!(send().now_or_never().is_none());
 }

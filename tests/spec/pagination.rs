@@ -1,4 +1,4 @@
-//! Lists in pages.
+//! Pagination of lists.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, legacy, modern};
 
-/// Seven of each kind, in pages of `size`.
+/// Returns an endpoint with 7 tools, prompts and resources and 8 templates, in pages of `size` items.
 fn endpoint(size: usize) -> Endpoint {
     Endpoint::new(move |_| {
         let read = |_: BTreeMap<String, String>| async { "text" };
@@ -29,6 +29,7 @@ fn endpoint(size: usize) -> Endpoint {
     .without_auth()
 }
 
+/// The method of each list, the member with its items, the key that identifies an item, and the number of items.
 const LISTS: [(&str, &str, &str, usize); 4] = [
     ("tools/list", "tools", "name", 7),
     ("prompts/list", "prompts", "name", 7),
@@ -36,7 +37,7 @@ const LISTS: [(&str, &str, &str, usize); 4] = [
     ("resources/templates/list", "resourceTemplates", "uriTemplate", 8),
 ];
 
-/// All pages of a list, each as the keys that it shows.
+/// Returns the keys of the items on each page of a list.
 fn pages(list: (&str, &str, &str, usize), size: usize) -> Vec<Vec<String>> {
     let (method, member, key, _) = list;
     let (mut pages, mut params) = (Vec::new(), json!({}));
@@ -51,9 +52,9 @@ fn pages(list: (&str, &str, &str, usize), size: usize) -> Vec<Vec<String>> {
     }
 }
 
-/// Rule 51: the pages, put together, are the list; the last has no cursor; each request goes to a fresh server.
+/// Rule 51: the concatenated pages are the whole list, and the last page has no cursor. Each request uses a new endpoint.
 #[test]
-fn pages_make_up_the_list() {
+fn concatenated_pages_are_the_whole_list() {
     for list in LISTS {
         let whole = pages(list, 100);
         assert_eq!((whole.len(), whole[0].len()), (1, list.3), "{}", list.0);
@@ -70,11 +71,11 @@ fn cursor(answer: &Answer) -> String {
     answer.result()["nextCursor"].as_str().expect("a cursor").to_owned()
 }
 
-/// Rule 51: a cursor that was damaged, or belongs to another list, or lies past its end, is refused.
+/// Rule 51: a cursor is rejected if it is damaged, belongs to another list, or is past the end of the list.
 #[test]
-fn foreign_cursors_are_refused() {
+fn invalid_cursors_are_rejected() {
     let good = cursor(&modern("tools/list", json!({})).ask_at(&endpoint(3)));
-    let refused = |method: &str, cursor: Value, size| {
+    let assert_rejected = |method: &str, cursor: Value, size| {
         for answer in [
             modern(method, json!({ "cursor": cursor })).ask_at(&endpoint(size)),
             legacy(method, json!({ "cursor": cursor })).ask_at(&endpoint(size)),
@@ -83,7 +84,7 @@ fn foreign_cursors_are_refused() {
         }
     };
     for (method, ..) in LISTS.into_iter().skip(1) {
-        refused(method, json!(good), 3);
+        assert_rejected(method, json!(good), 3);
     }
     let flipped = (0..good.len()).flat_map(|at| {
         let mut bytes = good.clone().into_bytes();
@@ -93,7 +94,7 @@ fn foreign_cursors_are_refused() {
         })
     });
     for damaged in flipped.filter(|damaged| *damaged != good) {
-        refused("tools/list", json!(damaged), 3);
+        assert_rejected("tools/list", json!(damaged), 3);
     }
     for other in [
         json!(""),
@@ -104,7 +105,7 @@ fn foreign_cursors_are_refused() {
         json!(7),
         json!(null),
     ] {
-        refused("tools/list", other, 3);
+        assert_rejected("tools/list", other, 3);
     }
     let last = cursor(&modern("tools/list", json!({ "cursor": good })).ask_at(&endpoint(3)));
     let shorter = Endpoint::new(|_| {
@@ -112,12 +113,12 @@ fn foreign_cursors_are_refused() {
         McpServer::builder("s", "1").page_size(one).tool(Tool::new("t", "d", || async {})).build()
     });
     let answer = modern("tools/list", json!({ "cursor": last })).ask_at(&shorter.without_auth());
-    assert_eq!(answer.refusal(), (200, -32602), "the list has become shorter");
+    assert_eq!(answer.refusal(), (200, -32602), "the list is now shorter than the cursor");
 }
 
-/// Rule 48: all pages of a list say the same of who may keep them.
+/// Rule 48: all pages of a list have the same cache scope.
 #[test]
-fn pages_have_one_scope() {
+fn all_pages_of_a_list_have_one_cache_scope() {
     let first = modern("tools/list", json!({})).ask_at(&endpoint(3));
     let second = modern("tools/list", json!({ "cursor": cursor(&first) })).ask_at(&endpoint(3));
     assert_eq!(first.result()["cacheScope"], second.result()["cacheScope"]);

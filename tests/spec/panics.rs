@@ -1,4 +1,4 @@
-//! Handlers that panic, in a program that unwinds: the answer is lost, and nothing else.
+//! Handlers that panic in a program that unwinds. Only the result of the panicking handler is lost.
 
 use edge_mcp::testing;
 use edge_mcp::{Context, Endpoint, McpServer, Prompt, Resource, Tool};
@@ -17,7 +17,7 @@ fn breaks(why: &str) -> LocalBoxFuture<'static, String> {
 fn endpoint() -> Endpoint {
     testing::endpoint(|_| {
         let tells = |cx: Context| {
-            cx.progress(1.0, None, "begun");
+            cx.progress(1.0, None, "started");
             breaks("a tool that tells")
         };
         McpServer::builder("s", "1")
@@ -30,13 +30,13 @@ fn endpoint() -> Endpoint {
     })
 }
 
-fn is_internal(answer: &Answer) {
+fn assert_internal_error(answer: &Answer) {
     assert_eq!((answer.status, answer.error()["code"].as_i64()), (200, Some(-32603)), "{answer:?}");
     assert_eq!(answer.message(), "The server failed to answer this request. Its log says why.");
 }
 
 #[test]
-fn the_caller_is_told_and_the_log() {
+fn a_panic_is_an_internal_error_with_one_log_line() {
     for (method, params) in [
         ("tools/call", json!({ "name": "breaks" })),
         ("resources/read", json!({ "uri": "test://breaks" })),
@@ -44,15 +44,15 @@ fn the_caller_is_told_and_the_log() {
     ] {
         let host = at_second(0);
         let answer = modern_as(&json!("b"), method, params.clone()).ask_on(&endpoint(), &host);
-        is_internal(&answer);
+        assert_internal_error(&answer);
         assert_eq!(answer.body.as_ref().map(|body| body["id"].clone()), Some(json!("b")), "{method}");
         assert_eq!((host.log().len(), host.log()[0]["error"].clone()), (1, json!(-32603)), "{method}");
-        is_internal(&legacy(method, params).ask_at(&endpoint()));
+        assert_internal_error(&legacy(method, params).ask_at(&endpoint()));
     }
 }
 
 #[test]
-fn the_others_of_a_batch_are_answered() {
+fn other_messages_of_a_batch_are_answered() {
     let call =
         |id: u8, name: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": name } });
     let batch = json!([call(1, "whole"), call(2, "breaks"), call(3, "whole")]);
@@ -65,9 +65,9 @@ fn the_others_of_a_batch_are_answered() {
 }
 
 #[test]
-fn a_stream_ends_with_an_error() {
+fn a_stream_of_a_panicking_handler_ends_with_an_error() {
     let params = json!({ "name": "tells", "_meta": { "progressToken": "p" } });
     let answer = legacy("tools/call", params).header("Accept", BOTH).ask_at(&endpoint());
     assert_eq!(answer.notifications.len(), 1, "{answer:?}");
-    is_internal(&answer);
+    assert_internal_error(&answer);
 }

@@ -1,20 +1,21 @@
-//! What the core may not know of the platform that it runs on.
+//! The core does not depend on the platform that it runs on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Headers by which platforms and proxies tell the address of a client or the id of a request.
+/// Headers in which platforms and proxies send the address of the client or the id of the request.
 const PLATFORM_HEADERS: [&str; 6] =
     ["cf-", "true-client-ip", "x-real-ip", "x-forwarded-", "x-request-id", "\"forwarded\""];
 
-/// All `.rs` files below `folder`.
+/// Returns all `.rs` files below `folder`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let files = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
     files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
-/// A host says the client's address and the id of a request; on another host, clients would choose them by these headers.
+/// The host provides the address of the client and the id of the request. If the core read these headers, clients of another host
+/// could choose both.
 #[test]
 fn only_the_worker_module_names_a_platform_header() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -29,5 +30,5 @@ fn only_the_worker_module_names_a_platform_header() {
         named.collect()
     };
     assert_eq!(naming(&core), Vec::<String>::new());
-    assert!(!naming(&worker).is_empty(), "the search finds those of the worker module");
+    assert!(!naming(&worker).is_empty(), "the search finds the headers in the worker module");
 }

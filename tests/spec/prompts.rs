@@ -1,4 +1,4 @@
-//! Prompts: their descriptions, versions and arguments, and getting them.
+//! Prompts: their descriptions, versions, arguments and messages.
 
 use edge_mcp::testing::TestHost;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ fn get(params: Value) -> Answer {
     modern("prompts/get", params).ask()
 }
 
-/// Rule 69: each name is listed once, as its last version describes it, with the versions that there are.
+/// Rule 69: each name is listed once, with the description of its last version and the names of all versions.
 #[test]
-fn prompts_are_described() {
+fn prompts_list_describes_each_prompt_once() {
     let answer = modern("prompts/list", json!({})).ask();
     let prompts = answer.result()["prompts"].as_array().expect("prompts");
     let names: Vec<_> = prompts.iter().map(|prompt| prompt["name"].clone()).collect();
@@ -26,7 +26,7 @@ fn prompts_are_described() {
             "_meta": { "example.com/kind": "code", "edge-mcp/versions": ["v1", "v2"] },
             "arguments": [
                 { "name": "code", "description": "The code", "required": true },
-                { "name": "lines", "title": "Line count", "description": "How many lines", "required": false },
+                { "name": "lines", "title": "Line count", "description": "Number of lines", "required": false },
                 { "name": "deep", "required": false },
             ],
         })
@@ -34,9 +34,9 @@ fn prompts_are_described() {
     assert_eq!(prompts[1], json!({ "name": "greet", "arguments": [{ "name": "tone", "required": false }] }));
 }
 
-/// A version is chosen by a parameter or in the name; without one it is the last that was added.
+/// A parameter or a suffix of the name selects a version. The default is the version that was added last.
 #[test]
-fn versions_select() {
+fn a_version_can_be_selected() {
     let code = json!({ "code": "x" });
     for (params, text) in [
         (json!({ "name": "analyze", "arguments": code }), "x/None/None"),
@@ -53,9 +53,9 @@ fn versions_select() {
     assert_eq!(described.result()["description"], "The first.");
 }
 
-/// Rule 69: what is not there is named, and so is what is.
+/// Rule 69: the error names the unknown prompt or version, and the available versions.
 #[test]
-fn what_is_not_there_is_an_error() {
+fn unknown_prompts_and_versions_are_rejected() {
     for (params, says) in [
         (json!({ "name": "no-such" }), "no-such"),
         (json!({ "name": "analyze", "version": "v9" }), "v1, v2"),
@@ -78,9 +78,9 @@ fn what_is_not_there_is_an_error() {
     assert_eq!(unknown.error()["data"], json!({ "versions": ["v1", "v2"] }));
 }
 
-/// Rule 69: all that is missing is named at once; what does not fit its type is told; what is unknown is ignored.
+/// Rule 69: one error names all missing arguments. Arguments of a wrong type are rejected, and unknown arguments are ignored.
 #[test]
-fn arguments_are_checked() {
+fn missing_and_invalid_arguments_are_rejected() {
     for (params, says) in [
         (json!({ "name": "pair" }), vec!["`first`", "`second`"]),
         (json!({ "name": "pair", "arguments": { "second": "" } }), vec!["`first`."]),
@@ -107,9 +107,9 @@ fn arguments_are_checked() {
     assert_eq!(mapped.result()["messages"][0]["content"]["text"], r#"{"first": "1", "second": "2"}"#);
 }
 
-/// Messages have roles, and content of every kind.
+/// Messages keep their roles and their content, of every kind.
 #[test]
-fn messages_keep_their_content() {
+fn messages_keep_their_roles_and_content() {
     let picture = json!({
         "type": "image", "data": "cG5n", "mimeType": "image/png", "annotations": { "audience": ["user"], "priority": 0.5 },
     });
@@ -123,11 +123,11 @@ fn messages_keep_their_content() {
     );
 }
 
-/// Rule 69: a prompt may refuse what it is given; a failure says nothing of its inside.
+/// Rule 69: a prompt can reject its arguments. The cause of a failure is only in the log.
 #[test]
-fn a_failing_prompt_says_what_it_may() {
-    let refused = get(json!({ "name": "refuse" }));
-    assert_eq!((refused.refusal(), refused.message()), ((200, -32602), "Not that one."));
+fn the_cause_of_a_failed_prompt_is_only_in_the_log() {
+    let rejected = get(json!({ "name": "refuse" }));
+    assert_eq!((rejected.refusal(), rejected.message()), ((200, -32602), "Not that one."));
     let host = TestHost::new();
     let broken = modern("prompts/get", json!({ "name": "break" })).ask_on(&endpoint(), &host);
     assert_eq!(broken.refusal(), (200, -32603));

@@ -1,4 +1,4 @@
-//! Resources and templates: listing and reading them.
+//! Resources and resource templates: their lists and their contents.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,9 +15,9 @@ fn read(uri: &str) -> Answer {
     modern("resources/read", json!({ "uri": uri })).ask()
 }
 
-/// Rule 65: what a client is told of each resource, and of those that a template lists.
+/// Rule 65: `resources/list` describes each resource, including those that a template lists.
 #[test]
-fn resources_are_described() {
+fn resources_list_describes_each_resource() {
     let answer = modern("resources/list", json!({})).ask();
     let resources = answer.result()["resources"].as_array().expect("resources");
     assert_eq!(resources[0], json!({ "uri": "test://text", "name": "text", "mimeType": "text/plain", "size": 5 }));
@@ -34,9 +34,9 @@ fn resources_are_described() {
     );
 }
 
-/// Rules 65 and 67: text or base64, with its URI and media type; several contents if there are several.
+/// Rules 65 and 67: contents are text or base64, with their URI and media type. A resource can have several contents.
 #[test]
-fn resources_are_read() {
+fn contents_are_text_or_base64() {
     for (uri, contents) in [
         ("test://text", json!([{ "uri": "test://text", "mimeType": "text/plain", "text": "plain" }])),
         ("test://bytes", json!([{ "uri": "test://bytes", "mimeType": "image/png", "blob": "AP8=" }])),
@@ -51,9 +51,9 @@ fn resources_are_read() {
     }
 }
 
-/// Rule 66: what is not there is an error of its own in older revisions, -32602 in 2026-07-28, both with the URI.
+/// Rule 66: a missing resource is error -32002 in older revisions and -32602 in 2026-07-28. Both errors have the URI.
 #[test]
-fn what_is_not_there_is_an_error() {
+fn a_missing_resource_is_an_error() {
     for uri in [
         "test://no-such",
         "test://gone",
@@ -68,22 +68,22 @@ fn what_is_not_there_is_an_error() {
         "no uri at all",
     ] {
         let old = legacy("resources/read", json!({ "uri": uri })).ask();
-        for (answer, code) in [(read_unless_empty(uri), -32602), (old, -32002)] {
+        for (answer, code) in [(read_possibly_empty(uri), -32602), (old, -32002)] {
             assert_eq!(answer.refusal(), (200, code), "{uri}");
             assert_eq!(answer.error()["data"], json!({ "uri": uri }));
         }
     }
 }
 
-/// A header cannot be told from none when it is empty, so that the empty URI travels in its marked form.
-fn read_unless_empty(uri: &str) -> Answer {
+/// Reads `uri`, which may be empty. An empty header is indistinguishable from a missing one, so an empty URI is sent as base64.
+fn read_possibly_empty(uri: &str) -> Answer {
     let ask = modern("resources/read", json!({ "uri": uri }));
     if uri.is_empty() { ask.replace("Mcp-Name", "=?base64??=").ask() } else { ask.ask() }
 }
 
-/// Rule 66: a failure, and a handler that gives nothing, are the server's fault; the cause is in the log alone.
+/// Rule 66: a failure is an internal error, and so are empty contents. The cause is only in the log.
 #[test]
-fn a_failing_resource_says_nothing_of_its_inside() {
+fn the_cause_of_a_failed_resource_is_only_in_the_log() {
     for (uri, cause) in [("test://broken", SECRET), ("test://empty", "no contents")] {
         let host = TestHost::new();
         let answer = modern("resources/read", json!({ "uri": uri })).ask_on(&endpoint(), &host);
@@ -94,7 +94,7 @@ fn a_failing_resource_says_nothing_of_its_inside() {
 }
 
 #[test]
-fn parameters_are_checked() {
+fn a_uri_of_a_wrong_type_is_rejected() {
     for params in [json!({}), json!({ "uri": 7 }), json!({ "uri": null }), json!({ "uri": ["test://text"] })] {
         let answer = legacy("resources/read", params.clone()).ask();
         assert_eq!(answer.refusal(), (200, -32602), "{params}");
@@ -107,8 +107,8 @@ fn parameters_are_checked() {
     );
 }
 
-/// The scopes of a caller are those that its token is made of.
-async fn by_name(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+/// Accepts every token. The token itself is the list of the caller's scopes, separated by `+`.
+async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 
@@ -116,7 +116,7 @@ fn hint(seconds: u64) -> CacheHint {
     CacheHint::private(Duration::from_secs(seconds))
 }
 
-/// Resources that need `admin`, beside templates that stand for their URIs too and need `read` only.
+/// Returns an endpoint with resources that need the scope `admin`, and templates that match the same URIs and need only `read`.
 fn guarded() -> Endpoint {
     let secret = |uri: &'static str| Resource::new(uri, || async { "static" }).scopes(["admin"]).cache(hint(1));
     let read = |variables: BTreeMap<String, String>| async move { format!("{variables:?}") };
@@ -137,10 +137,10 @@ fn guarded() -> Endpoint {
             .resource_template(ResourceTemplate::new("kb://{+any}", read).scopes(["read"]))
             .build()
     };
-    testing::endpoint(server).auth(by_name)
+    testing::endpoint(server).auth(scopes_from_token)
 }
 
-/// Spellings of the URIs that need `admin`. A template that needs `read` only stands for each of them.
+/// Spellings of the URIs that need `admin`. A template that needs only `read` matches each of them.
 const ALIASES: [&str; 10] = [
     "kb://documents/payroll",
     "kb://documents/%70ayroll",
@@ -154,14 +154,14 @@ const ALIASES: [&str; 10] = [
     "kb://f%69les/a%2Fb",
 ];
 
-/// Rule 67: a URI that is a resource's own in another spelling is that resource, with its scopes and its cache hint.
+/// Rule 67: another spelling of the URI of a resource reads that resource, with its scopes and its cache hint.
 #[test]
-fn a_resource_is_itself_in_every_spelling_of_its_uri() {
+fn every_spelling_of_a_uri_reads_the_same_resource() {
     for uri in ALIASES {
         let ask = || modern("resources/read", json!({ "uri": uri }));
-        let refused = ask().bearer("read").ask_at(&guarded());
-        assert_eq!(refused.refusal(), (403, -32600), "{uri}");
-        assert!(refused.header("www-authenticate").is_some_and(|it| it.contains("scope=\"admin\"")), "{uri}");
+        let rejected = ask().bearer("read").ask_at(&guarded());
+        assert_eq!(rejected.refusal(), (403, -32600), "{uri}");
+        assert!(rejected.header("www-authenticate").is_some_and(|it| it.contains("scope=\"admin\"")), "{uri}");
         let answer = ask().bearer("admin").ask_at(&guarded());
         assert_eq!(answer.result()["contents"][0]["text"], "static", "{uri}");
         assert_eq!(answer.result()["ttlMs"], 1000, "{uri}");
@@ -170,9 +170,9 @@ fn a_resource_is_itself_in_every_spelling_of_its_uri() {
     }
 }
 
-/// An earlier template comes before a later one in every spelling of a URI, too.
+/// An earlier template takes precedence over a later one in every spelling of a URI.
 #[test]
-fn an_earlier_template_comes_first_in_every_spelling() {
+fn earlier_templates_take_precedence_in_every_spelling() {
     for uri in ["kb://private/a", "kb://pr%69vate/a", "kb://private%2Fa", "kb://priv%61te%2f%61"] {
         let ask = |token| modern("resources/read", json!({ "uri": uri })).bearer(token).ask_at(&guarded());
         assert_eq!(ask("read").refusal(), (403, -32600), "{uri}");
@@ -180,9 +180,9 @@ fn an_earlier_template_comes_first_in_every_spelling() {
     }
 }
 
-/// What differs after normalization is another resource: reserved characters, letter case, escapes of escapes.
+/// URIs that differ after normalization are different resources: in reserved characters, letter case, or escaped escapes.
 #[test]
-fn another_uri_is_another_resource() {
+fn different_normalized_uris_are_different_resources() {
     for (uri, read) in [
         ("kb://documents/%2570ayroll", r#"{"slug": "%70ayroll"}"#),
         ("kb://documents/Payroll", r#"{"slug": "Payroll"}"#),
@@ -204,9 +204,10 @@ fn another_uri_is_another_resource() {
     );
 }
 
-/// Completion for the URI of a resource needs the scopes of that resource in every spelling; a resource has no variables.
+/// Completion for the URI of a resource requires the scopes of that resource in every spelling of the URI. It then fails, because a
+/// resource has no variables.
 #[test]
-fn completion_follows_the_resource() {
+fn completion_requires_the_scopes_of_the_resource() {
     for uri in ALIASES.iter().filter(|uri| uri.contains("payrol")) {
         let argument = json!({ "name": "slug", "value": "" });
         let params = json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": argument });
@@ -221,9 +222,9 @@ fn completion_follows_the_resource() {
     assert_eq!(answer.result()["completion"]["values"], json!(["payroll"]));
 }
 
-/// Rule 32: `Mcp-Name` repeats the URI as the body has it. Another spelling of it is a mismatch.
+/// Rule 32: `Mcp-Name` must be the URI in the spelling of the body. Another spelling is a mismatch.
 #[test]
-fn the_name_header_repeats_the_spelling_of_the_body() {
+fn the_name_header_has_the_spelling_of_the_body() {
     let ask = || modern("resources/read", json!({ "uri": "kb://documents/%70ayroll" })).bearer("admin");
     assert_eq!(ask().ask_at(&guarded()).status, 200);
     let other = ask().replace("Mcp-Name", "kb://documents/payroll").ask_at(&guarded());

@@ -1,4 +1,4 @@
-//! Steps, and what is remembered of them between the rounds of a call.
+//! Steps, and their results in later rounds of a call.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::chat_agent::{local, over};
 use crate::fake_model::{asked, calls, model, text};
-use crate::input_required::{all, answer_all, retry, with_capabilities};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::support::{Answer, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
@@ -32,41 +32,46 @@ pub struct Yes {
     pub yes: bool,
 }
 
-/// What was done, in order.
+/// The effects of handlers, in order.
 pub type Done = Rc<RefCell<Vec<String>>>;
 
+/// Returns an endpoint without authentication.
 pub fn open(build: impl Fn() -> Result<McpServer, BuildError> + 'static) -> Endpoint {
     testing::endpoint(move |_| build())
 }
 
+/// Returns an answer that accepts a question.
 pub fn yes() -> Value {
     json!({ "action": "accept", "content": { "yes": true } })
 }
 
+/// Returns the keys of the questions of a round.
 pub fn keys(answer: &Answer) -> Vec<String> {
     answer.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect()
 }
 
+/// Calls a tool as a client that supports all kinds of questions.
 pub fn ask_on(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Answer {
-    with_capabilities(all(), "tools/call", params.clone()).ask_on(endpoint, host)
+    with_capabilities(all_capabilities(), "tools/call", params.clone()).ask_on(endpoint, host)
 }
 
-/// Calls a tool, says yes to each of its questions, and gives all rounds.
+/// Calls a tool, accepts each of its questions, and returns the responses of all rounds.
 pub fn rounds(endpoint: &Endpoint, params: &Value, host: &TestHost) -> Vec<Answer> {
     let mut rounds = vec![ask_on(endpoint, params, host)];
     while let Some(last) = rounds.last().filter(|last| last.result()["resultType"] == "input_required") {
-        assert!(rounds.len() < 9, "it asks for ever: {last:?}");
+        assert!(rounds.len() < 9, "the call has too many rounds: {last:?}");
         let next = retry(params, last, answer_all(last, &yes()));
         rounds.push(ask_on(endpoint, &next, host));
     }
     rounds
 }
 
-pub fn note(done: &Done, what: impl Into<String>) {
-    done.borrow_mut().push(what.into());
+/// Records an effect.
+pub fn note(done: &Done, effect: impl Into<String>) {
+    done.borrow_mut().push(effect.into());
 }
 
-/// Prices a number and stores it.
+/// Returns a workflow that computes the price of a number and stores it.
 pub fn booking(done: &Done) -> Workflow {
     let done = done.clone();
     Workflow::new("book", "Books a number.", move |Number { n }: Number, cx: Context| {
@@ -82,7 +87,7 @@ pub fn booking(done: &Done) -> Workflow {
     })
 }
 
-/// Notes a number, asks whether to pay it, and pays it.
+/// Returns a workflow that records a number, asks whether to pay it, and pays it.
 fn paying(done: &Done) -> Workflow {
     let done = done.clone();
     Workflow::new("pay", "Pays a number.", move |Number { n }: Number, cx: Context| {
@@ -110,11 +115,12 @@ fn paying(done: &Done) -> Workflow {
     })
 }
 
-/// What a tool says that was called within the program.
+/// Calls a tool from a handler, and returns the text of its result.
 pub async fn call(cx: &Context, name: &str, n: u32) -> Result<String, HandlerError> {
     Ok(cx.call_tool(name, json!({ "n": n })).await?.text())
 }
 
+/// Returns an endpoint with a workflow and the tool `outer`.
 pub fn with_tool<H, F>(workflow: impl Fn() -> Workflow + 'static, tool: H) -> Endpoint
 where
     H: Fn(Context) -> F + Clone + 'static,
@@ -127,7 +133,7 @@ where
 }
 
 #[test]
-fn each_run_of_a_workflow_within_a_call_has_its_own_effects_and_result() {
+fn each_run_of_a_workflow_in_a_call_has_its_own_result() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = with_tool(
@@ -147,7 +153,7 @@ fn each_run_of_a_workflow_within_a_call_has_its_own_effects_and_result() {
 }
 
 #[test]
-fn an_agent_may_run_a_workflow_twice() {
+fn an_agent_can_run_a_workflow_several_times() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = open(move || {
@@ -163,18 +169,18 @@ fn an_agent_may_run_a_workflow_twice() {
     assert_eq!(ask_on(&endpoint, &params, &host).tool_text(), ("All booked.", false));
     assert_eq!(*done.borrow(), ["2", "100", "2"]);
     let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
-    let told: Vec<_> =
+    let results: Vec<_> =
         messages.iter().filter(|message| message["role"] == "tool").map(|m| m["content"].clone()).collect();
-    assert_eq!(told, ["{\"sum\":2}", "{\"sum\":100}", "{\"sum\":2}"]);
+    assert_eq!(results, ["{\"sum\":2}", "{\"sum\":100}", "{\"sum\":2}"]);
 }
 
 #[test]
-fn steps_of_one_name_are_all_run() {
+fn steps_with_equal_names_all_run() {
     let endpoint = open(|| {
         let workflow = Workflow::new("w", "d", |Number { n }: Number, cx: Context| async move {
             let n: u32 = cx.step("check", &n, async || Ok(n + 1)).await?;
             cx.step("check", &n, async || Ok(n * 1000)).await?;
-            // The same name and the same input: each of these steps is the next of its kind.
+            // These steps have the same name and the same input. The library distinguishes them by their number.
             let mut same: Vec<u32> = Vec::new();
             for nth in 0..3 {
                 same.push(cx.step("same", &5, async || Ok(nth)).await?);
@@ -190,7 +196,7 @@ fn steps_of_one_name_are_all_run() {
 }
 
 #[test]
-fn a_finished_step_is_not_run_again_in_later_rounds() {
+fn a_finished_step_does_not_run_again_in_later_rounds() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = with_tool(
@@ -204,14 +210,14 @@ fn a_finished_step_is_not_run_again_in_later_rounds() {
     let rounds = rounds(&endpoint, &json!({ "name": "outer" }), &host);
     assert_eq!(rounds.last().expect("rounds").tool_text(), ("{\"sum\":1} {\"sum\":50} {\"sum\":1}", false));
     let asked: Vec<_> = rounds.iter().take(3).map(keys).collect();
-    assert_eq!(asked.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1], "each run asks for itself: {asked:?}");
-    assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the ordinal of an equal call");
+    assert_eq!(asked.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1], "each run asks its own question: {asked:?}");
+    assert_eq!(asked[2][0], asked[0][0].replace("/confirm", ".2/confirm"), "the key has the number of an equal call");
     assert_eq!(*done.borrow(), ["price 1", "pay 1", "price 50", "pay 50", "price 1", "pay 1"]);
     assert!(!host.log_levels().contains(&Level::Warning), "{}", host.log_text());
 }
 
 #[test]
-fn runs_at_the_same_time_are_kept_apart() {
+fn concurrent_runs_do_not_share_results() {
     let done = Done::default();
     let of = done.clone();
     let endpoint = with_tool(
@@ -232,7 +238,7 @@ fn runs_at_the_same_time_are_kept_apart() {
 }
 
 #[test]
-fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warning() {
+fn a_step_with_a_changed_input_runs_again_with_a_warning() {
     let (done, stock) = (Done::default(), Rc::new(Cell::new(40_404)));
     let (of, in_stock) = (done.clone(), stock.clone());
     let endpoint = with_tool(
@@ -247,7 +253,7 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
     stock.set(50_505);
     let host = TestHost::new();
     let second = ask_on(&endpoint, &retry(&params, &first, answer_all(&first, &yes())), &host);
-    assert_eq!(second.result()["resultType"], "input_required", "the answer was to another question: {second:?}");
+    assert_eq!(second.result()["resultType"], "input_required", "the answer belongs to another question: {second:?}");
     let warnings: Vec<_> = host.log().into_iter().filter(|line| line["event"] == "rounds").collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert_eq!(host.log_levels().iter().filter(|level| **level == Level::Warning).count(), 1);
@@ -257,15 +263,15 @@ fn a_step_with_another_input_than_in_an_earlier_round_is_run_again_with_a_warnin
     let third = ask_on(&endpoint, &retry(&params, &second, answer_all(&second, &yes())), &host);
     assert_eq!(third.tool_text(), ("{\"sum\":50505}", false));
     assert_eq!(*done.borrow(), ["price 40404", "price 50505", "pay 50505"]);
-    assert!(!host.log_text().contains("rounds"), "it is told once: {}", host.log_text());
+    assert!(!host.log_text().contains("rounds"), "the warning is logged once: {}", host.log_text());
 }
 
-/// A boxed future of text.
-type Said = Pin<Box<dyn Future<Output = Result<String, HandlerError>>>>;
+/// A boxed future of a text.
+type TextFuture = Pin<Box<dyn Future<Output = Result<String, HandlerError>>>>;
 
 #[test]
-fn an_agent_that_has_answered_is_not_asked_again_in_a_later_round() {
-    let outer = |cx: Context| -> Said {
+fn the_answer_of_an_agent_is_reused_in_later_rounds() {
+    let outer = |cx: Context| -> TextFuture {
         Box::pin(async move {
             let ask = || cx.call_tool("ask_clerk", json!({ "message": "Who?" }));
             let (first, second) = (ask().await?.text(), ask().await?.text());

@@ -1,4 +1,4 @@
-//! Schemas that are given as JSON values.
+//! Schemas of tools: publication, validation of arguments and results, and error messages.
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
@@ -41,7 +41,7 @@ fn tool(schema: &Value) -> Tool {
     Tool::with_schema("contact", "d", schema, None, |arguments: Value| async move { arguments.to_string() })
 }
 
-/// Rule 54: a schema is published unchanged, with its order.
+/// Rule 54: a schema is published unchanged, with the order of its members.
 #[test]
 fn a_schema_is_published_unchanged() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool(&contact())).build()).without_auth();
@@ -72,7 +72,7 @@ fn a_schema_is_enforced() {
     }
 }
 
-/// Calls a tool with this schema. Returns the error, or `None` if the arguments are valid.
+/// Calls a tool with this schema. Returns the error text, or `None` if the arguments are valid.
 fn error_of(schema: &Value, arguments: &str) -> Option<String> {
     let schema = schema.clone();
     let endpoint = Endpoint::new(move |_| McpServer::builder("s", "1").tool(tool(&schema)).build());
@@ -153,7 +153,7 @@ fn mistakes_have_path_expectation_and_value() {
         assert_eq!(error_of(&schema, arguments), None, "{arguments}");
     }
     let many: Vec<_> = (0..50).map(|nth| format!("\"x{nth}\":1")).collect();
-    let text = error_of(&schema, &format!("{{{}}}", many.join(","))).expect("refused");
+    let text = error_of(&schema, &format!("{{{}}}", many.join(","))).expect("an error");
     assert_eq!(text.lines().count(), 11, "at most ten mistakes are listed");
 }
 
@@ -170,10 +170,10 @@ fn secrets_are_not_shown() {
     });
     let hidden =
         r#"{"apiKey":"hunter2","Password":"hunter2","access_token":{"value":7770777},"list":[{"secret":"hunter2"}]}"#;
-    let text = error_of(&schema, hidden).expect("refused");
+    let text = error_of(&schema, hidden).expect("an error");
     assert!(!text.contains("hunter2") && !text.contains("777"), "{text}");
     assert!(text.contains("`apiKey` must be an integer (got a string)"), "{text}");
-    let long = error_of(&schema, &format!(r#"{{"name":"{}"}}"#, "x".repeat(1000))).expect("refused");
+    let long = error_of(&schema, &format!(r#"{{"name":"{}"}}"#, "x".repeat(1000))).expect("an error");
     assert!(long.len() < 300 && long.contains('…'), "{long}");
 }
 
@@ -196,32 +196,32 @@ fn numbers_are_exact() {
         (r#"{"big":18446744073709551614}"#, false),
         (r#"{"big":18446744073709551616}"#, false),
     ] {
-        let refused = error_of(&schema, arguments);
+        let error = error_of(&schema, arguments);
         // `serde_json::Value` rejects numbers out of range.
-        let refused = refused.filter(|text| !text.contains("out of range"));
-        assert_eq!(refused.is_none(), fits, "{arguments}: {refused:?}");
+        let error = error.filter(|text| !text.contains("out of range"));
+        assert_eq!(error.is_none(), fits, "{arguments}: {error:?}");
     }
 }
 
-/// A check that takes too many steps ends with one line.
+/// The number of steps of a check is limited. Beyond the limit, the arguments are rejected.
 #[test]
-fn checking_is_bounded() {
+fn the_steps_of_a_check_are_bounded() {
     let twice = |name: &str| json!({ "anyOf": [{ "properties": { "x": { "$ref": name } } }, { "properties": { "x": { "$ref": name } } }] });
     let mut schema = twice("#/$defs/a");
     schema["type"] = json!("object");
     schema["$defs"] = json!({ "a": twice("#/$defs/a") });
     schema["$defs"]["a"]["type"] = json!("object");
     let deep = format!("{}7{}", r#"{"x":"#.repeat(60), "}".repeat(60));
-    let text = error_of(&schema, &deep).expect("refused");
+    let text = error_of(&schema, &deep).expect("an error");
     assert!(text.contains("must be an object (got 7)"), "each result is cached: {text}");
     // A long text alone does not take too many steps.
     let pattern = json!({ "type": "object", "properties": { "a": { "pattern": "^(a|a)*$" } } });
     assert_eq!(error_of(&pattern, &format!(r#"{{"a":"{}"}}"#, "a".repeat(1_000_000))), None);
-    let text = error_of(&of_a(json!({ "pattern": ENDLESS })), &format!(r#"{{"a":"{}"}}"#, noise())).expect("refused");
+    let text = error_of(&of_a(json!({ "pattern": ENDLESS })), &format!(r#"{{"a":"{}"}}"#, noise())).expect("an error");
     assert!(text.contains("too long"), "{text}");
 }
 
-/// A pattern whose automaton hardly ever reaches the same state twice.
+/// A pattern whose automaton rarely reaches the same state twice.
 const ENDLESS: &str = "(a|b)*a(a|b){400}c";
 
 /// Random letters `a` and `b`.
@@ -234,13 +234,14 @@ fn noise() -> String {
     letters.collect()
 }
 
+/// Returns a schema of an object whose property `a` has this schema.
 fn of_a(schema: Value) -> Value {
     json!({ "type": "object", "properties": { "a": schema } })
 }
 
-/// If the steps run out, the value is rejected, under `not` too.
+/// If a check exceeds its step limit, the value is rejected, even under `not`.
 #[test]
-fn values_are_rejected_if_the_steps_run_out() {
+fn values_are_rejected_beyond_the_step_limit() {
     let endless = json!({ "pattern": ENDLESS });
     let long = format!(r#"{{"a":"{}"}}"#, noise());
     let named = format!(r#"{{"{}":1}}"#, noise());
@@ -275,15 +276,15 @@ fn numbers_with_overflowing_exponents_are_rejected() {
     }
 }
 
-/// Returns the steps of a check of `value`.
+/// Returns the number of steps that a check of `value` takes.
 fn steps(schema: &Value, value: &str) -> u32 {
     let schema = Schema::of_value(schema).expect("a schema");
     schema.steps(Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON").root()).0
 }
 
-/// Work that depends on the length of a name, a text or a list of names takes steps in proportion.
+/// Checks of names, texts and lists of names take steps in proportion to their length.
 #[test]
-fn work_by_length_is_counted() {
+fn steps_are_proportional_to_the_length_of_texts() {
     let long = "x".repeat(100_000);
     let escaped = format!(r"\u0061{long}");
     let names: Vec<_> = (0..10_000).map(|nth| format!("n{nth}")).collect();
@@ -310,16 +311,16 @@ fn work_by_length_is_counted() {
     assert!(steps(&json!({ "items": { "required": vec!["a"; 10_000] } }), &objects) < 50_000);
 }
 
-/// A mistake is short even if the schema has long texts.
+/// An error message is short even if the schema has long texts.
 #[test]
 fn mistakes_are_correct_and_short() {
     let mut items: Vec<String> = (0..200_000).map(|nth| nth.to_string()).collect();
     items.push("0".to_owned());
     let arguments = format!(r#"{{"a":[{}]}}"#, items.join(","));
-    let text = error_of(&of_a(json!({ "uniqueItems": true })), &arguments).expect("refused");
+    let text = error_of(&of_a(json!({ "uniqueItems": true })), &arguments).expect("an error");
     assert!(text.ends_with("`a` must have unique items ([0] and [200000] are equal)"), "{text}");
     let ones = format!(r#"{{"a":[{}]}}"#, vec!["1"; 200_001].join(","));
-    let text = error_of(&of_a(json!({ "contains": { "const": 1 }, "maxContains": 200_000 })), &ones).expect("refused");
+    let text = error_of(&of_a(json!({ "contains": { "const": 1 }, "maxContains": 200_000 })), &ones).expect("an error");
     assert!(text.contains("matching items (got 200001)"), "{text}");
     let values: Vec<_> = (0..50).map(|nth| format!("{nth}{}", "x".repeat(20_000))).collect();
     let source = "x".repeat(3_000);
@@ -328,12 +329,12 @@ fn mistakes_are_correct_and_short() {
         (json!({ "pattern": source }), "\"\""),
         (json!({ "dependentRequired": { "given": [source], source: ["given"] } }), r#"{"given":1}"#),
     ] {
-        let text = error_of(&of_a(keywords), &format!(r#"{{"a":{value}}}"#)).expect("refused");
+        let text = error_of(&of_a(keywords), &format!(r#"{{"a":{value}}}"#)).expect("an error");
         assert!(text.len() < 5_000, "{} bytes", text.len());
     }
 }
 
-/// An alternative that the tag, type or constant excludes is not explained. If all are excluded, the message lists what they accept.
+/// An error does not mention alternatives that the tag, type or constant excludes. If all are excluded, it lists the accepted values.
 #[test]
 fn the_closest_alternative_is_explained() {
     let shape = |kind: &str, property: &str| {
@@ -354,7 +355,7 @@ fn the_closest_alternative_is_explained() {
         (&external, r#"{"a":{"Square":"x"}}"#, r#"`a.Square` must be an integer (got "x")"#),
         (&external, r#"{"a":"Emtpy"}"#, r#"`a` must be an object or "Empty" (got "Emtpy")"#),
     ] {
-        let text = error_of(schema, arguments).expect("refused");
+        let text = error_of(schema, arguments).expect("an error");
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), [format!("- {line}")], "{arguments}");
     }
 }
@@ -373,7 +374,7 @@ fn recursive_tagged_unions_take_few_steps() {
     let schema = json!({ "type": "object", "$defs": { "n": { "oneOf": kinds } }, "properties": { "root": { "$ref": "#/$defs/n" } } });
     let nested = |leaf: &str| (0..12).fold(leaf.to_owned(), |inner, _| format!(r#"{{"args":[{inner}],"kind":"k1"}}"#));
     assert_eq!(error_of(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k7"}"#))), None);
-    let text = error_of(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k9"}"#))).expect("refused");
+    let text = error_of(&schema, &format!(r#"{{"root":{}}}"#, nested(r#"{"kind":"k9"}"#))).expect("an error");
     assert!(text.contains("kind` must be"), "{text}");
 }
 
@@ -391,9 +392,9 @@ fn a_relative_id_is_resolved() {
     );
 }
 
-/// Output that does not match its schema is not sent. The error says that it is the server's fault, and the log has the paths.
+/// Output that does not match its schema is not sent. The error describes it as a fault of the server, and the log has the paths.
 #[test]
-fn wrong_output_is_not_sent() {
+fn output_that_does_not_match_its_schema_is_not_sent() {
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
     for (result, says) in [
         (json!({ "n": 1 }), None),
@@ -439,7 +440,7 @@ fn wrong_output_is_not_sent() {
         McpServer::builder("s", "1").tool(tool).build()
     });
     let answer = modern("tools/call", json!({ "name": "t" })).ask_at(&silent.without_auth().without_rate_limit());
-    assert!(answer.tool_text().1, "an output schema promises structured content");
+    assert!(answer.tool_text().1, "an output schema requires structured content");
 }
 
 /// Any value, as structured content.

@@ -1,12 +1,12 @@
-//! What needs a session is refused: by name, with the reason, and with what to do instead.
+//! Features that need a session are rejected. The error names the feature, the reason and an alternative.
 
 use serde_json::json;
 
 use crate::support::{legacy, modern, post};
 
-/// Rule 68: methods that need a session say so, and none is declared.
+/// Rule 68: the error of a method that needs a session names the reason and an alternative.
 #[test]
-fn methods_say_why() {
+fn methods_that_need_a_session_are_rejected_with_a_reason() {
     for (method, feature) in [
         ("resources/subscribe", "resources/subscribe"),
         ("resources/unsubscribe", "resources/subscribe"),
@@ -26,9 +26,9 @@ fn methods_say_why() {
     }
 }
 
-/// Rule 92: so do the verbs that belong to sessions.
+/// Rule 92: the error for `GET` and `DELETE`, which need a session, has the feature in its data.
 #[test]
-fn verbs_say_why() {
+fn http_methods_of_sessions_are_rejected_with_a_reason() {
     for verb in ["GET", "DELETE"] {
         let answer = post("").verb(verb).header("Last-Event-ID", "7").ask();
         assert_eq!(answer.refusal(), (405, -32600));

@@ -1,4 +1,4 @@
-//! The state of an endpoint, and endpoints whose server is built once.
+//! The state of an endpoint, and shared servers, which are built once.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all, with_capabilities};
+use crate::input_required::{KEY, all_capabilities, with_capabilities};
 use crate::support::{Ask, legacy, modern, on, post};
 
 struct App {
@@ -52,9 +52,9 @@ fn handlers_share_the_state_of_the_endpoint() {
     }
 }
 
-/// The server function sees the state too, in each kind of request that it runs for.
+/// The server function can read the state, in each kind of request that it runs for.
 #[test]
-fn the_server_function_has_the_state() {
+fn the_server_function_can_read_the_state() {
     let endpoint = Endpoint::new(|request| {
         let server = McpServer::builder("s", "1");
         let export = || Tool::new("export", "Exports.", || async { "done" });
@@ -67,11 +67,11 @@ fn the_server_function_has_the_state() {
     assert_eq!(batch.replace("MCP-Protocol-Version", "2025-03-26").ask_at(&endpoint).status, 200);
     let page = post("").verb("GET").at("/").header("Accept", "text/html");
     let (pool, host) = (LocalPool::new(), TestHost::new());
-    let page = page.raw(&endpoint, &on(&pool, &host)).now_or_never().expect("it waits for nothing");
+    let page = page.raw(&endpoint, &on(&pool, &host)).now_or_never().expect("the page is ready at once");
     assert_eq!(page.status(), 200);
 }
 
-/// The caller learns nothing about types. The log names the type that is missing, those that are there, and what to do.
+/// The response does not name types. The log names the missing type, the types that the endpoint has, and the remedy.
 #[test]
 fn a_missing_state_is_named_in_the_log() {
     let host = TestHost::new();
@@ -103,7 +103,7 @@ fn a_state_that_is_added_twice_closes_the_endpoint() {
     let answer = call("greet").ask_on(&open(twice), &host);
     assert_eq!((answer.status, answer.message().contains("App")), (503, false));
     assert!(host.log_text().contains("state::App` is added twice"), "{}", host.log_text());
-    // It is closed where it would have been open.
+    // The endpoint is also closed at a custom path.
     let twice = Endpoint::new(server).path("/api").state(Features { export: true }).state(Features { export: true });
     assert_eq!(call("greet").at("/api").ask_at(&open(twice)).status, 503);
 }
@@ -115,12 +115,12 @@ struct Name {
 
 struct Tenant(String);
 
-/// Whoever waits in `meet` until another call arrives there.
+/// A point at which two calls wait for each other. It holds the sender that resumes the first call.
 #[derive(Default)]
 struct Meeting(Cell<Option<oneshot::Sender<()>>>);
 
-/// Tells the tenant, the caller and an answer, after a meeting with another call in the middle of this one.
-async fn tell(cx: Context) -> Result<String, HandlerError> {
+/// Returns the tenant, the caller and an answer. Before that, it waits at the [`Meeting`] for another call.
+async fn describe(cx: Context) -> Result<String, HandlerError> {
     let answer = cx.elicit::<Name>("name", "Your name?").await?.accepted();
     let meeting = cx.state::<Meeting>()?;
     if let Some(waiting) = meeting.0.take() {
@@ -131,7 +131,7 @@ async fn tell(cx: Context) -> Result<String, HandlerError> {
         receiver.await?;
     }
     let tenant = cx.extension::<Tenant>().map_or_else(String::new, |tenant| tenant.0.clone());
-    let caller = cx.auth().map_or("nobody", |caller| &caller.subject);
+    let caller = cx.auth().map_or("no caller", |caller| &caller.subject);
     Ok(format!("{tenant} {caller} {}", answer.map_or_else(String::new, |answer| answer.name)))
 }
 
@@ -143,7 +143,7 @@ fn shared(built: &Rc<Cell<u32>>) -> Endpoint {
     built.set(built.get() + 1);
     let of_bob = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "bob");
     let server = McpServer::builder("s", "1")
-        .tool(Tool::new("tell", "Tells.", tell))
+        .tool(Tool::new("describe", "Describes the call.", describe))
         .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write"]))
         .tool(Tool::new("of-bob", "Is Bob's.", || async { "Bob's" }).visible_if(of_bob))
         .build();
@@ -158,9 +158,9 @@ fn shared(built: &Rc<Cell<u32>>) -> Endpoint {
         .without_rate_limit()
 }
 
-/// Two callers whose calls are interleaved see neither each other's lists, nor extensions, nor answers.
+/// Two callers with interleaved calls do not see the lists, extensions or answers of each other.
 #[test]
-fn callers_of_a_shared_server_are_kept_apart() {
+fn callers_of_a_shared_server_are_isolated() {
     let built = Rc::new(Cell::new(0));
     let endpoint = Rc::new(shared(&built));
     let listed = |token: &str| {
@@ -171,21 +171,24 @@ fn callers_of_a_shared_server_are_kept_apart() {
     for _ in 0..2 {
         assert_eq!(
             (listed("ada"), listed("bob")),
-            (vec!["tell".into(), "write".into()], vec!["tell".into(), "of-bob".into()])
+            (vec!["describe".into(), "write".into()], vec!["describe".into(), "of-bob".into()])
         );
     }
-    let told = |token: &'static str, params: Value| {
-        with_capabilities(all(), "tools/call", params).bearer(token).header("X-Tenant", format!("{token}'s"))
+    let call_as = |token: &'static str, params: Value| {
+        with_capabilities(all_capabilities(), "tools/call", params)
+            .bearer(token)
+            .header("X-Tenant", format!("{token}'s"))
     };
-    let asked = |token| told(token, json!({ "name": "tell" })).ask_at(&endpoint).result()["requestState"].clone();
+    let asked =
+        |token| call_as(token, json!({ "name": "describe" })).ask_at(&endpoint).result()["requestState"].clone();
     let states = [("ada", asked("ada")), ("bob", asked("bob"))];
     let mut pool = LocalPool::new();
     let answers = Rc::new(RefCell::new(Vec::new()));
     for (token, state) in states.clone() {
         let answered = json!({ "action": "accept", "content": { "name": format!("{token}!") } });
-        let params = json!({ "name": "tell", "requestState": state, "inputResponses": { "name": answered } });
+        let params = json!({ "name": "describe", "requestState": state, "inputResponses": { "name": answered } });
         let (endpoint, answers, host) = (endpoint.clone(), answers.clone(), TestHost::new());
-        let ask = told(token, params);
+        let ask = call_as(token, params);
         let answer = async move {
             let answer = ask.send(&endpoint, &host).await;
             answers.borrow_mut().push(answer.tool_text().0.to_owned());
@@ -197,14 +200,15 @@ fn callers_of_a_shared_server_are_kept_apart() {
     assert_eq!(*answers.borrow(), ["ada's ada ada!", "bob's bob bob!"]);
     // Bob cannot continue Ada's call.
     let [(_, of_ada), _] = states;
-    let stolen = told("bob", json!({ "name": "tell", "requestState": of_ada, "inputResponses": {} })).ask_at(&endpoint);
+    let params = json!({ "name": "describe", "requestState": of_ada, "inputResponses": {} });
+    let stolen = call_as("bob", params).ask_at(&endpoint);
     assert_eq!(stolen.error()["data"]["reason"], "invalid_request_state");
     assert_eq!(built.get(), 1);
 }
 
-/// A failure in `each` is a 503 whose cause is in the log.
+/// An error of `each` gets 503. Its cause is only in the log.
 #[test]
-fn a_request_that_cannot_be_prepared_is_a_503() {
+fn an_error_in_each_gets_503() {
     let host = TestHost::new();
     let endpoint = Endpoint::new(server).each(|_| Err(BuildError::new("tenant", "acme", "is not known")));
     let answer = call("greet").ask_on(&open(endpoint), &host);

@@ -1,13 +1,14 @@
-//! Streamable HTTP: verbs, paths, media types, origins, and headers that mirror the body.
+//! Streamable HTTP: HTTP methods, paths, media types, origins, and headers that mirror the body.
 
 use edge_mcp::{AllowedOrigins, Endpoint};
 use serde_json::json;
 
 use crate::support::{NEWEST, endpoint, legacy, modern, post, server};
 
-/// Rules 41 and 92: there is no stream to open and no session to end; that is said at once, to anyone.
+/// Rules 41 and 92: every method other than POST and OPTIONS gets 405, because there are no streams to open and no sessions to end.
+/// Authentication is not required for this response.
 #[test]
-fn only_post_is_served() {
+fn methods_other_than_post_get_405() {
     let guarded = Endpoint::new(server);
     for verb in ["GET", "DELETE", "PUT", "PATCH", "HEAD", "TRACE", "post", "BREW"] {
         for endpoint in [&endpoint(), &guarded] {
@@ -18,9 +19,9 @@ fn only_post_is_served() {
     }
 }
 
-/// Rule 27: one endpoint, at one path.
+/// Rule 27: the endpoint has one path. Other paths get 404.
 #[test]
-fn another_path_is_404() {
+fn other_paths_get_404() {
     for path in ["/", "/mcp/", "/mcpfoo", "/MCP", "//mcp", "/%6dcp", "/x?/mcp"] {
         assert_eq!(post("{}").at(path).ask().status, 404, "{path}");
     }
@@ -30,15 +31,19 @@ fn another_path_is_404() {
     assert_eq!(legacy("ping", json!({})).ask_at(&elsewhere).status, 404);
 }
 
-/// A body that is not declared as JSON is 415; an answer that may not be JSON is 406.
+/// A body that is not declared as JSON gets 415. A client that does not accept JSON gets 406.
 #[test]
-fn media_types_are_json() {
+fn other_media_types_than_json_are_rejected() {
     for content_type in ["text/plain", "application/json-patch+json", "multipart/form-data", ""] {
         let answer = legacy("ping", json!({})).replace("Content-Type", content_type).ask();
         assert_eq!(answer.refusal(), (415, -32600), "{content_type:?}");
     }
     assert_eq!(legacy("ping", json!({})).without("Content-Type").ask().status, 415);
-    assert_eq!(legacy("ping", json!({})).header("Content-Type", "text/plain").ask().status, 415, "two of them");
+    assert_eq!(
+        legacy("ping", json!({})).header("Content-Type", "text/plain").ask().status,
+        415,
+        "two `Content-Type` headers"
+    );
     assert_eq!(legacy("ping", json!({})).replace("Content-Type", "application/json; charset=utf-8").ask().status, 200);
     for accept in ["*/*", "application/json", "application/json, text/event-stream", "text/html, */*;q=0.1"] {
         assert_eq!(legacy("ping", json!({})).header("Accept", accept).ask().status, 200, "{accept}");
@@ -46,9 +51,9 @@ fn media_types_are_json() {
     assert_eq!(legacy("ping", json!({})).header("Accept", "text/html").ask().refusal(), (406, -32600));
 }
 
-/// Rule 28: a page that may not call is refused before anything else is looked at.
+/// Rule 28: a request from an origin that is not allowed gets 403 before any other check.
 #[test]
-fn a_foreign_page_is_refused() {
+fn origins_that_are_not_allowed_get_403() {
     for origin in ["https://evil.example", "null", "http://localhost.evil.example", "nonsense", ""] {
         for ask in [
             modern("tools/list", json!({})),
@@ -63,9 +68,9 @@ fn a_foreign_page_is_refused() {
     }
 }
 
-/// Rule 28: a page that may call can also read what it gets, errors included.
+/// Rule 28: a page of an allowed origin can read each response, including errors.
 #[test]
-fn an_allowed_page_can_read_the_answer() {
+fn pages_of_allowed_origins_can_read_responses() {
     let endpoint = endpoint().allowed_origins(AllowedOrigins::local().and("app.example.com"));
     for origin in ["http://localhost:5173", "https://app.example.com"] {
         let asks = [modern("tools/list", json!({})), modern("no/such", json!({})), post("{"), post("").verb("GET")];
@@ -80,27 +85,27 @@ fn an_allowed_page_can_read_the_answer() {
     }
     assert!(
         modern("tools/list", json!({})).ask().header("access-control-allow-origin").is_none(),
-        "no page, no header"
+        "a request without `Origin` gets no CORS header"
     );
 }
 
-/// A browser asks what it may send; it is told without having to say who it is.
+/// A CORS preflight gets 204 without authentication.
 #[test]
 fn preflights_are_answered() {
     let guarded = Endpoint::new(server);
     let answer = post("").verb("OPTIONS").header("Origin", "http://localhost:5173").ask_at(&guarded);
     assert_eq!((answer.status, &answer.body), (204, &None));
     assert_eq!(answer.header("access-control-allow-methods"), Some("POST, OPTIONS"));
-    let allowed = answer.header("access-control-allow-headers").expect("there").to_ascii_lowercase();
+    let allowed = answer.header("access-control-allow-headers").expect("the header").to_ascii_lowercase();
     for name in ["content-type", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name", "accept"] {
         assert!(allowed.split(", ").any(|allowed| allowed == name), "{name}");
     }
     assert_eq!(post("").verb("OPTIONS").ask().status, 204);
 }
 
-/// Rules 30, 31 and 32: every header that mirrors the body must be there and say the same; the value's case counts.
+/// Rules 30, 31 and 32: each header that mirrors the body is required and must have the value of the body, in the same letter case.
 #[test]
-fn headers_mirror_the_body() {
+fn headers_must_match_the_body() {
     let call = || modern("tools/call", json!({ "name": "nothing" }));
     let read = || modern("resources/read", json!({ "uri": "test://text" }));
     for ask in [
@@ -125,12 +130,13 @@ fn headers_mirror_the_body() {
         let answer = ask.clone().ask();
         assert_eq!(answer.refusal(), (400, -32020), "{ask:?}");
     }
-    assert_eq!(modern("tools/list", json!({})).ask().status, 200, "no name where there is none to mirror");
+    assert_eq!(modern("tools/list", json!({})).ask().status, 200, "a method without a name needs no `Mcp-Name`");
 }
 
-/// Rules 33 and 34: the header's name has any case, space around its value does not count, marked values are decoded.
+/// Rules 33 and 34: the letter case of a header name and the space around its value do not matter. Base64 values are decoded before
+/// the comparison.
 #[test]
-fn headers_are_compared_by_what_they_mean() {
+fn headers_are_normalized_before_the_comparison() {
     let call = || modern("tools/call", json!({ "name": "nothing" })).without("Mcp-Name").without("Mcp-Method");
     for (method, name) in [("mcp-method", "mcp-name"), ("MCP-METHOD", "MCP-NAME")] {
         for value in ["nothing", " nothing\t", "=?base64?bm90aGluZw==?="] {
@@ -140,7 +146,11 @@ fn headers_are_compared_by_what_they_mean() {
     }
     let read =
         |name: &str| modern("resources/read", json!({ "uri": "test://items/=?é" })).replace("Mcp-Name", name).ask();
-    assert_eq!(read("=?base64?dGVzdDovL2l0ZW1zLz0/w6k=?=").refusal(), (200, -32602), "it mirrors; nothing is there");
+    assert_eq!(
+        read("=?base64?dGVzdDovL2l0ZW1zLz0/w6k=?=").refusal(),
+        (200, -32602),
+        "the header matches, but the resource does not exist"
+    );
     for bad in
         ["=?base64?dGVzdDovL2l0ZW1zLz0/w6k?=", "=?base64?*?=", "=?base64?/w==?=", "=?BASE64?dGVzdDovL2l0ZW1zLz0/w6k=?="]
     {
@@ -148,7 +158,7 @@ fn headers_are_compared_by_what_they_mean() {
     }
 }
 
-/// Rule 41: what belongs to sessions is ignored.
+/// Rule 41: the headers of sessions are ignored.
 #[test]
 fn session_headers_are_ignored() {
     for ask in [modern("tools/list", json!({})), legacy("tools/list", json!({}))] {
@@ -157,23 +167,31 @@ fn session_headers_are_ignored() {
     }
 }
 
-/// The limit counts the bytes that came. What Content-Length says can only lower the trouble of reading them.
+/// The limit applies to the received bytes. A `Content-Length` above the limit is rejected without reading the body.
 #[test]
-fn a_body_has_a_limit() {
+fn the_length_of_a_body_is_limited() {
     let limits = edge_mcp::Limits::default();
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let padded = |length: usize| format!("{ping}{}", " ".repeat(length - ping.len()));
     assert_eq!(limits.body, 4 * 1024 * 1024);
     assert_eq!(post(padded(limits.body)).ask().status, 200, "at the limit");
-    assert_eq!(post(padded(limits.body + 1)).ask().refusal(), (413, -32600), "one past it");
-    assert_eq!(post(padded(limits.body + 1)).header("Content-Length", "40").ask().status, 413, "whatever it says");
-    assert_eq!(post(ping).header("Content-Length", "4194304").ask().status, 200, "it announces what is read");
-    assert_eq!(post(ping).header("Content-Length", "4194305").ask().status, 413, "it announces too much");
-    assert_eq!(post(ping).header("Content-Length", "99999999999999999999999").ask().status, 200, "it is no number");
+    assert_eq!(post(padded(limits.body + 1)).ask().refusal(), (413, -32600), "one byte past the limit");
+    assert_eq!(
+        post(padded(limits.body + 1)).header("Content-Length", "40").ask().status,
+        413,
+        "`Content-Length` is too low"
+    );
+    assert_eq!(post(ping).header("Content-Length", "4194304").ask().status, 200, "`Content-Length` is the limit");
+    assert_eq!(post(ping).header("Content-Length", "4194305").ask().status, 413, "`Content-Length` is above the limit");
+    assert_eq!(
+        post(ping).header("Content-Length", "99999999999999999999999").ask().status,
+        200,
+        "`Content-Length` is not a valid number"
+    );
 }
 
-/// Answers are for the one who asked.
+/// Responses can depend on the caller, so caches must not store them.
 #[test]
-fn answers_are_not_cached() {
+fn responses_are_not_stored_by_caches() {
     assert_eq!(modern("tools/list", json!({})).ask().header("cache-control"), Some("no-store"));
 }

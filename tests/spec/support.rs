@@ -1,4 +1,4 @@
-//! An endpoint to ask, ways to ask it, and what must hold of every answer.
+//! Test support: a sample server, requests to it, and checks that every response must pass.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,26 +23,26 @@ use serde_json::{Value, json};
 pub const NEWEST: &str = "2026-07-28";
 pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Seconds since 1970 at which every test runs.
+/// The time at which every test runs, in seconds since 1970.
 pub const NOW: u64 = 1_800_000_000;
 
-/// A host whose clock stands at this second.
+/// Returns a host whose clock shows `second`, in seconds since 1970.
 pub fn at_second(second: u64) -> TestHost {
     TestHost::new().clock(second * 1000)
 }
 
-/// The host, whose tasks run when `pool` does.
+/// Returns `host` with a spawner that runs its tasks on `pool`.
 pub fn on(pool: &LocalPool, host: &TestHost) -> Rc<dyn Host> {
     let tasks = pool.spawner();
-    Rc::new(host.clone().spawner(move |task| tasks.spawn_local(task).expect("the pool is there")))
+    Rc::new(host.clone().spawner(move |task| tasks.spawn_local(task).expect("the pool exists")))
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Words {
-    /// What to say
+    /// Text to say
     #[schemars(length(min = 1, max = 20))]
     text: String,
-    /// How often
+    /// Repetitions
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 9))]
     times: u32,
@@ -57,7 +57,7 @@ struct Said {
     said: String,
 }
 
-/// An error of the kind that libraries have, with things in it that are nobody's business.
+/// An error as a library returns it. Its text contains [`SECRET`], an internal detail that clients must not see.
 #[derive(Debug)]
 pub struct Internal;
 
@@ -76,9 +76,9 @@ struct Item {
     id: String,
 }
 
-/// One of everything.
+/// Builds a sample server with items of every kind.
 pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let who = |cx: Context| async move { cx.auth().map_or("nobody".to_owned(), |caller| caller.subject.clone()) };
+    let who = |cx: Context| async move { cx.auth().map_or("no caller".to_owned(), |caller| caller.subject.clone()) };
     let client =
         |cx: Context| async move { cx.client_info().map_or("unnamed".to_owned(), |info| info.name.to_string()) };
     let refuse = || async { Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET)) };
@@ -95,8 +95,8 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             .title("Say")
             .read_only(),
         )
-        .tool(Tool::new("whoami", "Who calls.", who))
-        .tool(Tool::new("client", "What the client calls itself.", client))
+        .tool(Tool::new("whoami", "Returns the subject of the caller.", who))
+        .tool(Tool::new("client", "Returns the name of the client.", client))
         .tool(Tool::new("nothing", "Does nothing.", || async {}))
         .tool(Tool::new("refuse", "Refuses.", refuse))
         .tool(Tool::new("break", "Breaks.", || async { Err::<String, HandlerError>(Internal.into()) }))
@@ -121,7 +121,7 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
             .complete("id", Completion::fixed(["1", "2"])),
         )
         .tool(Tool::new("count", "Counts.", || async { Json(vec![1, 2, 3]) }).title("Count"))
-        .tool(Tool::new("media", "Shows blocks that not every revision has.", || async { media() }))
+        .tool(Tool::new("media", "Shows blocks that some revisions do not have.", || async { media() }))
         .tool(Tool::new("chart", "Draws.", || async {
             (Json(Said { said: "up".into() }), vec![Content::text("It goes up.")])
         }))
@@ -165,13 +165,13 @@ pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-/// The arguments of `analyze`.
+/// The arguments of the prompt `analyze`.
 #[derive(Deserialize, JsonSchema)]
 pub struct Code {
     /// The code
     #[schemars(length(max = 10))]
     code: String,
-    /// How many lines
+    /// Number of lines
     lines: Option<u32>,
     deep: Option<bool>,
 }
@@ -188,37 +188,37 @@ fn media() -> Vec<Content> {
     vec![Content::audio(b"wav", "audio/wav"), Content::link(link)]
 }
 
-/// The parameters of `completion/complete` for an argument of a prompt.
+/// Returns the parameters of `completion/complete` for an argument of a prompt.
 pub fn complete(prompt: &str, argument: &str, value: &str) -> Value {
     json!({ "ref": { "type": "ref/prompt", "name": prompt }, "argument": { "name": argument, "value": value } })
 }
 
-/// The endpoint of [`server`], open to all.
+/// Returns an endpoint of [`server`] without authentication.
 pub fn endpoint() -> Endpoint {
     testing::endpoint(server)
 }
 
-/// A request that is being put together.
+/// An HTTP request that a test assembles and sends.
 #[derive(Clone, Debug)]
 pub struct Ask {
     method: &'static str,
     url: String,
     headers: Vec<(String, Vec<u8>)>,
     pub body: Vec<u8>,
-    seen: Seen,
+    platform: Platform,
 }
 
-/// What the host knows of a request from elsewhere than its headers.
+/// Properties of a request that the host gets from its platform, not from the headers.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct Platform {
     address: Option<IpAddr>,
     request_id: Option<String>,
 }
 
-/// A request, with what the host knows of it.
+/// A request as a host passes it to the endpoint.
 struct Received {
     request: http::Request<Cell<Vec<u8>>>,
-    seen: Seen,
+    platform: Platform,
 }
 
 impl host::Request for Received {
@@ -239,11 +239,11 @@ impl host::Request for Received {
     }
 
     fn client_address(&self) -> Option<IpAddr> {
-        self.seen.address
+        self.platform.address
     }
 
     fn request_id(&self) -> Option<String> {
-        self.seen.request_id.clone()
+        self.platform.request_id.clone()
     }
 }
 
@@ -251,30 +251,35 @@ fn url_of(path: &str) -> String {
     if path.starts_with('/') { format!("http://localhost{path}") } else { path.to_owned() }
 }
 
-/// A POST of these bytes, as JSON.
+/// Returns a POST request to `/mcp` with this body, declared as JSON.
 pub fn post(body: impl Into<Vec<u8>>) -> Ask {
-    let ask =
-        Ask { method: "POST", url: url_of("/mcp"), headers: Vec::new(), body: body.into(), seen: Seen::default() };
+    let ask = Ask {
+        method: "POST",
+        url: url_of("/mcp"),
+        headers: Vec::new(),
+        body: body.into(),
+        platform: Platform::default(),
+    };
     ask.header("Content-Type", "application/json")
 }
 
-/// The request `method` with id 1 as a client of 2025-11-25 sends it.
+/// Returns the request `method` with id 1, as a client of 2025-11-25 sends it.
 pub fn legacy(method: &str, params: Value) -> Ask {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     post(message.to_string()).header("MCP-Protocol-Version", "2025-11-25")
 }
 
-/// The `_meta` of a 2026-07-28 request.
+/// Returns the `_meta` of a 2026-07-28 request.
 pub fn envelope() -> Value {
     json!({ "io.modelcontextprotocol/protocolVersion": NEWEST, "io.modelcontextprotocol/clientCapabilities": {} })
 }
 
-/// The request `method` with id 1 as a client of 2026-07-28 sends it, headers and all.
+/// Returns the request `method` with id 1 and its headers, as a client of 2026-07-28 sends it.
 pub fn modern(method: &str, params: Value) -> Ask {
     modern_as(&json!(1), method, params)
 }
 
-/// The same with another id.
+/// Returns the same request as [`modern`], with the id `id`.
 pub fn modern_as(id: &Value, method: &str, mut params: Value) -> Ask {
     let name = ["name", "uri"].iter().find_map(|key| params[key].as_str().map(str::to_owned));
     params["_meta"] = envelope();
@@ -289,24 +294,24 @@ pub fn modern_as(id: &Value, method: &str, mut params: Value) -> Ask {
 }
 
 impl Ask {
-    /// With this header, besides those of the same name.
+    /// Adds a header, and keeps other headers of the same name.
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// Without headers of this name.
+    /// Removes all headers of this name.
     pub fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
-    /// With this header only, of those of the same name.
+    /// Adds a header, and removes other headers of the same name.
     pub fn replace(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.without(name).header(name, value)
     }
 
-    /// With this body.
+    /// Replaces the body.
     pub fn with_body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
@@ -317,21 +322,21 @@ impl Ask {
         self
     }
 
-    /// At this path on localhost, or at this URL.
+    /// Sets the URL: a path on localhost, or a whole URL.
     pub fn at(mut self, path: &str) -> Self {
         self.url = url_of(path);
         self
     }
 
-    /// From this IP address.
+    /// Sets the IP address of the client.
     pub fn address(mut self, address: &str) -> Self {
-        self.seen.address = Some(address.parse().expect("an IP address"));
+        self.platform.address = Some(address.parse().expect("an IP address"));
         self
     }
 
-    /// With this id in the logs of the host.
+    /// Sets the id that the host assigns to the request in its logs.
     pub fn request_id(mut self, id: &str) -> Self {
-        self.seen.request_id = Some(id.to_owned());
+        self.platform.request_id = Some(id.to_owned());
         self
     }
 
@@ -339,7 +344,7 @@ impl Ask {
         self.header("Authorization", format!("Bearer {token}"))
     }
 
-    /// Asks the endpoint of [`server`].
+    /// Sends the request to an endpoint of [`server`].
     pub fn ask(self) -> Answer {
         self.ask_at(&endpoint())
     }
@@ -352,7 +357,7 @@ impl Ask {
         testing::run(self.send(endpoint, host))
     }
 
-    /// Gets a document, which is no message.
+    /// Requests a document. The response is not a JSON-RPC message, so its form is not checked.
     pub fn document(self, endpoint: &Endpoint) -> Answer {
         self.document_on(endpoint, &TestHost::new())
     }
@@ -361,17 +366,17 @@ impl Ask {
         testing::run(Client::new(endpoint).host(host).send(self.received())).into()
     }
 
-    /// Asks, and gives the answer as it is.
+    /// Sends the request, and returns the response unchecked.
     pub async fn raw(self, endpoint: &Endpoint, host: &Rc<dyn Host>) -> http::Response<Body> {
         endpoint.handle(self.received(), host).await
     }
 
-    /// Asks, and checks what must hold of every answer, whatever was asked.
+    /// Sends the request, and checks the invariants of every response.
     pub async fn send(self, endpoint: &Endpoint, host: &TestHost) -> Answer {
-        let asked = serde_json::from_slice::<Value>(&self.body).ok();
+        let request = serde_json::from_slice::<Value>(&self.body).ok();
         let answer = Answer::from(Client::new(endpoint).host(host).send(self.received()).await);
-        answer.hold_invariants(asked.as_ref());
-        assert!(host.log().iter().all(Value::is_object), "a log line is JSON: {}", host.log_text());
+        answer.check_invariants(request.as_ref());
+        assert!(host.log().iter().all(Value::is_object), "each log line is a JSON object: {}", host.log_text());
         answer
     }
 
@@ -380,12 +385,12 @@ impl Ask {
         for (name, value) in &self.headers {
             request = request.header(name, value.as_slice());
         }
-        let request = request.body(Cell::new(self.body)).expect("a request that http can hold");
-        Received { request, seen: self.seen }
+        let request = request.body(Cell::new(self.body)).expect("a valid HTTP request");
+        Received { request, platform: self.platform }
     }
 }
 
-/// The messages of a stream of events.
+/// Returns the messages of an event stream.
 pub fn events(stream: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(stream).expect("UTF-8");
     let events = text.split_terminator("\n\n").filter(|event| !event.starts_with(':'));
@@ -393,12 +398,12 @@ pub fn events(stream: &[u8]) -> Vec<Value> {
     events.map(|event| message(event).expect("an event is a message").expect("JSON")).collect()
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub body: Option<Value>,
-    /// What came before it on a stream.
+    /// The notifications that precede the response on a stream.
     pub notifications: Vec<Value>,
     answer: testing::Answer,
 }
@@ -419,9 +424,10 @@ impl Deref for Answer {
 }
 
 impl Answer {
-    /// Rules 1, 2, 4, 41 and 5xx: a JSON-RPC message or nothing, the id that was sent, a result or an error, no session.
-    fn hold_invariants(&self, asked: Option<&Value>) {
-        assert!(self.header("mcp-session-id").is_none(), "no session is ever offered");
+    /// Rules 1, 2, 4 and 41: the body is empty or a JSON-RPC message. A message has the id of the request, and either a result or
+    /// an error. The server does not offer a session.
+    fn check_invariants(&self, request: Option<&Value>) {
+        assert!(self.header("mcp-session-id").is_none(), "the server does not offer a session");
         assert_ne!(self.status, 0, "{}", self.answer.text());
         assert!(self.headers().values().all(|value| value.to_str().is_ok()), "headers are ASCII");
         if self.header("content-type") == Some("text/event-stream") {
@@ -435,34 +441,34 @@ impl Answer {
         };
         assert!(matches!(self.header("content-type"), Some("application/json" | "text/event-stream")));
         for notification in &self.notifications {
-            // Rules 42 and 43: no requests, and nothing but what belongs to this request; the response comes last.
+            // Rules 42 and 43: the stream has notifications and no requests before the response, which is the last message.
             assert!(notification.get("id").is_none() && notification["method"].is_string(), "{notification}");
         }
         let single = [body.clone()];
         for message in body.as_array().map_or(&single[..], Vec::as_slice) {
             assert_eq!(message["jsonrpc"], "2.0", "{message}");
             assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
-            assert_ne!(message.get("id"), Some(&Value::Null), "an id that is not known is left out: {message}");
+            assert_ne!(message.get("id"), Some(&Value::Null), "an unknown id is omitted: {message}");
             if let Some(error) = message.get("error") {
                 assert!(error["code"].is_i64() && error["message"].is_string(), "{error}");
                 assert!(!error["message"].as_str().is_some_and(str::is_empty), "{error}");
             }
         }
-        let asked_id =
-            asked.and_then(|asked| asked.get("id")).filter(|id| id.is_string() || id.is_i64() || id.is_u64());
-        if let (Some(id), Some(answered)) = (asked_id, body.get("id")) {
-            assert_eq!(id, answered, "the id comes back as it was sent");
+        let sent_id =
+            request.and_then(|request| request.get("id")).filter(|id| id.is_string() || id.is_i64() || id.is_u64());
+        if let (Some(sent), Some(received)) = (sent_id, body.get("id")) {
+            assert_eq!(sent, received, "the response has the id of the request");
         }
     }
 
-    /// The result of a request that was served.
+    /// Returns the result of a successful request. Panics if the response has another status than 200 or no result.
     pub fn result(&self) -> &Value {
         let result = self.body.as_ref().and_then(|body| body.get("result"));
         assert_eq!(self.status, 200, "{self:?}");
         result.unwrap_or_else(|| panic!("no result in {self:?}"))
     }
 
-    /// Status and code of a refusal.
+    /// Returns the HTTP status and the error code of a rejected request.
     pub fn refusal(&self) -> (u16, i64) {
         (self.status, self.error()["code"].as_i64().expect("a code"))
     }
@@ -471,12 +477,12 @@ impl Answer {
         self.body.as_ref().and_then(|body| body.get("error")).unwrap_or_else(|| panic!("no error in {self:?}"))
     }
 
-    /// What the error says.
+    /// Returns the message of the error.
     pub fn message(&self) -> &str {
         self.error()["message"].as_str().expect("a message")
     }
 
-    /// The text of a tool's result, and whether it is an error.
+    /// Returns the first text of a tool result, and whether the result is an error.
     pub fn tool_text(&self) -> (&str, bool) {
         let result = self.result();
         (result["content"][0]["text"].as_str().unwrap_or_default(), result["isError"] == true)

@@ -1,13 +1,13 @@
-//! Tools: their descriptions, and calling them.
+//! Tools: their descriptions and their calls.
 
 use edge_mcp::testing::TestHost;
 use serde_json::json;
 
 use crate::support::{SECRET, endpoint, legacy, modern};
 
-/// Rules 53 and 57: what a client is told of each tool.
+/// Rules 53 and 57: `tools/list` describes each tool with its name, texts, schemas and annotations.
 #[test]
-fn tools_are_described() {
+fn tools_list_describes_each_tool() {
     let answer = modern("tools/list", json!({})).ask();
     let tools = answer.result()["tools"].as_array().expect("tools");
     assert_eq!(
@@ -19,8 +19,10 @@ fn tools_are_described() {
             "inputSchema": {
                 "type": "object",
                 "properties": {
-                    "text": { "type": "string", "description": "What to say", "minLength": 1, "maxLength": 20 },
-                    "times": { "type": "integer", "description": "How often", "default": 1, "minimum": 1, "maximum": 9 },
+                    "text": { "type": "string", "description": "Text to say", "minLength": 1, "maxLength": 20 },
+                    "times": {
+                        "type": "integer", "description": "Repetitions", "default": 1, "minimum": 1, "maximum": 9,
+                    },
                 },
                 "required": ["text"],
                 "additionalProperties": false,
@@ -44,9 +46,9 @@ fn tools_are_described() {
     );
 }
 
-/// Rule 60: structured content comes with its text, for clients that know only text.
+/// Rule 60: structured content is also sent as text, for clients that support only text.
 #[test]
-fn structured_content_is_text_too() {
+fn structured_content_is_also_sent_as_text() {
     for ask in [modern, legacy] {
         let answer = ask("tools/call", json!({ "name": "say", "arguments": { "text": "ho", "times": 2 } })).ask();
         let result = answer.result();
@@ -56,9 +58,9 @@ fn structured_content_is_text_too() {
     }
 }
 
-/// JSON Schema takes a number without a fraction for an integer, however it is written; and so does the tool.
+/// In JSON Schema a number without a fraction is an integer in every notation. Tools accept each of these notations.
 #[test]
-fn whole_numbers_are_integers() {
+fn numbers_without_a_fraction_are_integers() {
     for (times, said) in [("2", "hoho"), ("2.0", "hoho"), ("2e0", "hoho"), ("0.2e1", "hoho")] {
         let arguments = format!(r#"{{"text":"ho","times":{times}}}"#);
         let message = format!(
@@ -69,17 +71,17 @@ fn whole_numbers_are_integers() {
     }
 }
 
-/// Structured content may have blocks of its own instead of its text.
+/// A handler can send its own content blocks beside structured content, in place of the JSON text.
 #[test]
-fn structured_content_may_have_other_blocks() {
+fn structured_content_can_have_other_blocks_than_its_json() {
     let answer = modern("tools/call", json!({ "name": "chart" })).ask();
     assert_eq!(answer.result()["structuredContent"], json!({ "said": "up" }));
     assert_eq!(answer.result()["content"], json!([{ "type": "text", "text": "It goes up." }]));
 }
 
-/// Rule 63: content blocks come as they were given.
+/// Rule 63: content blocks are sent in the form and order that the handler returns.
 #[test]
-fn content_keeps_its_kind() {
+fn content_blocks_are_sent_unchanged() {
     let answer = modern("tools/call", json!({ "name": "show" })).ask();
     let expected = json!([
         { "type": "image", "data": "cG5n", "mimeType": "image/png" },
@@ -89,9 +91,9 @@ fn content_keeps_its_kind() {
     assert_eq!(modern("tools/call", json!({ "name": "nothing" })).ask().result()["content"], json!([]));
 }
 
-/// Rule 58: a tool that is not there, and parameters of the wrong type, are errors of the protocol.
+/// Rule 58: an unknown tool and parameters of a wrong type are protocol errors.
 #[test]
-fn a_malformed_call_is_an_error() {
+fn unknown_tools_and_malformed_calls_are_protocol_errors() {
     for (params, field) in [
         (json!({ "name": "no-such" }), "no-such"),
         (json!({ "name": "__proto__" }), "__proto__"),
@@ -109,10 +111,10 @@ fn a_malformed_call_is_an_error() {
     assert_eq!(modern("tools/call", json!({ "name": "no-such" })).ask().refusal(), (200, -32602));
 }
 
-/// Rule 59: arguments that do not fit are a result that says what to mend, and the tool is not called.
+/// Rule 59: invalid arguments give an error result that names each mistake. The tool is not called.
 #[test]
-fn arguments_that_do_not_fit_are_told_apart() {
-    for (tool, arguments, host) in [
+fn invalid_arguments_are_an_error_result() {
+    for (tool, arguments, mistakes) in [
         ("say", json!({}), vec!["`text` is required"]),
         ("say", json!({ "text": 5 }), vec!["`text` must be a string (got 5)"]),
         ("say", json!({ "text": "" }), vec!["`text` must have at least 1 character (got 0)"]),
@@ -127,16 +129,16 @@ fn arguments_that_do_not_fit_are_told_apart() {
             let answer = ask("tools/call", json!({ "name": tool, "arguments": arguments })).ask();
             let (text, is_error) = answer.tool_text();
             assert!(is_error, "{arguments}");
-            assert!(host.iter().all(|line| text.contains(line)), "{text} for {arguments}");
+            assert!(mistakes.iter().all(|line| text.contains(line)), "{text} for {arguments}");
         }
     }
     let longest = json!({ "name": "say", "arguments": { "text": "é".repeat(20) } });
-    assert!(!modern("tools/call", longest).ask().tool_text().1, "characters are counted, not bytes");
+    assert!(!modern("tools/call", longest).ask().tool_text().1, "`maxLength` counts characters, not bytes");
 }
 
-/// Rule 61: a failure is a result; what lies behind it is in the log and nowhere else.
+/// Rule 61: a failure is a result. Its cause is only in the log.
 #[test]
-fn a_failing_tool_says_what_it_may() {
+fn the_cause_of_a_failed_tool_is_only_in_the_log() {
     for (tool, says) in [("refuse", "Not on Sundays."), ("break", "The server failed to answer this request.")] {
         let host = TestHost::new();
         let answer = modern("tools/call", json!({ "name": tool })).ask_on(&endpoint(), &host);
@@ -149,7 +151,7 @@ fn a_failing_tool_says_what_it_may() {
     }
 }
 
-/// Rule 64: `task` means nothing where there are no tasks.
+/// Rule 64: `task` is ignored, because the server has no tasks.
 #[test]
 fn a_task_parameter_is_ignored() {
     let answer = legacy("tools/call", json!({ "name": "nothing", "task": { "ttl": 1 } })).ask();

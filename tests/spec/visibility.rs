@@ -1,4 +1,4 @@
-//! What is shown to some callers only is not there for others.
+//! Items that only some callers can see.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ fn ask(token: &str, method: &str, params: Value) -> crate::support::Answer {
     modern(method, params).bearer(token).ask_at(&endpoint())
 }
 
-/// Rule 49: lists follow the authorization; what is hidden answers to the letter as what never was.
+/// Rule 49: a list has only the items that its caller can see. A hidden item is indistinguishable from one that does not exist.
 #[test]
-fn what_is_hidden_is_not_there() {
+fn hidden_items_are_indistinguishable_from_missing_ones() {
     let shown = ask("boss", "tools/list", json!({}));
     assert_eq!(shown.result()["tools"].as_array().map(Vec::len), Some(2));
     let hidden = ask("clerk", "tools/list", json!({}));
@@ -67,23 +67,23 @@ fn what_is_hidden_is_not_there() {
         assert_eq!(
             ask("clerk", method, params).refusal(),
             (404, -32601),
-            "{method}: there is none of it for this caller"
+            "{method}: the caller sees no item of this kind"
         );
     }
 }
 
-/// Rule 18: what is declared follows too.
+/// Rule 18: the declared capabilities depend on the items that the caller can see.
 #[test]
-fn capabilities_follow() {
+fn capabilities_depend_on_the_visible_items() {
     let capabilities = |token| ask(token, "server/discover", json!({})).result()["capabilities"].clone();
     assert_eq!(capabilities("boss"), json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }));
     assert_eq!(capabilities("clerk"), json!({ "tools": {} }));
 }
 
-/// Templates that stand for the URI of a hidden resource do not show it, in any spelling: the answers are those for a document that
-/// does not exist, to the letter.
+/// A template that matches the URI of a hidden resource does not read it, in any spelling of the URI. The response is the same as
+/// for a document that does not exist.
 #[test]
-fn no_template_reads_a_hidden_resource() {
+fn templates_do_not_read_hidden_resources() {
     #[derive(serde::Deserialize)]
     struct Document {
         slug: String,

@@ -11,7 +11,7 @@ use crate::support::{Answer, Ask, Internal, SECRET, legacy, modern};
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
 struct Number {
-    /// Where to begin
+    /// First number
     #[schemars(range(max = 100))]
     n: u32,
 }
@@ -45,7 +45,7 @@ fn workflow() -> Workflow {
     Workflow::new("grow", "Makes a number larger.", grow)
 }
 
-fn one() -> Endpoint {
+fn endpoint_with_grow() -> Endpoint {
     endpoint(|| McpServer::builder("s", "1").workflow(workflow()).build())
 }
 
@@ -53,6 +53,7 @@ fn run(params: Value) -> Ask {
     modern("tools/call", params)
 }
 
+/// Adds the `_meta` member that requests the run of a workflow.
 fn with_run(mut ask: Ask) -> Ask {
     let body = String::from_utf8(ask.body.clone()).expect("UTF-8");
     ask.body = body.replace("\"_meta\":{", "\"_meta\":{\"edge-mcp/run\":true,").into_bytes();
@@ -61,8 +62,8 @@ fn with_run(mut ask: Ask) -> Ask {
 
 /// A workflow is listed as the tool `run_<key>`, with the schemas of its handler.
 #[test]
-fn a_workflow_is_a_tool() {
-    let answer = modern("tools/list", json!({})).ask_at(&one());
+fn a_workflow_is_listed_as_a_tool() {
+    let answer = modern("tools/list", json!({})).ask_at(&endpoint_with_grow());
     let tool = &answer.result()["tools"][0];
     assert_eq!((&tool["name"], &tool["title"]), (&json!("run_grow"), &json!("grow")));
     assert_eq!(tool["description"], "Run workflow 'grow'. Workflow description: Makes a number larger.");
@@ -76,7 +77,7 @@ fn a_workflow_is_a_tool() {
     assert_eq!((&tool["title"], &tool["annotations"]), (&json!("Grow"), &json!({ "readOnlyHint": true })));
 }
 
-/// A step that fails ends the run with its sentence. Its cause goes to the log.
+/// A step that fails ends the run with the message of its error. The cause is only in the log.
 #[test]
 fn a_failing_step_ends_the_run() {
     for (n, sum, says) in [
@@ -86,22 +87,22 @@ fn a_failing_step_ends_the_run() {
         (101, None, "must be at most 100"),
     ] {
         let host = TestHost::new();
-        let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_on(&one(), &host);
+        let answer = run(json!({ "name": "run_grow", "arguments": { "n": n } })).ask_on(&endpoint_with_grow(), &host);
         let (text, is_error) = answer.tool_text();
         assert_eq!(is_error, sum.is_none(), "{text}");
         assert!(text.contains(says) && !text.contains(SECRET) && !text.contains("superstition"), "{text}");
         assert_eq!(answer.result().get("structuredContent"), sum.map(|sum| json!({ "sum": sum })).as_ref());
-        assert!(answer.result()["_meta"].get("edge-mcp/run").is_none(), "the caller did not ask for the run");
+        assert!(answer.result()["_meta"].get("edge-mcp/run").is_none(), "the caller did not request the run");
         assert_eq!(host.log_text().contains("superstition"), n == 7);
     }
 }
 
-/// A caller that asks for the run gets the status and times of each step, also if it failed.
+/// A caller that requests the run gets the status and times of each step, even if the run failed.
 #[test]
 fn the_run_is_sent_on_request() {
     let steps = |n: u32| {
         let params = json!({ "name": "run_grow", "arguments": { "n": n } });
-        let answer = with_run(run(params)).ask_at(&one());
+        let answer = with_run(run(params)).ask_at(&endpoint_with_grow());
         answer.result()["_meta"]["edge-mcp/run"].clone()
     };
     let at = 1_800_000_000_000_u64;
@@ -110,9 +111,9 @@ fn the_run_is_sent_on_request() {
     assert_eq!(steps(7), json!({ "status": "failed", "steps": [step("double", "failed")] }));
 }
 
-/// A step asks. The next round continues there, with the results of the finished steps.
+/// If a step asks a question, the next round continues at that step with the results of the finished steps.
 #[test]
-fn a_step_may_ask() {
+fn a_step_can_ask_a_question() {
     let ran = Done::default();
     let seen = ran.clone();
     let endpoint = endpoint(move || {
@@ -155,7 +156,7 @@ fn a_step_may_ask() {
     assert_eq!(answer.result()["structuredContent"], json!({ "sum": 40_410 }));
     assert_eq!(*ran.borrow(), ["begin", "ask", "ask"], "the finished step does not run again");
     let steps = &answer.result()["_meta"]["edge-mcp/run"]["steps"];
-    assert_eq!(steps[0], json!({ "step": "begin", "status": "success" }), "an earlier round finished it");
+    assert_eq!(steps[0], json!({ "step": "begin", "status": "success" }), "an earlier round finished the step");
     assert_eq!(steps[1]["status"], "success");
     let old = legacy("tools/call", json!({ "name": "run_w", "arguments": { "n": 1 } })).ask_at(&endpoint);
     assert!(old.tool_text().1 && old.tool_text().0.contains("session"), "{}", old.tool_text().0);
@@ -163,8 +164,8 @@ fn a_step_may_ask() {
 
 /// An explicit tool replaces a workflow. A workflow without a description is rejected by its key.
 #[test]
-fn workflows_are_checked() {
-    let tool = Tool::new("run_grow", "Is no workflow.", || async { "the tool" });
+fn a_tool_replaces_a_workflow_and_blank_descriptions_are_rejected() {
+    let tool = Tool::new("run_grow", "Is not a workflow.", || async { "the tool" });
     let server = McpServer::builder("s", "1").workflow(workflow()).tool(tool).build();
     assert!(server.is_ok());
     for description in ["", " "] {

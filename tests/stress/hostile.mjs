@@ -1,11 +1,11 @@
-// Requests that are wrong in every way: each is answered with an error, and none with one of ours.
+// Invalid requests of many kinds. The server must answer each with an error, but not with a 5xx status.
 
 import assert from 'node:assert/strict'
 
 const call = (params) => `{"jsonrpc":"2.0","id":"hostile","method":"tools/call","params":${params}}`
 const search = (args) => call(`{"name":"search-documents","arguments":${args}}`)
 
-/** Bodies, each with the headers that go with it. */
+/** Requests with an invalid body. */
 const BODIES = [
   '', '{', '[]', 'null', '1', '"text"', '{}', '[[]]', '[{}]', '{"jsonrpc":"2.0"}', 'x'.repeat(70_000), '\ufeff{}',
   '{"jsonrpc":"1.0","id":1,"method":"ping"}', '{"jsonrpc":"2.0","id":{},"method":"ping"}', '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
@@ -19,16 +19,18 @@ const BODIES = [
 ].map((body) => ({ body, headers: {} }))
 
 const PING = '{"jsonrpc":"2.0","id":"hostile","method":"ping"}'
+/** Requests with invalid headers. */
 const HEADERS = [
-  { 'Content-Type': 'text/plain' }, { Accept: 'text/html' }, { Authorization: 'Bearer wrong' }, { Authorization: 'Basic YTpi' }, { Authorization: '' },
-  { Origin: 'https://evil.example' }, { 'MCP-Protocol-Version': '2099-01-01' }, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' },
+  { 'Content-Type': 'text/plain' }, { Accept: 'text/html' }, { Origin: 'https://evil.example' },
+  { Authorization: 'Bearer wrong' }, { Authorization: 'Basic YTpi' }, { Authorization: '' },
+  { 'MCP-Protocol-Version': '2099-01-01' }, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' },
   { 'MCP-Protocol-Version': 'x'.repeat(10_000) },
 ].map((headers) => ({ body: PING, headers }))
 
-/** Each: a body, and the headers that go with it. */
+/** All invalid requests: `{ body, headers }`. */
 export const HOSTILE = [...BODIES, ...HEADERS]
 
-/** The nth of them. */
+/** Returns the nth invalid request, with the check of its answer. */
 export function hostile(n) {
   const { body, headers } = HOSTILE[n % HOSTILE.length]
   return {
@@ -37,8 +39,8 @@ export function hostile(n) {
     check: ({ status, body: answer }) => {
       assert.ok(status < 500, `${status}`)
       const [first] = [answer].flat()
-      assert.ok(first.error || first.result?.isError, 'is no error')
-      if (first.id !== undefined) assert.ok(['hostile', 1].includes(first.id), 'the id of another')
+      assert.ok(first.error || first.result?.isError, 'the answer is not an error')
+      if (first.id !== undefined) assert.ok(['hostile', 1].includes(first.id), 'the answer has the id of another request')
     },
   }
 }

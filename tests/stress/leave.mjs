@@ -1,8 +1,8 @@
-// Clients that go away: while they send, before the answer, and in the middle of it.
+// Clients that disconnect: while they send, before the answer, and during the answer.
 
 import { connect } from 'node:net'
 
-/** Sends a part of a request, or all of it, and goes away. The nth client goes at another time. */
+/** Sends a part of a request, or all of it, and disconnects. `n` determines how much is sent, and when the client disconnects. */
 export function leave({ url, token }, { body, headers }, n) {
   const { hostname, port, pathname } = new URL(url)
   const bytes = Buffer.from(body)

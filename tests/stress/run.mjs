@@ -1,4 +1,4 @@
-// Many connections at once, for a while: every answer is checked against its request.
+// Runs load on many connections for a number of seconds, and compares every answer with its request.
 
 import { readFile, readdir } from 'node:fs/promises'
 import { residentKib } from '../../benches/proc.mjs'
@@ -6,22 +6,22 @@ import { hostile } from './hostile.mjs'
 import { leave } from './leave.mjs'
 import { Client } from './work.mjs'
 
-/** Of twenty requests, one is hostile and one is given up. */
+/** Of 20 requests, one is hostile, and the client cancels one. */
 const PERIOD = 20
 
-/** Nothing takes as long, whatever the load. */
+/** The timeout of a request in milliseconds. No request takes as long under any load. */
 const LIMIT = 60_000
 
-/** A mistake in every answer would be told a thousand times. */
+/** The run stops after this number of failures. Otherwise a failure in every answer would be reported thousands of times. */
 const MOST_FAILURES = 20
 
 /**
- * Puts a started worker under load.
+ * Sends requests to a running worker.
  *
  * @param {import('../e2e/worker.mjs').Worker} worker
  * @param {{ connections: number, seconds: number }} options
- * @returns {Promise<{ right: number, hostile: number, left: number, failures: string[] }>} how many answers were right, how many of them to
- *   hostile requests, how many clients went away, and what was wrong
+ * @returns {Promise<{ right: number, hostile: number, left: number, failures: string[] }>} the numbers of correct answers, of answers to
+ *   hostile requests and of cancelled requests, and a description of each wrong answer
  */
 export async function run(worker, { connections, seconds }) {
   const end = Date.now() + seconds * 1000
@@ -45,14 +45,17 @@ export async function run(worker, { connections, seconds }) {
   return counts
 }
 
-/** What is wrong with the answer to a request, if anything is. */
+/** Sends a request. Returns a description of the problem if the answer is wrong or missing. */
 async function one(worker, { body, headers, check }) {
   let answer
   try {
     const response = await fetch(worker.url, {
       method: 'POST',
       headers: {
-        'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', Authorization: `Bearer ${worker.token}`, ...headers,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${worker.token}`,
+        ...headers,
       },
       body,
       signal: AbortSignal.timeout(LIMIT),
@@ -61,16 +64,18 @@ async function one(worker, { body, headers, check }) {
     check({ status: answer.status, body: messageOf(answer.text) })
   } catch (error) {
     const cause = error.cause ? ` (${error.cause.message ?? error.cause.code})` : ''
-    return `${String(body).slice(0, 200)}\n  → ${answer ? `${answer.status} ${answer.text.slice(0, 400)}` : 'no answer'}\n  ${error.message}${cause}`
+    const received = answer ? `${answer.status} ${answer.text.slice(0, 400)}` : 'no answer'
+    return `${String(body).slice(0, 200)}\n  → ${received}\n  ${error.message}${cause}`
   }
 }
 
-/** The message in an answer: of a stream, the last. */
+/** Returns the JSON-RPC message of an answer. In an event stream, it is the last message. */
 function messageOf(text) {
-  return JSON.parse(text.startsWith('event: ') ? text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length) : text)
+  if (!text.startsWith('event: ')) return JSON.parse(text)
+  return JSON.parse(text.split('\n').findLast((line) => line.startsWith('data: ')).slice('data: '.length))
 }
 
-/** The memory of the runtime, in KiB: of all its processes in the worker's group. */
+/** Returns the resident memory of all workerd processes in the worker's process group, in KiB. */
 export async function memoryKib({ group }) {
   let sum = 0
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

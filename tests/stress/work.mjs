@@ -1,40 +1,41 @@
-// What a client asks of the knowledge base, and what must come back. Every connection has documents of its own, so that an answer
-// that belongs to another is seen.
+// Requests to the knowledge base, and checks of their answers. Each connection has separate documents, so that the checks detect an
+// answer that belongs to another connection.
 
 import assert from 'node:assert/strict'
-import { ENVELOPE, NEWEST } from '../e2e/ask.mjs'
+import { ENVELOPE, NEWEST } from '../e2e/requests.mjs'
 
 const LEGACY = '2025-11-25'
 const BATCHES = '2025-03-26'
 
-/** A client: its own documents, and what it has last written to them. */
+/** A client with the documents that it saved, in their last version. */
 export class Client {
   #saved = new Map()
-  #asked = 0
+  #sent = 0
 
-  /** `name` is that of its documents; it begins with the kind of work that is `first`. */
+  /** `name` is a part of the slugs of its documents. `first`, a number, selects the kind of its first request. */
   constructor(name, first) {
     this.name = name
     this.first = first
   }
 
-  /** The next request: `{ body, headers, check(answer) }`; which it is follows from how many there have been. */
+  /** Returns the next request, `{ body, headers, check(answer) }`. The kinds of requests follow each other in a fixed order. */
   next() {
-    const kinds = Object.values(WORKS)
-    const work = kinds[(this.first + this.#asked) % kinds.length]
-    return work(this, `${this.name}-${this.#asked++}`)
+    const kinds = Object.values(KINDS)
+    const kind = kinds[(this.first + this.#sent) % kinds.length]
+    return kind(this, `${this.name}-${this.#sent++}`)
   }
 
-  /** A document of its own, with words that no other has. */
+  /** Returns a document for this client, with a word that no other document contains. */
   document(id) {
-    const slug = `stress-${this.name}-${this.#asked % 3}`
-    return { slug, title: `Title ${id}`, text: `unique${id.replaceAll('-', 'x')} of ${slug}. ${'and more '.repeat(this.#asked % 200)}` }
+    const slug = `stress-${this.name}-${this.#sent % 3}`
+    return { slug, title: `Title ${id}`, text: `unique${id.replaceAll('-', 'x')} of ${slug}. ${'and more '.repeat(this.#sent % 200)}` }
   }
 
   saved(document) {
     this.#saved.set(document.slug, document)
   }
 
+  /** One of the saved documents, or undefined. */
   get any() {
     return [...this.#saved.values()].at(-1)
   }
@@ -75,17 +76,17 @@ const save = (client, id) => {
   })
 }
 
-// What there is to read is there only once something was saved.
-const once = (work) => (client, id) => (client.any ? work : save)(client, id)
+/** Makes a kind of request for clients that have saved a document. Other clients save a document instead. */
+const afterSave = (kind) => (client, id) => (client.any ? kind : save)(client, id)
 
-/** Each kind of work: from a client and an id, a request and the check of its answer. */
-const WORKS = {
+/** The kinds of requests. Each makes a request and the check of its answer for a client and an id. */
+const KINDS = {
   save,
-  read: once((client, id) => {
+  read: afterSave((client, id) => {
     const { slug, text } = client.any
     return call(modern, id, 'read-document', { slug }, ({ content }) => assert.equal(content[0].text, text))
   }),
-  search: once((client, id) => {
+  search: afterSave((client, id) => {
     const { slug, text } = client.any
     return call(legacy, id, 'search-documents', { query: text.split(' ', 1)[0] }, ({ structuredContent }) =>
       assert.deepEqual(structuredContent.documents.map((hit) => hit.slug), [slug]))
@@ -98,7 +99,7 @@ const WORKS = {
       documents.forEach((document) => client.saved(document))
     }, { progressToken: id })
   },
-  resource: once((client, id) => {
+  resource: afterSave((client, id) => {
     const { text } = client.any
     const uri = uriOf(client.any)
     return legacy(id, 'resources/read', { uri }, ({ contents }) => assert.deepEqual([contents[0].uri, contents[0].text], [uri, text]))
@@ -112,7 +113,7 @@ const WORKS = {
   },
   prompt: (_, id) => modern(id, 'prompts/get', { name: 'analyze-code', arguments: { code: `code ${id}` } }, ({ messages }) =>
     assert.match(messages[0].content.text, new RegExp(`: code ${id}$`))),
-  complete: once((client, id) => {
+  complete: afterSave((client, id) => {
     const { slug } = client.any
     const params = { ref: { type: 'ref/resource', uri: 'kb://documents/{slug}' }, argument: { name: 'slug', value: slug } }
     return modern(id, 'completion/complete', params, ({ completion }) => assert.deepEqual(completion.values, [slug]))
@@ -124,7 +125,7 @@ const WORKS = {
     assert.equal(isError, true)
     assert.match(content[0].text, /`query` is required/)
   }),
-  batch: once((client, id) => {
+  batch: afterSave((client, id) => {
     const { slug, text } = client.any
     const read = { name: 'read-document', arguments: { slug } }
     const messages = [

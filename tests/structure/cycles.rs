@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Imports;
 
-/// The sets of files that reach each other, each as the list of the imports between its files.
+/// Returns the import cycles: for each set of files that import each other, the imports between them.
 pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
     let mut cycles = BTreeSet::new();
     for file in imports.keys() {
@@ -24,7 +24,7 @@ pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
     cycles.into_iter().collect()
 }
 
-/// All files that `file` imports, directly or through others.
+/// Returns all files that `file` imports, directly or indirectly.
 fn reached<'i>(imports: &'i Imports, file: &str) -> BTreeSet<&'i str> {
     let mut reached = BTreeSet::new();
     let mut open: Vec<&str> = vec![file];

@@ -1,14 +1,14 @@
-//! Which file imports which, as far as paths say.
+//! The imports between files, as far as paths show them.
 //!
-//! A path is followed through re-exports to the file that defines the item. A re-export itself is not an import of the file that
-//! holds it, unless that file uses the name too.
+//! A path leads through re-exports to the file that defines the item. A re-export is not an import of its file, unless that file also
+//! uses the name.
 
 use std::collections::BTreeMap;
 
 use crate::source::{code, is_word};
 use crate::{Imports, Sources};
 
-/// A `use` of one item: its path, and the name that it has here.
+/// A `use` of one item: its path, and its name in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Use {
     path: Vec<String>,
@@ -19,13 +19,13 @@ struct Use {
 struct Module {
     /// The path of the module, such as `["server", "tool"]`; empty for the root.
     path: Vec<String>,
-    /// The paths that it uses.
+    /// The paths that the file uses.
     used: Vec<Vec<String>>,
     /// The paths of its re-exports.
     exports: Vec<Use>,
 }
 
-/// The files that each file of `sources` imports.
+/// Returns the files that each file of `sources` imports.
 pub(crate) fn imports(sources: &Sources) -> Imports {
     let files: BTreeMap<Vec<String>, &String> = sources.keys().map(|file| (module_path(file), file)).collect();
     let modules: BTreeMap<&String, Module> =
@@ -52,7 +52,7 @@ fn read(path: Vec<String>, text: &str, files: &BTreeMap<Vec<String>, &String>) -
     let mut rest = code.as_str();
     while let Some(start) = next_word(rest, "use") {
         let (before, statement) = rest.split_at(start);
-        // The list of captured parameters, as in `impl Future + use<'a>`.
+        // `use<'a>` in `impl Future + use<'a>` is not an import, but a list of captured parameters.
         if statement.starts_with("use<") {
             let (captures, after) = rest.split_at(start + "use".len());
             body.push_str(captures);
@@ -74,7 +74,7 @@ fn read(path: Vec<String>, text: &str, files: &BTreeMap<Vec<String>, &String>) -
     }
     body.push_str(rest);
     used.extend(paths(&body, &path, files));
-    // A name that is exported and used here is an import too.
+    // If the file uses a name that it re-exports, the re-export is an import too.
     let is_used = |name: &str| body.match_indices(name).any(|(at, _)| is_use(&body, at, name));
     used.extend(exports.iter().filter(|export| is_used(&export.name)).map(|it| it.path.clone()));
     Module { path, used, exports }
@@ -88,7 +88,7 @@ fn without_restrictions(code: &str) -> String {
     rest.fold(first, |all, piece| all + &piece)
 }
 
-/// Whether `before` ends with `pub(…)`.
+/// Returns whether `before` ends with `pub(…)`.
 fn visibility_ends(before: &str) -> bool {
     before
         .trim_end()
@@ -97,7 +97,7 @@ fn visibility_ends(before: &str) -> bool {
         .is_some_and(|(text, _)| text.ends_with("pub"))
 }
 
-/// Where `word` stands in `code` as a whole word.
+/// Returns the position of the first `word` in `code` that is a whole word.
 fn next_word(code: &str, word: &str) -> Option<usize> {
     code.match_indices(word).map(|(at, _)| at).find(|at| is_whole_word(code, *at, word))
 }
@@ -108,13 +108,13 @@ fn is_whole_word(code: &str, at: usize, word: &str) -> bool {
     !is_inside_before && !is_inside_after
 }
 
-/// Whether `word` at `at` is a use of that name: a whole word, and not the declaration of a module.
+/// Returns whether `word` at `at` is a use of that name: a whole word, and not the declaration of a module.
 fn is_use(code: &str, at: usize, word: &str) -> bool {
     let is_declaration = code.get(..at).is_some_and(|before| before.trim_end().ends_with("mod"));
     is_whole_word(code, at, word) && !is_declaration
 }
 
-/// The items of a `use` tree.
+/// Returns the items of a `use` tree.
 fn flatten(tree: &str) -> Vec<Use> {
     let tree = tree.trim();
     if let Some((prefix, group)) = tree.split_once('{') {
@@ -142,7 +142,7 @@ fn segments(path: &str) -> Vec<String> {
     path.split("::").map(|segment| segment.trim().to_owned()).filter(|segment| !segment.is_empty()).collect()
 }
 
-/// The parts of a group, at the commas that are in no inner group.
+/// Splits a group at the commas outside of inner groups.
 fn split_group(group: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, character) in group.char_indices() {
@@ -160,7 +160,7 @@ fn split_group(group: &str) -> Vec<&str> {
     parts.into_iter().filter(|part| !part.trim().is_empty()).collect()
 }
 
-/// The paths in code: those that begin with `crate`, `super` or `self`, and those that begin with a module inside this one.
+/// Returns the paths in code that begin with `crate`, `super`, `self` or a child module of this module.
 fn paths(body: &str, module: &[String], files: &BTreeMap<Vec<String>, &String>) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut rest = body;
@@ -181,7 +181,7 @@ fn paths(body: &str, module: &[String], files: &BTreeMap<Vec<String>, &String>) 
     found
 }
 
-/// The length of `a::b::c` at the beginning of `code`.
+/// Returns the length of the path, such as `a::b::c`, at the beginning of `code`.
 fn length_of_path(code: &str) -> usize {
     let mut length = code.find(|character| !is_word(character)).unwrap_or(code.len());
     loop {
@@ -194,7 +194,7 @@ fn length_of_path(code: &str) -> usize {
     }
 }
 
-/// The file that defines what `path`, written in `module`, names; `None` for paths of other crates.
+/// Returns the file that defines the item of `path` in `module`, or `None` for a path of another crate.
 fn resolve(
     module: &[String],
     path: &[String],
@@ -202,7 +202,7 @@ fn resolve(
     modules: &BTreeMap<&String, Module>,
     depth: usize,
 ) -> Option<String> {
-    // Re-exports that name each other.
+    // The depth is limited, because re-exports can form a cycle.
     if depth > 16 {
         return None;
     }
@@ -238,7 +238,7 @@ fn resolve(
 }
 
 #[test]
-fn trees_are_flattened() {
+fn use_trees_are_flattened() {
     let paths =
         |tree| flatten(tree).into_iter().map(|it| format!("{} = {}", it.name, it.path.join("::"))).collect::<Vec<_>>();
     assert_eq!(
@@ -255,7 +255,7 @@ fn trees_are_flattened() {
 }
 
 #[test]
-fn paths_lead_to_files() {
+fn paths_are_resolved_to_files() {
     let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
     let sources = Sources::from([
         file("lib.rs", "pub use a::One;"),
@@ -274,7 +274,7 @@ fn paths_lead_to_files() {
     let imports = imports(&sources);
     let of = |file: &str| imports.get(file).into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
     assert!(of("lib.rs").is_empty(), "a re-export is not an import");
-    assert_eq!(of("a/mod.rs"), ["a/two.rs"], "a re-export whose name is used is one");
+    assert_eq!(of("a/mod.rs"), ["a/two.rs"], "a re-export is an import if its file uses the name");
     assert_eq!(of("a/two.rs"), ["b.rs"]);
     assert_eq!(of("b.rs"), ["a/one.rs", "a/two.rs"]);
     assert_eq!(of("c.rs"), ["a/mod.rs", "a/one.rs"]);

@@ -1,9 +1,9 @@
-//! The structure of `src/`: which file imports which, and how large each room is.
+//! Tests of the structure of `src/`: the imports between files, and the sizes of the rooms.
 //!
 //! A room is a file or folder directly in `src/`. Each room imports only rooms above it in [`ROOMS`], and no two files import each
-//! other, directly or through others.
+//! other, directly or indirectly.
 
-// A test may stop at the first surprise, and its helpers too.
+// Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects)]
 
 mod cycles;
@@ -16,7 +16,8 @@ use std::path::Path;
 
 use imports::imports;
 
-/// The rooms, each of which imports only those before it. Every room may use the table of bounds, base64 and the bounded cache.
+/// The rooms. Each imports only the rooms before it. Every room may use the first three: the table of limits, base64, and the bounded
+/// cache.
 const ROOMS: [&str; 16] = [
     "limits",
     "base64",
@@ -39,12 +40,13 @@ const ROOMS: [&str; 16] = [
 /// The files that may import every room.
 const FREE: [&str; 3] = ["lib", "testing", "documentation"];
 
-/// The sources of a crate by their paths in `src/`.
+/// The source texts of a crate, by their paths in `src/`.
 type Sources = BTreeMap<String, String>;
 
 /// The files that each file imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
+/// Reads the sources of this crate.
 fn sources() -> Sources {
     fn collect(folder: &Path, root: &Path, sources: &mut Sources) {
         for entry in fs::read_dir(folder).expect("a folder of src/") {
@@ -63,16 +65,16 @@ fn sources() -> Sources {
     sources
 }
 
-/// The room of a file: the first part of its path.
+/// Returns the room of a file: the first part of its path.
 fn room(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
-/// The imports that go from a room to one that is not above it, as `file imports file`.
+/// Returns the imports of a room that is not above the importing room, as `file imports file`.
 fn upward(imports: &Imports) -> Vec<String> {
     let place = |file: &str| {
         let place = ROOMS.iter().position(|known| *known == room(file));
-        place.unwrap_or_else(|| panic!("{file}: `{}` is in a room that ROOMS does not list", room(file)))
+        place.unwrap_or_else(|| panic!("{file}: ROOMS does not contain the room `{}`", room(file)))
     };
     let is_free = |file: &str| FREE.contains(&room(file));
     let all = imports.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)));
@@ -96,23 +98,23 @@ fn no_room_imports_a_room_below_it() {
 }
 
 #[test]
-fn no_room_holds_more_than_a_fifth() {
+fn no_room_has_more_than_a_fifth_of_the_lines() {
     let mut lines = BTreeMap::<String, usize>::new();
     for (file, text) in sources() {
         *lines.entry(room(&file).to_owned()).or_default() += text.lines().count();
     }
     let all: usize = lines.values().sum();
     let large: Vec<_> = lines.iter().filter(|(_, lines)| *lines * 5 > all).collect();
-    assert!(large.is_empty(), "of {all} lines: {large:?}");
+    assert!(large.is_empty(), "rooms with more than a fifth of the {all} lines: {large:?}");
 }
 
-fn planted(files: &[(&str, &str)]) -> Sources {
+fn sources_of(files: &[(&str, &str)]) -> Sources {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
 
 #[test]
-fn a_planted_cycle_is_found() {
-    let sources = planted(&[
+fn an_import_cycle_is_found() {
+    let sources = sources_of(&[
         ("server/mod.rs", "mod tool; mod context; mod state; pub use context::Context;"),
         ("server/tool.rs", "use super::Context; pub struct Tool;"),
         ("server/context.rs", "use crate::{json::Value, server::{state::State as Kept}}; pub struct Context;"),
@@ -127,8 +129,8 @@ fn a_planted_cycle_is_found() {
 }
 
 #[test]
-fn a_planted_upward_import_is_found() {
-    let sources = planted(&[
+fn an_upward_import_is_found() {
+    let sources = sources_of(&[
         ("json/mod.rs", "mod read; macro_rules! said { () => { $crate::http::say() } }"),
         ("json/read.rs", "fn read() { crate::limits::DEPTH; }"),
         ("limits.rs", "pub const DEPTH: usize = 8; use crate::lib_item;"),

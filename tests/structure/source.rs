@@ -1,11 +1,11 @@
-//! Rust code without its comments, its strings and its tests.
+//! Removal of comments, strings and tests from Rust code.
 
-/// The code of `text` without comments, the contents of strings and characters, and items under `#[cfg(test)]`.
+/// Returns the code of `text` without comments, string and character literals, and items under `#[cfg(test)]`.
 pub(crate) fn code(text: &str) -> String {
     without_tests(&without_strings(text))
 }
 
-/// Replaces each comment and each literal of text by a space.
+/// Replaces each comment, and each string or character literal, with a space.
 fn without_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -48,7 +48,8 @@ fn length_of_comment(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a string, a raw string or a character, if `text` begins with one. A lifetime is none.
+/// Returns the length of the string, raw string or character literal at the beginning of `text`, or `None`. A lifetime such as `'a` is
+/// not a literal.
 fn length_of_literal(text: &str) -> Option<usize> {
     let after_prefix = text.strip_prefix(['b', 'c']).unwrap_or(text);
     if let Some(raw) = after_prefix.strip_prefix('r') {
@@ -87,7 +88,7 @@ fn without_tests(code: &str) -> String {
     kept + rest
 }
 
-/// The length of the item that `code` begins with: to its first `;`, or to the end of its first block.
+/// Returns the length of the item at the beginning of `code`: to its first `;`, or to the end of its first block.
 fn length_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, character) in code.char_indices() {
@@ -108,7 +109,7 @@ pub(crate) fn is_word(character: char) -> bool {
 }
 
 #[test]
-fn only_code_is_left() {
+fn comments_literals_and_tests_are_removed() {
     let text = r##"
         // crate::comment
         /* crate::outer /* crate::inner */ crate::outer */

@@ -13,7 +13,7 @@ const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(1), bytes: 1
 
 fn fetched(host: &TestHost, method: &str, url: &str) -> Result<Fetched, FetchError> {
     let request = http::Request::builder().method(method).uri(url).body("sent".to_owned()).expect("a request");
-    testing::run(host.run(Host::fetch(host, request, LIMITS))).expect("it ends")
+    testing::run(host.run(Host::fetch(host, request, LIMITS))).expect("it finishes")
 }
 
 #[test]
@@ -36,14 +36,14 @@ fn the_network_can_be_a_function() {
         .fetch(|request, limits| async move { Ok(Fetched::new(200, format!("{} {}", request.uri(), limits.bytes))) });
     assert_eq!(fetched(&host, "GET", "https://a.example/").expect("a response").body, b"https://a.example/ 100");
     assert_eq!(host.requests()[0].extensions().get::<FetchLimits>().map(|limits| limits.bytes), Some(100));
-    // Clones are the same host.
+    // A clone and the original are the same host.
     drop(host.clone().fetch(|_, _| async { Err(FetchError::TooSlow) }));
     assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooSlow));
 }
 
-/// A response has to keep to the limits, as it does on a Worker. No limit takes real time.
+/// A test host enforces the limits of a fetch, as a Worker does. Its timeout takes no real time.
 #[test]
-fn a_response_has_limits() {
+fn the_limits_of_a_fetch_are_enforced() {
     let host = TestHost::new().respond("GET", "https://a.example/", 200, vec![b'x'; 101]);
     assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooLarge));
     let silent = TestHost::new().fetch(|_, _| std::future::pending());
@@ -51,7 +51,7 @@ fn a_response_has_limits() {
 }
 
 #[test]
-fn the_clock_moves_when_it_is_advanced() {
+fn the_clock_moves_only_when_it_is_advanced() {
     let endpoint =
         serving(|server| server.tool(Tool::new("now", "d", |cx: Context| async move { cx.now_ms().to_string() })));
     let host = TestHost::new().clock(5000);
@@ -64,7 +64,7 @@ fn the_clock_moves_when_it_is_advanced() {
 }
 
 #[test]
-fn the_log_is_kept() {
+fn the_log_of_a_call_can_be_read() {
     let endpoint = serving(|server| {
         let fail = || async { Err::<(), _>(HandlerError::new("No.").because("the disk is full")) };
         server.tool(Tool::new("fail", "Fails.", fail))

@@ -1,10 +1,10 @@
-//! `edge_mcp::testing`, as the tests of a server use it.
+//! Tests of `edge_mcp::testing`, the library for tests of servers.
 
-// A test may stop at the first surprise.
+// Tests may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-mod asking;
 mod hosts;
+mod questions;
 mod waiting;
 
 use edge_mcp::testing::{self, Client, call};
@@ -22,7 +22,7 @@ struct City {
     city: String,
 }
 
-/// An endpoint of what `add` adds to its server.
+/// Returns an endpoint whose server has the items that `add` adds.
 fn serving(add: impl Fn(McpServerBuilder) -> McpServerBuilder + 'static) -> Endpoint {
     testing::endpoint(move |_| add(McpServer::builder("s", "1")).build())
 }
@@ -43,7 +43,7 @@ fn cities() -> Endpoint {
 }
 
 #[test]
-fn the_parts_of_an_answer_are_read() {
+fn the_parts_of_an_answer_can_be_read() {
     block_on(async {
         let answer = call(&cities(), "find", json!({ "city": "Bern" })).await;
         assert_eq!((answer.status(), answer.is_error(), answer.error()), (200, false, None));
@@ -60,7 +60,7 @@ fn the_parts_of_an_answer_are_read() {
 }
 
 #[test]
-fn resources_prompts_and_lists_are_read_in_every_revision() {
+fn resources_prompts_and_lists_can_be_read_in_every_revision() {
     let endpoint = cities();
     for revision in Revision::ALL {
         block_on(async {
@@ -90,7 +90,7 @@ fn a_list_has_the_items_of_all_pages() {
     assert_eq!(unknown.error().map(|(code, _)| code), Some(-32601));
 }
 
-/// Names that are not ASCII are encoded in the header that repeats them.
+/// The client encodes a name in the header `Mcp-Name` if the header cannot contain it unchanged.
 #[test]
 fn any_name_can_be_sent() {
     for name in ["bern", "köln", " a ", "=?base64?YQ==?="] {
@@ -122,7 +122,7 @@ fn tokens_headers_and_meta_are_sent() {
     assert!(answer.notifications().is_empty());
     let client = client.meta("progressToken", json!(1)).meta("io.modelcontextprotocol/logLevel", json!("info"));
     let answer = block_on(client.call("who", json!({})));
-    let methods: Vec<_> = answer.notifications().iter().map(|told| &told["method"]).collect();
+    let methods: Vec<_> = answer.notifications().iter().map(|notification| &notification["method"]).collect();
     assert_eq!(methods, ["notifications/progress", "notifications/message"]);
     assert_eq!(answer.text(), r#"Some("ada") Some("a") Some(Number(7))"#);
     let unsendable = block_on(client.header("X-Tenant", "a\nb").call("who", json!({})));

@@ -1,4 +1,4 @@
-//! Handlers that wait: for the timer, for each other, and for nothing.
+//! Handlers that wait for a timer, for each other, or without end.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::serving;
 
-/// An endpoint whose tool `wait` waits for this.
+/// Returns an endpoint with the tool `wait`. Each call of the tool waits for a future that `wait` returns.
 fn waiting<F: Future<Output = ()> + 'static>(wait: impl Fn() -> F + 'static) -> Endpoint {
     let wait = Rc::new(wait);
     serving(move |server| {
@@ -48,9 +48,9 @@ fn no_wait_takes_real_time() {
     assert_eq!(host.waits(), [Duration::from_secs(20), Duration::from_secs(5)]);
 }
 
-/// What can never happen ends at the deadline of its handler, or where there is none, by an error.
+/// The deadline ends a handler that never finishes. A wait without a deadline ends with the error `Stalled`.
 #[test]
-fn nothing_waits_for_ever() {
+fn no_wait_is_endless() {
     let endpoint = waiting(pending::<()>);
     let answer = block_on(call(&endpoint, "wait", json!({})));
     assert!(answer.is_error() && answer.text().contains("within 30 s"), "{}", answer.text());
@@ -71,7 +71,7 @@ fn nothing_waits_for_ever() {
 }
 
 #[test]
-fn tasks_run_to_their_end() {
+fn background_tasks_run_to_their_end() {
     let host = TestHost::new();
     let done = Rc::new(Cell::new(0));
     let (of, notes) = (host.clone(), done.clone());
@@ -91,9 +91,9 @@ fn tasks_run_to_their_end() {
     assert_eq!((answer.text(), done.get()), ("done", 2));
 }
 
-/// A task that cannot end does not hold up the answer, and the next call on the host goes on with it.
+/// A background task that cannot end does not delay the answer. The next call on the same host continues the task.
 #[test]
-fn a_task_that_cannot_end_is_left() {
+fn a_task_that_cannot_end_does_not_delay_the_answer() {
     let host = TestHost::new();
     let (send, receive) = oneshot::channel::<()>();
     let (receive, done) = (RefCell::new(Some(receive)), Rc::new(Cell::new(false)));
@@ -108,13 +108,13 @@ fn a_task_that_cannot_end_is_left() {
     let client = Client::new(&endpoint).host(&host);
     assert_eq!(block_on(client.call("wait", json!({}))).text(), "done");
     assert!(!done.get());
-    send.send(()).expect("it listens");
+    send.send(()).expect("the task waits for it");
     assert_eq!(block_on(client.call("wait", json!({}))).text(), "done");
     assert!(done.get());
 }
 
 #[test]
-fn calls_at_the_same_time_wait_for_each_other() {
+fn concurrent_calls_can_wait_for_each_other() {
     let (send, receive) = oneshot::channel::<()>();
     let (send, receive) = (RefCell::new(Some(send)), RefCell::new(Some(receive)));
     let endpoint = waiting(move || {
@@ -124,7 +124,7 @@ fn calls_at_the_same_time_wait_for_each_other() {
         }
         async move {
             if let Some(receive) = receive {
-                receive.await.expect("it is sent");
+                receive.await.expect("the other call sends it");
             }
         }
     });

@@ -1,4 +1,4 @@
-//! Templates and variables that are rejected.
+//! Invalid templates and variables.
 
 use edge_mcp::uri_template::{ExpandError, InvalidVariable, UriTemplate, UriTemplateError as E};
 
@@ -76,11 +76,11 @@ fn templates_with_ambiguous_ends_are_rejected() {
         ("kb://{+x,y}", ambiguous("x", ",")),
         ("kb://{#x,y}", ambiguous("x", ",")),
         ("kb://{.x,y}", ambiguous("x", ".")),
-        // What may be left out leaves the variable before it to what comes after.
+        // An optional expression may be absent. Then the part after it follows the variable directly.
         ("kb://{a}{?q}x", ambiguous("a", "{?q}x")),
         ("kb://{a}{?q}{b}", ambiguous("a", "{?q}{b}")),
         ("kb://{a}b{;c}{.d}", ambiguous("a", "b{;c}{.d}")),
-        // A parameter that may be there or not.
+        // A parameter may be absent.
         ("kb://{?a}?b", ambiguous("a", "?b")),
         ("kb://{?a}.md", ambiguous("a", ".md")),
         ("kb://{?a}{b}", ambiguous("a", "{b}")),
@@ -95,7 +95,7 @@ fn templates_with_ambiguous_ends_are_rejected() {
 }
 
 #[test]
-fn names_are_those_of_the_specification() {
+fn valid_names_of_variables_are_accepted() {
     for name in ["a", "A9_", "_", "9", "a.b.c", "%C3%A9", "a%2eb"] {
         assert!(parsed(&format!("kb://{{{name}}}")).variables().eq([name]), "{name}");
     }
@@ -133,6 +133,6 @@ fn errors_name_the_variable_and_the_problem() {
     assert!(text_has("kb://a b", &["' '", "percent-encode"]), "{}", text("kb://a b"));
     assert!(text_has("kb://%", &["`%25`"]), "{}", text("kb://%"));
     assert!(text_has("kb://{", &["brace"]), "{}", text("kb://{"));
-    let refused = parsed("x:{a}").expand(&variables([("a", "..")])).unwrap_err();
-    assert_eq!(refused.to_string(), "the variable `a` contains a path segment `.` or `..`");
+    let rejected = parsed("x:{a}").expand(&variables([("a", "..")])).unwrap_err();
+    assert_eq!(rejected.to_string(), "the variable `a` contains a path segment `.` or `..`");
 }

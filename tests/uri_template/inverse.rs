@@ -1,16 +1,16 @@
-//! Expanding and matching undo each other, and agree with the [model](crate::model): on random templates, variables and
-//! URIs, the same in each run.
+//! Property tests: expansion and matching are inverse, and agree with the [model](crate::model). The random templates, variables and URIs
+//! are the same in each run.
 
 use std::collections::BTreeSet;
 
 use edge_mcp::uri_template::{InvalidVariable, UriTemplate};
 
 use crate::Variables;
-use crate::model::{Piece, is_refused, readings, written};
+use crate::model::{Piece, is_rejected, readings, written};
 
 const ALTERATIONS: [&str; 12] = ["a", ".", "/", "%", "2", "%61", "%2F", "%2e", "&", ";", "=", "é"];
 
-/// Marsaglia's xorshift, so that a failure is found again.
+/// Marsaglia's xorshift generator. It always starts with the same seed, so a failure can be reproduced.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +29,7 @@ impl Random {
         (0..self.below(up_to + 1)).map(|_| self.one(of)).collect()
     }
 
-    /// Literals are of few characters, so that they and the values collide.
+    /// Creates a template. Its literals have few different characters, so values often contain them too.
     fn template(&mut self) -> Vec<Piece> {
         let mut names = vec!["a", "ab", "b", "a.b", "x_1", "c"];
         let mut pieces = vec![Piece::Literal("x:".into())];
@@ -53,14 +53,14 @@ impl Random {
         self.text(alphabet, 4)
     }
 
-    /// Some variables of the template, and seldom one that it does not have.
+    /// Creates values for some variables of the template, and rarely for an unknown variable.
     fn variables(&mut self, pieces: &[Piece]) -> Variables {
         let mut variables = Variables::new();
         for piece in pieces {
             if let Piece::Expression(symbol, names) = piece {
-                let left_out = if ";?&".contains(*symbol) { 2 } else { 20 };
+                let one_in = if ";?&".contains(*symbol) { 2 } else { 20 };
                 for name in names {
-                    if self.below(left_out) > 0 {
+                    if self.below(one_in) > 0 {
                         variables.insert(name.clone(), self.value());
                     }
                 }
@@ -72,7 +72,7 @@ impl Random {
         variables
     }
 
-    /// The URI with a piece of it doubled, dropped, or replaced.
+    /// Returns the URI with one or two characters duplicated, removed or replaced.
     fn altered(&mut self, uri: &str) -> String {
         let mut characters: Vec<_> = uri.chars().map(String::from).collect();
         for _ in 0..=self.below(2) {
@@ -87,26 +87,26 @@ impl Random {
     }
 }
 
-/// What expanding must refuse: the variables with a reason for it.
-fn refused(pieces: &[Piece], variables: &Variables) -> BTreeSet<String> {
+/// Returns the variables for which expansion must fail.
+fn rejected(pieces: &[Piece], variables: &Variables) -> BTreeSet<String> {
     let mut unknown: BTreeSet<_> = variables.keys().cloned().collect();
-    let mut refused = BTreeSet::new();
+    let mut rejected = BTreeSet::new();
     for piece in pieces {
         let Piece::Expression(symbol, names) = piece else { continue };
         for name in names {
             unknown.remove(name);
-            let bad = variables.get(name).map_or(!";?&".contains(*symbol), |value| is_refused(*symbol, value));
-            if bad {
-                refused.insert(name.clone());
+            let is_bad = variables.get(name).map_or(!";?&".contains(*symbol), |value| is_rejected(*symbol, value));
+            if is_bad {
+                rejected.insert(name.clone());
             }
         }
     }
-    refused.extend(unknown);
-    refused
+    rejected.extend(unknown);
+    rejected
 }
 
 #[test]
-fn expanding_and_matching_are_inverse() {
+fn expansion_and_matching_are_inverse() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut templates, mut expanded, mut matched, mut unmatched) = (0, 0, 0, 0);
     for _ in 0..6_000 {
@@ -116,22 +116,22 @@ fn expanding_and_matching_are_inverse() {
         templates += 1;
         for _ in 0..4 {
             let variables = random.variables(&pieces);
-            let refused = refused(&pieces, &variables);
+            let rejected = rejected(&pieces, &variables);
             let uri = match template.expand(&variables) {
                 Ok(uri) => uri,
                 Err(error) => {
-                    assert!(refused.contains(&error.variable), "{text} {variables:?}: {error}");
+                    assert!(rejected.contains(&error.variable), "{text} {variables:?}: {error}");
                     assert_eq!(error.reason == InvalidVariable::Unknown, error.variable == "unknown");
                     continue;
                 }
             };
-            assert_eq!(refused, BTreeSet::new(), "{text} {variables:?}");
+            assert_eq!(rejected, BTreeSet::new(), "{text} {variables:?}");
             expanded += 1;
             assert_eq!(template.matches(&uri).as_ref(), Some(&variables), "{text} {uri}");
             for uri in [random.altered(&uri), random.altered(&uri), uri] {
                 let found = template.matches(&uri);
                 if uri.len() < 24 {
-                    // At most one reading, and it is the one that was found.
+                    // The model finds at most one reading, the same as the library.
                     assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), readings(&pieces, &uri), "{text} {uri}");
                 }
                 let Some(found) = found else {
@@ -144,7 +144,7 @@ fn expanding_and_matching_are_inverse() {
             }
         }
     }
-    println!("{templates} templates, {expanded} expansions, {matched} matches, {unmatched} that do not match");
-    // Nothing was shown if nothing was tried.
+    println!("{templates} templates, {expanded} expansions, {matched} matches, {unmatched} URIs without a match");
+    // The test is only meaningful if every outcome occurs often.
     assert!([templates, expanded, matched, unmatched].iter().all(|count| *count > 1_000));
 }

@@ -1,4 +1,4 @@
-//! URI templates: RFC 6570, levels 1 to 3, matched and expanded.
+//! Tests of URI templates: matching and expansion by RFC 6570, levels 1 to 3.
 
 // Tests and their helpers may panic.
 #![allow(

@@ -1,4 +1,4 @@
-//! Which URIs a template stands for.
+//! The URIs that a template matches, and the variables in them.
 
 use crate::{parsed, variables};
 
@@ -12,7 +12,7 @@ fn check(cases: &[(&str, &str, Pairs)]) {
 }
 
 #[test]
-fn a_variable_takes_what_its_operator_could_have_written() {
+fn values_have_only_characters_that_the_operator_writes() {
     check(&[
         ("kb://documents/{slug}", "kb://documents/a", Some(&[("slug", "a")])),
         ("kb://documents/{slug}", "kb://documents/caf%C3%A9", Some(&[("slug", "café")])),
@@ -45,9 +45,9 @@ fn a_variable_takes_what_its_operator_could_have_written() {
     ]);
 }
 
-/// RFC 6570 §1.5 and §3.2.1: which characters each operator writes as they are.
+/// RFC 6570 §1.5 and §3.2.1: the characters that each operator does not encode.
 #[test]
-fn the_other_characters_are_percent_encoded() {
+fn each_operator_percent_encodes_all_other_characters() {
     let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     let reserved = ":/?#[]@!$&'()*+,;=";
     for (operator, before, plain) in [
@@ -75,7 +75,7 @@ fn the_other_characters_are_percent_encoded() {
 }
 
 #[test]
-fn the_literal_after_a_variable_is_cut_off_its_end() {
+fn the_literal_after_a_variable_is_not_part_of_the_value() {
     check(&[
         ("test://template/{id}/data", "test://template/123/data", Some(&[("id", "123")])),
         ("a://{x}/data", "a://1/dat", None),
@@ -92,7 +92,7 @@ fn the_literal_after_a_variable_is_cut_off_its_end() {
         ("file:{+path}/info", "file:/info/info/info", Some(&[("path", "/info/info")])),
         ("file:{+path}/info", "file:/info", None),
         ("file:///{+path}", "file:///a/b.md", Some(&[("path", "a/b.md")])),
-        // `%255` is the value `%` and the literal `5`, and never `%25` and nothing.
+        // `%255` is the value `%` and the literal `5`. The escape `%25` is never split.
         ("x:{a}5", "x:%255", Some(&[("a", "%")])),
         ("x:{a}5", "x:%25", None),
         ("x:{a}25", "x:%25", None),
@@ -101,7 +101,7 @@ fn the_literal_after_a_variable_is_cut_off_its_end() {
 }
 
 #[test]
-fn a_parameter_may_be_left_out_and_may_be_empty() {
+fn parameters_may_be_absent_or_empty() {
     check(&[
         ("r://{o}/{r}{/f}{?ref,page}", "r://1/2/3", Some(&[("o", "1"), ("r", "2"), ("f", "3")])),
         ("x:{?a,b,c}", "x:", Some(&[])),
@@ -143,15 +143,15 @@ fn a_value_is_decoded_once() {
         ("x:{?a}", "x:?a=1%262", Some(&[("a", "1&2")])),
         ("x:{?a}", "x:?a=1+2", None),
         ("x:{+a}", "x:%2Fa%20b%25", Some(&[("a", "/a b%")])),
-        // `{+a}` would write the value `a%20b` as it is, so it cannot have come from it.
+        // `{+a}` does not encode the value `a%20b`, so its expansion is never `a%2520b`.
         ("x:{+a}", "x:a%2520b", None),
     ]);
 }
 
-/// Rule 67: no way out of what the template names.
+/// Rule 67: a value cannot lead to a resource outside of the template.
 #[test]
-fn a_value_is_no_trick() {
-    let tricks = [
+fn unsafe_values_do_not_match() {
+    let unsafe_values = [
         "..",
         ".",
         "%2e%2E",
@@ -180,7 +180,7 @@ fn a_value_is_no_trick() {
         let template = parsed(&format!("x:{{{operator}a}}"));
         let uri = |value: &str| template.expand(&variables([("a", "V")])).unwrap().replace('V', value);
         assert!(template.matches(&uri("...")).is_some(), "{operator}");
-        for value in tricks {
+        for value in unsafe_values {
             assert_eq!(template.matches(&uri(value)), None, "{operator} {value}");
         }
     }

@@ -1,6 +1,6 @@
-//! The same question answered the slow way: every way in which RFC 6570 could have written a URI is tried.
+//! A slow model of matching. It tries every expansion by which RFC 6570 could have produced a URI.
 //!
-//! It shares nothing with the library, neither the table of operators nor the percent-encoding.
+//! The model does not share code with the library, not even the table of operators or the percent-encoding.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::Variables;
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     Literal(String),
-    /// The operator's symbol, or a space for none, and the variables.
+    /// The symbol of the operator, or a space if there is no operator, and the variables.
     Expression(char, Vec<String>),
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn written(pieces: &[Piece]) -> String {
     pieces.iter().map(piece).collect()
 }
 
-/// Every set of variables for which `uri` could have been written.
+/// Returns every set of variables whose expansion could be `uri`.
 pub(crate) fn readings(pieces: &[Piece], uri: &str) -> BTreeSet<Variables> {
     let mut all = BTreeSet::new();
     for spelling in spellings(pieces) {
@@ -31,8 +31,8 @@ pub(crate) fn readings(pieces: &[Piece], uri: &str) -> BTreeSet<Variables> {
     all
 }
 
-/// Whether no template can have this value.
-pub(crate) fn is_refused(symbol: char, value: &str) -> bool {
+/// Returns whether an operator rejects this value.
+pub(crate) fn is_rejected(symbol: char, value: &str) -> bool {
     let named = ";?&".contains(symbol);
     let dots = value.replace('\\', "/").split('/').any(|segment| segment == "." || segment == "..");
     let digit = |byte: u8| char::from(byte).is_ascii_hexdigit();
@@ -43,12 +43,12 @@ pub(crate) fn is_refused(symbol: char, value: &str) -> bool {
 #[derive(Clone)]
 enum Part {
     Text(String),
-    /// Something that is not empty.
+    /// A non-empty value.
     Value(char, String),
     Empty(String),
 }
 
-/// The ways in which the variables that may be left out or be empty are there, left out, or empty.
+/// Returns all combinations in which each optional variable has a value, is empty, or is absent.
 fn spellings(pieces: &[Piece]) -> Vec<Vec<Part>> {
     let mut all = vec![vec![]];
     for piece in pieces {
@@ -134,5 +134,5 @@ fn decoded(symbol: char, text: &str) -> Option<String> {
             _ => return None,
         }
     }
-    String::from_utf8(bytes).ok().filter(|value| !is_refused(symbol, value))
+    String::from_utf8(bytes).ok().filter(|value| !is_rejected(symbol, value))
 }

@@ -1,12 +1,12 @@
-//! Every published example of RFC 6570 whose values are strings and whose level is 1 to 3 (§1.2 and §3.2.2 to §3.2.9),
-//! forwards and backwards. `x:` is put before each, as a template here begins with a scheme.
+//! The examples of RFC 6570 with string values and of levels 1 to 3 (§1.2 and §3.2.2 to §3.2.9), expanded and matched. Each template
+//! has the prefix `x:`, because templates in this library begin with a scheme.
 
-use Outcome::{Ambiguous, Both, Refused, Repeated};
+use Outcome::{Ambiguous, Both, Rejected, Repeated};
 use edge_mcp::uri_template::{InvalidVariable, UriTemplate, UriTemplateError};
 
 use crate::variables;
 
-/// §1.2 and §3.2; `undef` and `bar` have no value there.
+/// The values of §1.2 and §3.2. `undef` and `bar` are undefined there.
 const VALUES: [(&str, &str); 11] = [
     ("dub", "me/too"),
     ("hello", "Hello World!"),
@@ -22,18 +22,18 @@ const VALUES: [(&str, &str); 11] = [
 ];
 
 enum Outcome {
-    /// The variables give the expansion, and the expansion gives the variables.
+    /// The variables expand to the expansion, and the expansion matches with these variables.
     Both,
-    /// A value of this variable can hold what comes next, so that its end cannot be told from the expansion.
+    /// A value of this variable can contain the part after it, so the expansion does not determine its end.
     Ambiguous(&'static str),
-    /// This variable occurs twice, and could be given two values.
+    /// This variable occurs twice, so a URI could have two values for it.
     Repeated(&'static str),
-    /// The expansion does not say that there was this variable.
-    Refused(&'static str, InvalidVariable),
+    /// The library rejects this variable, and does not match the expansion.
+    Rejected(&'static str, InvalidVariable),
 }
 
-const EMPTY: Outcome = Refused("empty", InvalidVariable::Empty);
-const UNDEFINED: Outcome = Refused("undef", InvalidVariable::Missing);
+const EMPTY: Outcome = Rejected("empty", InvalidVariable::Empty);
+const UNDEFINED: Outcome = Rejected("undef", InvalidVariable::Missing);
 
 const LEVEL_1: &[(&str, &str, Outcome)] = &[("{var}", "value", Both), ("{hello}", "Hello%20World%21", Both)];
 
@@ -105,7 +105,7 @@ const FRAGMENT: &[(&str, &str, Outcome)] = &[
 
 const LABEL: &[(&str, &str, Outcome)] = &[
     ("{.who}", ".fred", Both),
-    // Ambiguous too, but one name twice is seen first.
+    // The template is also ambiguous, but repeated names are reported first.
     ("{.who,who}", ".fred.fred", Repeated("who")),
     ("{.half,who}", ".50%25.fred", Ambiguous("half")),
     ("X{.var}", "X.value", Both),
@@ -163,7 +163,7 @@ fn check(examples: &[(&str, &str, Outcome)]) {
                 assert_eq!(parsed.expand(&defined(&parsed)).as_ref(), Ok(&expansion), "{template}");
                 assert_eq!(parsed.matches(&expansion), Some(defined(&parsed)), "{template}");
             }
-            (Refused(variable, reason), Ok(parsed)) => {
+            (Rejected(variable, reason), Ok(parsed)) => {
                 let error = parsed.expand(&defined(&parsed)).expect_err(&template);
                 assert_eq!((error.variable.as_str(), error.reason), (*variable, *reason), "{template}");
                 assert_eq!(parsed.matches(&expansion), None, "{template}");

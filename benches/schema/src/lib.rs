@@ -1,6 +1,6 @@
-//! Checks of large values, in the WebAssembly that a Worker has: benches/schema.mjs measures them.
+//! A WebAssembly module that checks large values, as a Worker does. benches/schema.mjs measures it.
 
-// A benchmark may stop at the first surprise.
+// A benchmark may panic.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
 
 #[path = "../../../tests/schema/large.rs"]
@@ -22,7 +22,7 @@ pub struct Case {
     value: String,
 }
 
-/// The cases: those that fit and fill a body, then those that are hard to check.
+/// Returns the cases: first valid values that fill a body, then values that are hard to check.
 #[wasm_bindgen]
 pub fn cases() -> Vec<Case> {
     let case = |Large { name, schema, value }: Large| {
@@ -34,32 +34,32 @@ pub fn cases() -> Vec<Case> {
 
 #[wasm_bindgen]
 impl Case {
-    /// What is checked.
+    /// The name of the case.
     #[wasm_bindgen(getter)]
     pub fn name(&self) -> String {
         self.name.clone()
     }
 
-    /// Bytes of the value.
+    /// The length of the value in bytes.
     #[wasm_bindgen(getter)]
     pub fn bytes(&self) -> usize {
         self.value.len()
     }
 
-    /// Reads the value `times` times.
+    /// Parses the value `times` times.
     pub fn read(&self, times: u32) {
         for _ in 0..times {
             self.document();
         }
     }
 
-    /// Reads the value once and checks it `times` times. Gives the steps of one check.
+    /// Parses the value once and checks it `times` times. Returns the number of steps of one check.
     pub fn check(&self, times: u32) -> u32 {
         let document = self.document();
         (0..times).fold(0, |_, _| self.schema.steps(document.root()).0)
     }
 
-    /// The first mistake, if there is one.
+    /// Returns the first mistake, or `None` if the value is valid.
     pub fn mistake(&self) -> Option<String> {
         self.schema.validate(self.document().root()).into_iter().next()
     }

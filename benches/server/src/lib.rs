@@ -1,8 +1,9 @@
-//! What `scripts/bench` measures of edge-mcp.
+//! The edge-mcp server that `scripts/bench` measures.
 //!
-//! The tools and the resource are those of the peers in `benches/peers/`. As with the peers, everybody may call, and a success is not
-//! logged. The bindings of the Worker select the rest: `TOOLS` is the number of tools, `SHARED` builds the server once and not for each
-//! request, `LOG` logs all requests, and a Worker without `OPEN` checks the tokens in `MCP_STATIC_TOKENS`.
+//! It has the same tools and the same resource as the peers in `benches/peers/`, and like them it does not log successes. The bindings of
+//! the Worker select its other properties: `TOOLS` is the number of tools. With `SHARED`, the Worker builds the server once, and not for
+//! each request. With `LOG`, it logs all requests. With `OPEN`, callers need no token. Without `OPEN`, it checks the tokens in
+//! `MCP_STATIC_TOKENS`.
 
 use std::error::Error;
 use std::sync::{LazyLock, OnceLock};
@@ -17,34 +18,37 @@ use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Sl
 
 type Make = fn(&'static str, &'static str) -> Tool;
 
-// The tools that are called are read-only: calls of others are logged.
+// The bench calls `add` and `echo`. They are read-only, because the server logs calls of other tools.
 static ELEVEN: [(&str, &str, Make); 11] = [
     ("add", "Adds two numbers.", |name, about| {
         Tool::new(name, about, async |Addition { a, b }| (a + b).to_string()).read_only()
     }),
-    ("echo", "Says what it is told.", |name, about| Tool::new(name, about, async |Echo { text }| text).read_only()),
-    ("get-weather", "The weather in a city, now.", |name, about| Tool::new(name, about, done::<Weather>)),
-    ("search-documents", "Finds documents by the words in them, the best first.", |name, about| {
+    ("echo", "Returns the text.", |name, about| Tool::new(name, about, async |Echo { text }| text).read_only()),
+    ("get-weather", "Returns the current weather in a city.", |name, about| Tool::new(name, about, done::<Weather>)),
+    ("search-documents", "Finds documents by their words, best match first.", |name, about| {
         Tool::new(name, about, done::<Search>)
     }),
-    ("read-document", "The text of one document.", |name, about| Tool::new(name, about, done::<Slug>)),
-    ("save-document", "Stores a document, in the place of one with the same slug.", |name, about| {
+    ("read-document", "Returns the text of a document.", |name, about| Tool::new(name, about, done::<Slug>)),
+    ("save-document", "Creates a document, or replaces the document with the same slug.", |name, about| {
         Tool::new(name, about, done::<Document>)
     }),
-    ("delete-document", "Removes a document.", |name, about| Tool::new(name, about, done::<Slug>)),
-    ("convert-currency", "What an amount is in another currency.", |name, about| {
+    ("delete-document", "Deletes a document.", |name, about| Tool::new(name, about, done::<Slug>)),
+    ("convert-currency", "Converts an amount to another currency.", |name, about| {
         Tool::new(name, about, done::<Conversion>)
     }),
-    ("create-event", "Puts an event into the calendar.", |name, about| Tool::new(name, about, done::<Event>)),
-    ("translate", "A text in another language.", |name, about| Tool::new(name, about, done::<Translation>)),
-    ("average", "The mean of some numbers.", |name, about| Tool::new(name, about, done::<Numbers>)),
+    ("create-event", "Adds an event to the calendar.", |name, about| Tool::new(name, about, done::<Event>)),
+    ("translate", "Translates a text into another language.", |name, about| {
+        Tool::new(name, about, done::<Translation>)
+    }),
+    ("average", "Returns the mean of a list of numbers.", |name, about| Tool::new(name, about, done::<Numbers>)),
 ];
 
 async fn done<Arguments>(_: Arguments) -> &'static str {
     "done"
 }
 
-/// The names of the tools: the eleven, and then the same again by other names. The bindings do not change while the isolate lives.
+/// The names of the tools: the eleven names, and then the same tools again under other names. They are cached, because the bindings do
+/// not change during the life of an isolate.
 static NAMES: OnceLock<Vec<String>> = OnceLock::new();
 
 fn names(env: &Env) -> Vec<String> {
@@ -55,7 +59,7 @@ fn names(env: &Env) -> Vec<String> {
     ELEVEN.iter().cycle().take(tools).enumerate().map(name).collect()
 }
 
-/// A megabyte of prose, with what JSON has to escape.
+/// A megabyte of prose with characters that JSON escapes.
 static MEGABYTE: LazyLock<String> = LazyLock::new(|| {
     let mut text = "The kettle said \"now\", and the tea was poured into four cups.\n".repeat(20_000);
     text.truncate(1_000_000);

@@ -1,4 +1,4 @@
-//! A tool that reads the authenticated caller.
+//! A tool that returns data about the authenticated caller.
 
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
@@ -9,13 +9,13 @@ use serde::Serialize;
 struct UserData {
     /// The subject of the access token
     user_id: String,
-    /// Where the token says it
+    /// The email address, if the access token contains it
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
 }
 
-/// `get-user-data`. An endpoint with a validator rejects requests without a token. This endpoint has a validator only if `MCP_AUTH`
-/// is set, so the tool handles the case without a caller.
+/// Returns the tool `get-user-data`. An endpoint with a validator rejects requests without a token. With `MCP_AUTH="none"` there is no
+/// validator, so the tool handles the case without a caller.
 pub(crate) fn tool() -> Tool {
     Tool::new("get-user-data", "Fetches data for the authenticated user", user_data)
         .title("Your data")
@@ -26,7 +26,7 @@ pub(crate) fn tool() -> Tool {
 async fn user_data(cx: Context) -> Result<Json<UserData>, HandlerError> {
     let caller = cx.auth().ok_or_else(|| {
         HandlerError::new(
-            "Authentication required: this server runs without authentication and does not know the caller.",
+            "Authentication required: this server runs without authentication, so it cannot identify the caller.",
         )
     })?;
     let email = caller.claims.get("email").and_then(|email| email.as_str()).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Fixtures of the official conformance suite, with the names that it uses.
+//! Fixtures of the official conformance suite. The suite prescribes their names.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ async fn logging(cx: Context) -> &'static str {
     "Done"
 }
 
-/// The description of each item.
+/// The description of each fixture.
 pub(crate) const FIXTURE: &str = "A fixture of the conformance suite.";
 
 async fn failing() -> Result<String, HandlerError> {
@@ -65,7 +65,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     .collect()
 }
 
-/// A schema with keywords that schemas made from types do not use.
+/// Returns a schema with keywords that generated schemas do not use.
 fn contact() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-//! Elicitation, with each of its outcomes.
+//! A tool that uses elicitation and handles each outcome.
 
 use edge_mcp::{Context, Elicited, HandlerError, Tool};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ struct Reason {
     reason: Option<String>,
 }
 
-/// The form.
+/// The form that the client shows.
 #[derive(Deserialize, JsonSchema, Serialize)]
 struct Contact {
     /// Your full name
@@ -25,7 +25,7 @@ struct Contact {
     phone: Option<String>,
 }
 
-/// `collectContactInfo`. If the client cannot be asked, `?` returns the error of the library.
+/// Returns the tool `collectContactInfo`. If the client does not support elicitation, `?` returns the error of the library.
 pub(crate) fn tool() -> Tool {
     Tool::new("collectContactInfo", "Collects user contact information through elicitation", collect)
         .title("Contact information")

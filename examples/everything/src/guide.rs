@@ -1,16 +1,16 @@
-//! An agent without a model: its answers are fixed.
+//! An agent without a model. Its answers are fixed.
 
 use edge_mcp::{Agent, AgentReply, Context, HandlerError};
 
 const ANSWERS: [(&str, &str); 5] = [
     ("weather", "Call get-weather with a location, or read weather://current."),
-    ("contact", "Call collectContactInfo; it asks you for your name and address."),
-    ("who", "Call get-user-data; it says who you are, if you have sent a token."),
-    ("outing", "Call run_outing with a city; where the sun shines, it asks how far you want to walk."),
+    ("contact", "Call collectContactInfo. It asks you for your name and your email address."),
+    ("who", "Call get-user-data. It returns your user id if you send a token."),
+    ("outing", "Call run_outing with a city. If the sun shines there, it asks how many hours you want to walk."),
     ("code", "Get the prompt analyze-code, in version v1 or v2."),
 ];
 
-/// `ask_guide`.
+/// The agent behind the tool `ask_guide`.
 pub(crate) struct Guide;
 
 impl Agent for Guide {
@@ -23,7 +23,7 @@ impl Agent for Guide {
     }
 
     fn description(&self) -> &'static str {
-        "Knows what this server can show."
+        "Answers questions about the features of this server."
     }
 
     fn is_read_only(&self) -> bool {

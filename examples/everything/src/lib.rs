@@ -1,11 +1,11 @@
-//! A server with every feature. Each module has one kind of feature.
+//! A server with every feature. Each module demonstrates one kind of feature.
 #![forbid(unsafe_code)]
 
 mod account;
-mod asking;
 mod conformance;
 mod contact;
 mod guide;
+mod input_required;
 mod outing;
 mod prompts;
 mod resources;
@@ -32,16 +32,16 @@ fn endpoint(env: &Env) -> Endpoint {
     Endpoint::new(server).state(Paging { page_size }).without_rate_limit().configured(env)
 }
 
-/// How lists are divided into pages.
+/// The pagination of lists.
 struct Paging {
-    /// The number of items on a page. `None` for one page.
+    /// The number of items on a page. `None` means that a list has one page.
     page_size: Option<NonZeroUsize>,
 }
 
 fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let mut server = McpServer::builder("everything", env!("CARGO_PKG_VERSION"))
         .title("Everything")
-        .description("Every feature in one server")
+        .description("A server with every feature")
         .icon(
             Icon::new("data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E")
                 .size("any")
@@ -49,7 +49,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         )
         .website_url("https://modelcontextprotocol.io")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("examples/everything"))
-        .instructions("Each tool, resource and prompt shows one thing.")
+        .instructions("Each tool, resource and prompt demonstrates one feature.")
         .logging(LogLevel::Info)
         .cache(CacheHint::private(Duration::from_mins(1)));
     // Some clients read only the first page, so pagination is off unless PAGE_SIZE is set.
@@ -60,7 +60,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         server = server.tool(tool);
     }
     server = server.agent(Guide).workflow(outing());
-    for tool in conformance::tools().into_iter().chain(asking::tools()) {
+    for tool in conformance::tools().into_iter().chain(input_required::tools()) {
         server = server.tool(tool);
     }
     for resource in resources::fixed().into_iter().chain(conformance::resources()) {
@@ -69,7 +69,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     for template in resources::templates().into_iter().chain([conformance::template()]) {
         server = server.resource_template(template);
     }
-    for prompt in prompts::all().into_iter().chain(conformance::prompts()).chain([asking::prompt()]) {
+    for prompt in prompts::all().into_iter().chain(conformance::prompts()).chain([input_required::prompt()]) {
         server = server.prompt(prompt);
     }
     server.build()

@@ -1,4 +1,4 @@
-//! A workflow with a branch, in which one way asks a person.
+//! A workflow with two branches. One of them asks the user.
 
 use edge_mcp::{Context, HandlerError, Json, Workflow};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use crate::weather;
 
 #[derive(Clone, Deserialize, JsonSchema, Serialize)]
 pub(crate) struct Destination {
-    /// Where to go
+    /// The city to visit
     #[schemars(length(min = 1, max = 200))]
     city: String,
 }
@@ -18,19 +18,17 @@ pub(crate) struct Plan {
     plan: String,
 }
 
-/// The form.
+/// The form that the client shows.
 #[derive(Deserialize, JsonSchema)]
 struct Walk {
-    /// How many hours to walk
+    /// The number of hours to walk
     #[schemars(range(min = 1, max = 12))]
     hours: u8,
 }
 
-/// The workflow `run_outing`.
+/// Returns the workflow `outing`, which the tool `run_outing` runs.
 pub(crate) fn outing() -> Workflow {
-    Workflow::new("outing", "Looks at the weather of a city, and plans a day there by it.", plan)
-        .title("Plan an outing")
-        .read_only()
+    Workflow::new("outing", "Plans a day in a city according to its weather.", plan).title("Plan an outing").read_only()
 }
 
 async fn plan(Destination { city }: Destination, cx: Context) -> Result<Json<Plan>, HandlerError> {
@@ -43,7 +41,7 @@ async fn plan(Destination { city }: Destination, cx: Context) -> Result<Json<Pla
     Ok(Json(Plan { plan }))
 }
 
-/// Nothing waits while the person thinks. The next request continues here, with the result of `look`.
+/// Asks the user in good weather. The call ends with the question. The next request continues here, with the stored result of `look`.
 async fn outdoors(city: &str, cx: &Context) -> Result<String, HandlerError> {
     let question = format!("The sun shines in {city}. How many hours do you want to walk?");
     Ok(match cx.elicit::<Walk>("walk", question).await?.accepted() {

@@ -1,4 +1,4 @@
-//! Prompts: arguments, versions and messages.
+//! Prompts with arguments, versions and several messages.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::weather;
 struct Review {
     /// The code to review
     code: String,
-    /// The language it is in
+    /// The programming language of the code
     language: Option<String>,
 }
 
@@ -28,19 +28,19 @@ pub(crate) fn all() -> Vec<Prompt> {
         format!("Summarize: {}", given.get("text").map_or("", |text| text))
     };
     vec![
-        Prompt::new("hello", || async { "Say hello." }).title("Hello").description("Takes nothing."),
+        Prompt::new("hello", || async { "Say hello." }).title("Hello").description("Takes no arguments."),
         Prompt::new("review", |Review { code, .. }: Review| async move { format!("Review: {code}") })
             .version("v1")
             .description("Reviews code."),
         Prompt::new("review", review)
             .version("v2")
             .title("Code review")
-            .description("Reviews code, whatever it is written in.")
+            .description("Reviews code in any language.")
             .complete("language", Completion::prefix(["Python", "Ruby", "Rust"])),
         Prompt::new("summarize", summarize)
             .title("Summary")
-            .description("Declares its argument.")
-            .argument(PromptArgument::new("text").title("Text").description("What to summarize").required()),
+            .description("Summarizes a text. Its argument is declared without a type.")
+            .argument(PromptArgument::new("text").title("Text").description("The text to summarize").required()),
         Prompt::new("picture", || async {
             vec![
                 PromptMessage::user(Content::image(PIXEL, "image/png")),
@@ -49,7 +49,7 @@ pub(crate) fn all() -> Vec<Prompt> {
             ]
         })
         .title("Picture")
-        .description("Has messages of several kinds."),
+        .description("Returns messages of several kinds."),
         // A request without a version gets the version that was added last.
         Prompt::new("analyze-code", |Code { code }: Code| async move {
             format!("Analyze this code with the new logic: {code}")

@@ -33,20 +33,20 @@ pub(crate) fn fixed() -> Vec<Resource> {
         })
         .name("several")
         .title("Several")
-        .description("Two texts at once."),
+        .description("Two texts in one result."),
         weather::current(),
     ]
 }
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
-        weather::of_a_city(),
+        weather::city_template(),
         ResourceTemplate::new("demo://files/{+path}", |path: std::collections::BTreeMap<String, String>| async move {
             format!("{path:?}")
         })
         .name("file")
         .title("A file")
-        .description("Any path, but none that leads out.")
+        .description("A file at any path without `.` or `..` segments.")
         .mime_type("text/plain"),
         ResourceTemplate::new("file://data/{id}", data_file)
             .name("Data File")
@@ -58,7 +58,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// `None` becomes the protocol error "resource not found", which names the URI.
+/// Returns `None` for an unknown id. The client gets the protocol error "resource not found" with the URI.
 async fn data_file(File { id }: File) -> Option<&'static str> {
     (id == "123.txt").then_some("This is the content of the data file.")
 }

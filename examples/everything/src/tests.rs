@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use crate::{Paging, server};
 
-/// tools/list changes only together with its golden file.
+/// A change of tools/list must also change the golden file.
 #[test]
-fn tools_are_published_as_before() {
+fn published_tools_equal_the_golden_file() {
     golden::compare_tools(&endpoint(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
@@ -24,7 +24,7 @@ fn endpoint() -> Endpoint {
     testing::endpoint(server).state(Paging { page_size: None })
 }
 
-/// Sends a request as a client of 2025-11-25, which cannot be asked.
+/// Sends a request as a client of 2025-11-25, which the server cannot ask.
 fn request(method: &str, params: Value) -> Answer {
     testing::run(Client::new(&endpoint()).revision(Revision::V2025_11_25).request(method, params))
 }
@@ -33,13 +33,13 @@ fn call(tool: &str, arguments: Value) -> Answer {
     testing::run(testing::call(&endpoint(), tool, arguments))
 }
 
-/// Calls a tool, and gives this answer to its question `key`.
+/// Calls a tool, and answers its question `key` with `answer`.
 fn call_answering(key: &str, answer: &Value, tool: &str, arguments: Value) -> Answer {
     testing::run(Client::new(&endpoint()).reply(key, answer.clone()).call(tool, arguments))
 }
 
 #[test]
-fn the_weather_is_described_and_made_up() {
+fn get_weather_has_all_metadata_and_returns_sample_data() {
     let tools = request("tools/list", json!({}));
     let tools = tools.result()["tools"].as_array().expect("tools");
     let tool = tools.iter().find(|tool| tool["name"] == "get-weather").expect("the tool");
@@ -60,7 +60,7 @@ fn the_weather_is_described_and_made_up() {
 }
 
 #[test]
-fn resources_are_read_by_their_uris() {
+fn resources_are_read_by_uri() {
     for (uri, content) in [
         ("weather://current", "Paris: sunny"),
         ("weather://London?days=2", "London: rainy for 2 days"),
@@ -85,7 +85,7 @@ fn resources_are_read_by_their_uris() {
 }
 
 #[test]
-fn a_version_of_a_prompt_is_chosen() {
+fn clients_can_choose_the_version_of_a_prompt() {
     let first = "Analyze this code: x";
     for (name, version, expected) in [
         ("analyze-code", None, first),
@@ -109,9 +109,8 @@ fn a_version_of_a_prompt_is_chosen() {
     assert_eq!(current.text(), "It is sunny in Paris. What should one wear?");
 }
 
-/// The tool handles each outcome of the question.
 #[test]
-fn contact_information_is_collected_or_not() {
+fn the_contact_tool_handles_each_outcome_of_its_question() {
     let asked = call("collectContactInfo", json!({ "reason": "We send a card." }));
     let question = &asked.questions()["contact"]["params"];
     assert_eq!(question["message"], "Please provide your contact information. We send a card.");
@@ -144,7 +143,7 @@ fn contact_information_is_collected_or_not() {
     assert!(legacy.is_error() && legacy.text().contains("elicitation needs a session"), "{legacy:?}");
 }
 
-/// Accepts every token as Ada's.
+/// Accepts every token and returns Ada as the caller.
 async fn ada(_: Presented<'_>) -> Result<Principal, TokenRefusal> {
     let mut ada = Principal::new("ada");
     ada.claims.insert("email".into(), json!("ada@example.com"));
@@ -152,18 +151,18 @@ async fn ada(_: Presented<'_>) -> Result<Principal, TokenRefusal> {
 }
 
 #[test]
-fn a_tool_knows_who_calls_or_says_that_it_does_not() {
-    let nobody = call("get-user-data", json!({}));
-    assert!(nobody.is_error() && nobody.text().starts_with("Authentication required"), "{nobody:?}");
-    let guarded = endpoint().auth(ada);
-    let known = testing::run(Client::new(&guarded).token("x").call("get-user-data", json!({})));
+fn get_user_data_returns_the_caller_or_an_error() {
+    let without_auth = call("get-user-data", json!({}));
+    assert!(without_auth.is_error() && without_auth.text().starts_with("Authentication required"), "{without_auth:?}");
+    let with_auth = endpoint().auth(ada);
+    let known = testing::run(Client::new(&with_auth).token("x").call("get-user-data", json!({})));
     assert_eq!(*known.structured(), json!({ "userId": "ada", "email": "ada@example.com" }));
-    let refused = testing::run(testing::call(&guarded, "get-user-data", json!({})));
+    let refused = testing::run(testing::call(&with_auth, "get-user-data", json!({})));
     assert!(refused.error().is_some_and(|(_, text)| text.contains("access token")), "{refused:?}");
 }
 
 #[test]
-fn the_guide_knows_its_answers() {
+fn the_guide_answers_by_keyword() {
     for (question, expected) in [
         ("What is the WEATHER like?", "get-weather"),
         ("Who am I?", "get-user-data"),
@@ -175,9 +174,9 @@ fn the_guide_knows_its_answers() {
     }
 }
 
-/// In sunny weather the workflow asks the client, and the answer is in the plan.
+/// In sunny weather, the workflow asks the client, and the plan contains the answer.
 #[test]
-fn an_outing_is_planned_by_the_weather() {
+fn the_plan_of_an_outing_depends_on_the_weather() {
     let indoors = call("run_outing", json!({ "city": "London" }));
     assert_eq!(indoors.structured()["plan"], "Visit a museum in London.");
     for (answer, plan) in [

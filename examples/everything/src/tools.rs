@@ -33,15 +33,15 @@ struct Total {
 
 #[derive(Deserialize, JsonSchema)]
 struct Count {
-    /// Where to stop
+    /// The last number of the list
     #[schemars(range(min = 1, max = 20))]
     to: u32,
 }
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![
-        Tool::new("hello", "Takes nothing, and gives text.", || async { "Hello" }).title("Hello").read_only(),
-        Tool::new("add", "Takes two numbers, and gives an object.", |Sum { a, b }: Sum| async move {
+        Tool::new("hello", "Takes no arguments and returns text.", || async { "Hello" }).title("Hello").read_only(),
+        Tool::new("add", "Adds two numbers and returns an object.", |Sum { a, b }: Sum| async move {
             Json(Total { total: a + b })
         })
         .title("Addition")
@@ -50,19 +50,21 @@ pub(crate) fn all() -> Vec<Tool> {
         .closed_world(),
         Tool::new(
             "count",
-            "Gives a list, which older clients get as a member of an object.",
+            "Returns a list of numbers. Older clients get the list as a member of an object.",
             |Count { to }: Count| async move { Json((1..=to).collect::<Vec<_>>()) },
         )
         .title("Count")
         .read_only(),
-        Tool::new("blocks", "Gives a block of every kind.", || async { blocks() }).title("Blocks").read_only(),
-        Tool::new("whoami", "Says what is known of the caller.", whoami).title("Who am I").read_only(),
-        Tool::new("work", "Tells how far it has come, while it works.", work).title("Work").read_only(),
-        Tool::new("linger", "Waits until nobody waits for it.", linger)
+        Tool::new("blocks", "Returns a content block of each kind.", || async { blocks() }).title("Blocks").read_only(),
+        Tool::new("whoami", "Returns the name of the client and the protocol revision.", whoami)
+            .title("Who am I")
+            .read_only(),
+        Tool::new("work", "Reports progress while it runs.", work).title("Work").read_only(),
+        Tool::new("linger", "Runs until the client disconnects, for at most 60 seconds.", linger)
             .title("Linger")
             .deadline(Duration::from_mins(1))
             .read_only(),
-        Tool::new("fail", "Fails, and says so.", || async {
+        Tool::new("fail", "Always fails with an error message.", || async {
             Err::<String, _>(HandlerError::new("This tool always fails. Call another."))
         })
         .title("Fail")
@@ -71,7 +73,7 @@ pub(crate) fn all() -> Vec<Tool> {
     ]
 }
 
-/// Waits between its steps, so that tests can observe that notifications are sent one by one.
+/// Reports three steps. It waits after each step, so that tests can observe that notifications are sent one by one.
 async fn work(cx: Context) -> &'static str {
     for (step, name) in [(1.0, "reading"), (2.0, "thinking"), (3.0, "writing")] {
         cx.progress(step, Some(3.0), name);
@@ -81,15 +83,15 @@ async fn work(cx: Context) -> &'static str {
     "worked"
 }
 
-/// Logs how it ended, because its client has disconnected.
+/// Runs until its client disconnects, for at most 60 s. It logs the disconnection, because no client receives its result.
 async fn linger(cx: Context) -> &'static str {
-    let mut gone = pin!(cx.cancelled());
+    let mut cancelled = pin!(cx.cancelled());
     for second in 0..60_u32 {
-        // The platform notices a closed connection only when something is written to it.
+        // The platform detects a closed connection only when the server writes to it.
         cx.progress(f64::from(second), None, "lingering");
         let pause = worker::Delay::from(Duration::from_secs(1));
-        if let Either::Left(_) = select(gone.as_mut(), pause).await {
-            worker::console_log!("the client of linger has gone away");
+        if let Either::Left(_) = select(cancelled.as_mut(), pause).await {
+            worker::console_log!("the client of linger has disconnected");
             break;
         }
     }
@@ -107,6 +109,6 @@ fn blocks() -> Vec<Content> {
         Content::image(PIXEL, "image/png"),
         Content::audio(SILENCE, "audio/wav"),
         Content::resource(ResourceContents::text("demo://note", "An embedded note").mime_type("text/plain")),
-        Content::link(ResourceDescription::new("demo://text", "text").title("A text that can be read")),
+        Content::link(ResourceDescription::new("demo://text", "text").title("A text resource")),
     ]
 }

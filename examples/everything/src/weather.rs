@@ -21,16 +21,16 @@ struct Weather {
 #[derive(Deserialize)]
 struct City {
     city: String,
-    /// Of the forecast
+    /// The length of the forecast in days.
     days: Option<u8>,
 }
 
-/// Returns the weather at a place.
+/// Returns the fixed weather at a place.
 pub(crate) fn at(place: &str) -> &'static str {
     if place == "London" { "rainy" } else { "sunny" }
 }
 
-/// `get-weather`, with all metadata that a tool can have.
+/// Returns the tool `get-weather`, with all annotations and with metadata.
 pub(crate) fn tool() -> Tool {
     Tool::new("get-weather", "Get current weather for a location", |Place { location }: Place| async move {
         Json(Weather { weather: at(&location) })
@@ -45,26 +45,27 @@ pub(crate) fn tool() -> Tool {
     .meta("category", "weather")
 }
 
-/// The resource `weather://current`.
+/// Returns the resource `weather://current`.
 pub(crate) fn current() -> Resource {
     Resource::new("weather://current", || async { format!("Paris: {}", at("Paris")) })
         .name("current")
         .title("Current weather")
-        .description("Made up.")
+        .description("Fixed sample data.")
         .mime_type("text/plain")
 }
 
-/// The template `weather://{city}{?days}`.
-pub(crate) fn of_a_city() -> ResourceTemplate {
+/// Returns the resource template `weather://{city}{?days}`.
+pub(crate) fn city_template() -> ResourceTemplate {
     let list = || async {
-        let describe =
-            |city: &str| ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Made up.");
+        let describe = |city: &str| {
+            ResourceDescription::new(format!("weather://{city}"), city.to_owned()).description("Fixed sample data.")
+        };
         CITIES.map(describe).to_vec()
     };
     ResourceTemplate::new("weather://{city}{?days}", forecast)
         .name("weather")
         .title("Weather of a city")
-        .description("Made up.")
+        .description("Fixed sample data.")
         .mime_type("text/plain")
         .list(list)
         .complete("city", Completion::prefix(CITIES))
@@ -74,9 +75,9 @@ async fn forecast(City { city, days }: City) -> Option<String> {
     CITIES.contains(&&*city).then(|| format!("{city}: {} for {} days", at(&city), days.unwrap_or(1)))
 }
 
-/// The prompt `current`.
+/// Returns the prompt `current`.
 pub(crate) fn prompt() -> Prompt {
     Prompt::new("current", || async { format!("It is {} in Paris. What should one wear?", at("Paris")) })
         .title("Current weather")
-        .description("Asks what to wear.")
+        .description("Asks what to wear in the current weather.")
 }

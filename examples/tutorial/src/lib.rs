@@ -1,4 +1,5 @@
-//! The server of docs/tutorial.md: a person's expenses, in D1, converted by rates that are cached in KV.
+//! The server of docs/tutorial.md. It stores the expenses of each caller in D1, and converts amounts with exchange rates that it caches
+//! in KV.
 
 mod rates;
 mod store;

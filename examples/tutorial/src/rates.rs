@@ -1,4 +1,4 @@
-//! Exchange rates: from KV, or from another server.
+//! Exchange rates. They come from KV, or from another server if KV has none.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the server stores: expenses in D1, exchange rates in KV.
+//! Storage: expenses in D1, and exchange rates in KV.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ pub struct Expense {
     pub euros: f64,
 }
 
-/// The tests keep the same in memory.
+/// The tests implement this trait in memory.
 #[async_trait(?Send)]
 pub trait Store {
     async fn add(&self, person: &str, expense: &Expense) -> Result<()>;

@@ -1,4 +1,4 @@
-//! Native tests: the whole endpoint, with expenses and rates in memory, and a network with prepared responses.
+//! Native tests of the whole endpoint. They keep expenses and rates in memory, and the network returns prepared responses.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ fn endpoint() -> Endpoint {
 }
 
 #[test]
-fn a_rate_is_fetched_once() {
+fn a_fetched_rate_is_cached() {
     testing::run(async {
         let endpoint = endpoint();
         let host = TestHost::new().respond("GET", "https://rates.example/USD", 200, r#"{"euros": 0.8}"#);
@@ -75,7 +75,7 @@ fn a_rate_is_fetched_once() {
 }
 
 #[test]
-fn an_outage_is_explained() {
+fn an_outage_of_the_rates_server_is_reported() {
     testing::run(async {
         let endpoint = endpoint();
         let host = TestHost::new().respond("GET", "https://rates.example/USD", 500, "");
@@ -87,13 +87,13 @@ fn an_outage_is_explained() {
 }
 
 #[test]
-fn only_callers_with_the_scope_add_expenses() {
+fn only_callers_with_the_scope_can_add_expenses() {
     testing::run(async {
         let endpoint = endpoint();
         let bob = Client::new(&endpoint).token("of-bob");
         assert_eq!(bob.list("tools").await.names(), ["list-expenses"]);
-        let refused = bob.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "EUR" })).await;
-        assert_eq!(refused.status(), 403);
+        let forbidden = bob.call("add-expense", json!({ "text": "Taxi", "amount": 20, "currency": "EUR" })).await;
+        assert_eq!(forbidden.status(), 403);
     });
 }
 

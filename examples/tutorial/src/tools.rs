@@ -10,7 +10,7 @@ use crate::store::Expense;
 
 #[derive(Deserialize, JsonSchema)]
 struct AddExpense {
-    /// What was bought
+    /// The item or service, such as Taxi
     #[schemars(length(min = 1, max = 200))]
     text: String,
     #[schemars(range(min = 0, max = 100_000))]

@@ -19,7 +19,7 @@ async fn get_weather(place: Place) -> Result<Json<Weather>, HandlerError> {
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let weather = Tool::new("get-weather", "The temperature in a city.", get_weather).read_only();
+    let weather = Tool::new("get-weather", "Returns the temperature in a city.", get_weather).read_only();
     McpServer::builder("weather", "1.0.0").tool(weather).build()
 }
 

@@ -1,7 +1,7 @@
 //! The conversation with a model: it calls tools until it has an answer.
 //!
-//! Each answer of the model and each tool call is a step. If a tool asks the client, the next round of the call takes the steps before it
-//! from its memory.
+//! Each answer of the model and each tool call is a step. If a tool asks the client, the next round of the call gets the results of the
+//! earlier steps from the request state.
 
 use std::cell::{Cell, RefCell};
 
@@ -30,12 +30,12 @@ pub(super) struct Conversation<'a> {
     pub messages: Vec<Value>,
     /// The tool calls of this round of the call.
     pub calls: RefCell<Vec<AgentCall>>,
-    /// The progress that the client was told.
+    /// The last value of the progress notifications.
     pub progress: Cell<u32>,
 }
 
 impl Conversation<'_> {
-    /// Continues to the answer of the model.
+    /// Runs the conversation until the model answers.
     pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
         let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
         let mut used: Option<Usage> = None;
@@ -65,7 +65,7 @@ impl Conversation<'_> {
 
     async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Value, HandlerError> {
         let work = async || {
-            self.tell("asking the model".into());
+            self.report("asking the model".into());
             let body = wire::request(self.model, &self.messages, offers, is_last);
             Ok(write::to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
@@ -75,20 +75,20 @@ impl Conversation<'_> {
         wire::json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
-    /// Makes the calls in the last message of the model, one after the other.
+    /// Runs the tool calls in the last message of the model, one after the other.
     async fn answer_calls(&mut self, is_last: bool) -> Result<(), HandlerError> {
         let calls = self.messages.last().map(wire::calls).unwrap_or_default();
         let count = calls.len();
         for (nth, call) in calls.iter().enumerate() {
-            // The number of messages tells equal calls apart.
+            // The number of messages distinguishes equal calls.
             let input = (self.messages.len(), &call.name, &call.arguments);
             let step = self.cx.step("call a tool", &input, async || match nth {
                 0..AGENT_CALLS => self.call(call).await,
-                _ => Ok("It was not called: too many calls at once.".to_owned()),
+                _ => Ok(format!("This call did not run: at most {AGENT_CALLS} tool calls of one answer run.")),
             });
             let mut content = step.await?;
             if is_last && nth.saturating_add(1) == count {
-                content.push_str("\n\n(No tool can be called any more. Answer now.)");
+                content.push_str("\n\n(You cannot call more tools. Answer now.)");
             }
             self.messages.push(wire::result(call, &content));
         }
@@ -102,12 +102,15 @@ impl Conversation<'_> {
         };
         let name = tool.name();
         let Some(arguments) = &call.arguments else {
-            return Ok(format!("The arguments of `{name}` are no JSON object. Write them as its schema says."));
+            return Ok(format!(
+                "The arguments of `{name}` are not a JSON object. Send an object that fits the schema of the tool."
+            ));
         };
-        self.tell(format!("calling {name}"));
+        self.report(format!("calling {name}"));
         let result = match self.cx.call_tool(name, arguments.clone()).await {
             Ok(result) => result,
-            // The client learns which capability is missing. If its revision has none, the model continues without the tool.
+            // The client gets the error, for example about a missing capability. If a client of its revision cannot be asked, the model
+            // gets the error and continues without the tool.
             Err(error) if error.0.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
                 return Err(error);
             }
@@ -118,21 +121,22 @@ impl Conversation<'_> {
         Ok(text)
     }
 
-    fn tell(&self, doing: String) {
+    /// Sends a progress notification.
+    fn report(&self, doing: String) {
         self.progress.set(self.progress.get().saturating_add(1));
         self.cx.progress(f64::from(self.progress.get()), None, doing);
     }
 }
 
-/// Returns a result as text, shortened to what a model gets.
+/// Returns a result as text for the model, shortened to [`AGENT_RESULT`] bytes.
 fn text_for_model(result: &ToolResult) -> String {
     let text = result.text();
-    let structured = || result.structured_content().unwrap_or("(nothing that is text)").to_owned();
+    let structured = || result.structured_content().unwrap_or("(The result contains no text.)").to_owned();
     let text = if text.is_empty() { structured() } else { text };
     let shown = text.get(..text.floor_char_boundary(AGENT_RESULT)).unwrap_or_default();
     let failed = if result.is_error() { "The tool failed: " } else { "" };
     match text.len().saturating_sub(shown.len()) {
         0 => format!("{failed}{shown}"),
-        left => format!("{failed}{shown}\n(Cut off here, {left} bytes before its end.)"),
+        left => format!("{failed}{shown}\n(The result is cut off here: {left} bytes are missing.)"),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::call::error::HandlerError;
 
-/// The reason why there is no answer.
+/// The reason why a request to a model failed.
 pub(super) enum Failure {
     /// The deadline passed.
     Slow(Duration),

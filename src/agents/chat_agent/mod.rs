@@ -31,7 +31,7 @@ use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::Text;
 
-/// The tool's deadline is later than the agent's time limit by this time, so that the agent can report its own timeout.
+/// The time by which the tool's deadline exceeds the agent's time limit. So the agent can report its own timeout first.
 const GRACE: Duration = Duration::from_secs(5);
 /// The longest time for an answer.
 const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.as_secs());
@@ -39,8 +39,8 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.a
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
 
-/// An agent that asks a model and calls tools of the same server for it. It calls the tools with the caller's
-/// permissions, and only the tools that it was given.
+/// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
+/// the caller's permissions.
 ///
 /// ```
 /// use edge_mcp::{ChatAgent, ChatModel, McpServer, Tool};
@@ -114,14 +114,14 @@ impl ChatAgent {
     }
 
     /// Calls one of the agent's [tools](Self::tools) before the model is asked. `arguments` returns the arguments for a
-    /// question. The model sees the call as one of its own. This guarantees a lookup that some models would skip.
+    /// question. In the conversation, the call looks like a call of the model. This guarantees a lookup that some models would skip.
     #[must_use]
     pub fn first_call(mut self, name: impl Into<Text>, arguments: impl Fn(&str) -> Value + 'static) -> Self {
         self.first_call = Some((name.into(), Box::new(arguments)));
         self
     }
 
-    /// Sets a function that changes each reply, for example by the results of the tool calls.
+    /// Sets a function that changes each reply, for example with the results of the tool calls.
     #[must_use]
     pub fn revise(mut self, revise: impl Fn(AgentReply) -> AgentReply + 'static) -> Self {
         self.revise = Some(Box::new(revise));

@@ -23,7 +23,7 @@ impl Offered {
         &self.tool.name
     }
 
-    /// Returns whether `name` names this tool. Some models write the name as they read it elsewhere.
+    /// Returns whether `name` names this tool. Some models use the original name, which they read elsewhere.
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.wire_name == name || self.tool.name == name
     }
@@ -42,7 +42,7 @@ impl Offered {
     }
 }
 
-/// Returns the tools of these names that exist for the caller and that it has the scopes for.
+/// Returns the tools with these names that exist for the caller and whose scopes the caller has.
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
     let mut offered = Vec::new();
     for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {

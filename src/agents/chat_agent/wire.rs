@@ -10,7 +10,7 @@ use super::model::ChatModel;
 use crate::agents::agent::Usage;
 use crate::json::{Document, JsonLimits, object, write};
 
-/// The id of the first call, which the model has not made itself. Some endpoints accept only ids of nine letters and
+/// The id of the first call, which the agent makes for the model. Some endpoints accept only ids of nine letters and
 /// digits.
 const FIRST_CALL: &str = "firstcall";
 
@@ -38,7 +38,7 @@ pub(super) fn result(call: &ToolCall, content: &str) -> Value {
     object(vec![("role", "tool".into()), ("tool_call_id", call.id.as_str().into()), ("content", content.into())])
 }
 
-/// Returns the message in which a model would call this tool.
+/// Returns a message of the model that calls this tool.
 pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
     let function = object(vec![("name", name.into()), ("arguments", write::text(arguments).into())]);
     let call = object(vec![("id", FIRST_CALL.into()), ("type", "function".into()), ("function", function)]);
@@ -105,7 +105,7 @@ pub(super) fn text(message: &Value) -> &str {
     texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
 }
 
-/// Whether the model ran out of tokens.
+/// Returns whether the model ran out of tokens.
 pub(super) fn is_cut_short(answer: &Value) -> bool {
     answer.get("finish_reason").is_some_and(|reason| reason == "length")
 }

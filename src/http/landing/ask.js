@@ -1,4 +1,4 @@
-// Asks the endpoint, as any client of 2026-07-28 does.
+// A client of revision 2026-07-28 for the endpoint of this page.
 
 const { name: SERVER, path: PATH, url: KNOWN_URL } = document.body.dataset
 const ENDPOINT = location.origin + PATH
@@ -8,23 +8,23 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** Why there is no result, in words. */
-class Refused extends Error {
+/** An error that explains to the user why there is no result. */
+class RequestError extends Error {
   constructor(message, details) {
     super(message)
     Object.assign(this, details)
   }
 }
 
-/** What the reader has typed in, and nothing else holds. */
+/** The token that the user typed in. The page stores it only here. */
 let token = ''
 
 /**
- * The result of a request. `args`, as JSON text, are its arguments: numbers stay as they were typed.
- * Throws `Refused`, whose `status` is that of HTTP, if there was one.
+ * Sends a request and returns its result. `args` is the JSON text of its arguments, so that the page does not round numbers.
+ * Throws a `RequestError`. Its `status` is the HTTP status, if there was a response.
  */
 async function ask(method, params = {}, { args, headers = {} } = {}) {
-  if (/[^!-~]/.test(token)) throw new Refused('A token is made of ASCII, without spaces. Was this one copied whole?')
+  if (/[^!-~]/.test(token)) throw new RequestError('A token contains only ASCII characters, without spaces. Copy the complete token.')
   const rest = JSON.stringify({ ...params, _meta: META })
   const whole = args === undefined ? rest : `{"arguments":${args},${rest.slice(1)}`
   const named = params.name ?? params.uri
@@ -46,34 +46,34 @@ async function ask(method, params = {}, { args, headers = {} } = {}) {
     })
     text = await response.text()
   } catch (cause) {
-    throw new Refused(`The server cannot be reached (${cause.message}). Is it running, and are you online?`)
+    throw new RequestError(`The server cannot be reached (${cause.message}). Check that the server is running and that you are online.`)
   }
   let message
   try {
     message = JSON.parse(text)
   } catch {
-    // Something before the server has answered in its place.
+    // The response is not from the server but from a proxy.
   }
   if (message?.result) return message.result
-  throw refused(response, message?.error)
+  throw requestError(response, message?.error)
 }
 
-function refused(response, error) {
+function requestError(response, error) {
   const { status, headers } = response
   const challenge = headers.get('WWW-Authenticate')
   const wait = headers.get('Retry-After')
-  let words = error?.message ?? `The server answered with status ${status}, and did not say why.`
-  // A token without the scopes is a 403 too, with a challenge.
+  let words = error?.message ?? `The server answered with status ${status}, without an error message.`
+  // A 403 for missing scopes has a challenge. A 403 for the origin has no challenge.
   if (status === 403 && !challenge) {
-    words = `This server takes no calls from pages of ${location.origin}. If it is this server’s own address, set MCP_RESOURCE ` +
-      `to ${ENDPOINT}; else name it in MCP_ALLOWED_ORIGINS.`
+    words = `This server does not accept calls from pages of ${location.origin}. If this origin is the address of the ` +
+      `server, set MCP_RESOURCE to ${ENDPOINT}. Otherwise, add the origin to MCP_ALLOWED_ORIGINS.`
   }
   if (wait) words += ` Try again in ${wait} seconds.`
-  return new Refused(words, { status, code: error?.code, letsSignIn: challenge?.includes('resource_metadata=') })
+  return new RequestError(words, { status, code: error?.code, letsSignIn: challenge?.includes('resource_metadata=') })
 }
 
-/** All items of a list, page by page; of one that does not end, the first thousand. */
-async function all(method, member) {
+/** Returns the items of all pages of a list. Stops after the first page that reaches 1000 items. */
+async function listAll(method, member) {
   const items = []
   let cursor
   do {
@@ -84,7 +84,7 @@ async function all(method, member) {
   return items
 }
 
-/** Printable ASCII as it is, and the rest in base64 (2026-07-28, streamable HTTP, "Value Encoding"). */
+/** Encodes a header value: printable ASCII is unchanged, other text becomes base64 (2026-07-28, streamable HTTP, "Value Encoding"). */
 function headerValue(text) {
   if (/^[!-~]([ -~]*[!-~])?$/.test(text) && !text.startsWith('=?base64?')) return text
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))

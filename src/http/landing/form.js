@@ -1,9 +1,9 @@
-// A form for an input schema. What is typed is not judged here but by the server, whose word counts.
+// A form for an input schema. The form does not validate the values. The server does.
 
 let ids = 0
 
-/** The schema that is meant: references followed, and the null that leaving out stands for taken away. */
-function plain(schema, root) {
+/** Resolves references, and removes `null` from the types: an empty field omits the argument instead. */
+function resolvedSchema(schema, root) {
   for (let steps = 0; steps < 8 && schema !== null && typeof schema === 'object'; steps++) {
     const { $ref, anyOf, allOf, type, ...rest } = schema
     const others = anyOf?.filter((one) => one?.type !== 'null')
@@ -19,7 +19,7 @@ function plain(schema, root) {
   return {}
 }
 
-/** The values among which a schema lets choose, if that is what it does. */
+/** Returns the values that a schema allows, if it lists them. */
 function choices({ enum: values, const: only, oneOf, type }) {
   if (values) return values.filter((value) => value !== null)
   if (only !== undefined) return [only]
@@ -31,22 +31,23 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const range = (from, to, unit) => (from === undefined && to === undefined ? '' : `${from ?? '…'} to ${to ?? '…'}${unit}`)
 
 /**
- * A label, a control and what is said of them. `json()` is what was put in, as JSON text; undefined if it is left out.
+ * Returns the field of an argument: a label, a control and a description. `json()` returns the value as JSON text, or undefined if the
+ * argument is omitted.
  */
 function field(name, schema, isRequired) {
   const id = `field-${++ids}`
   const values = choices(schema)
   const kind = values ? 'choice' : ['string', 'number', 'integer'].includes(schema.type) ? schema.type : 'json'
-  const left = schema.default === undefined ? 'left out' : `left out: ${JSON.stringify(schema.default)}`
-  // A text without lines takes Enter as any field does; one that may be long, as a new line.
+  const unset = schema.default === undefined ? 'not set' : `default: ${JSON.stringify(schema.default)}`
+  // In a short text, Enter submits the form. In a long text or in JSON, Enter inserts a line break.
   const isLong = kind === 'json' || schema.maxLength > 500
   const control = values
-    ? el('select', {}, ...(isRequired ? [] : [el('option', { value: '' }, left)]),
+    ? el('select', {}, ...(isRequired ? [] : [el('option', { value: '' }, unset)]),
       ...values.map((value) => el('option', { value: JSON.stringify(value) }, typeof value === 'string' ? value : JSON.stringify(value))))
     : el('textarea', {
       rows: isLong ? 4 : 1,
       autocomplete: 'off',
-      placeholder: isRequired ? '' : left,
+      placeholder: isRequired ? '' : unset,
       inputMode: { number: 'decimal', integer: 'numeric' }[kind] ?? 'text',
       className: kind === 'json' ? 'code' : '',
       onkeydown(event) {
@@ -58,14 +59,14 @@ function field(name, schema, isRequired) {
   control.id = id
   control.required = isRequired
   const { description, minLength, maxLength, minimum, maximum, format, pattern } = schema
-  const says = hint(description, range(minLength, maxLength, ' characters'), range(minimum, maximum, ''), pattern ?? format)
-  says.id = `${id}-hint`
-  control.setAttribute('aria-describedby', says.id)
+  const helpText = hint(description, range(minLength, maxLength, ' characters'), range(minimum, maximum, ''), pattern ?? format)
+  helpText.id = `${id}-hint`
+  control.setAttribute('aria-describedby', helpText.id)
   const element = el('div', { className: 'field' },
     el('label', { htmlFor: id }, code(name), ' ',
       el('small', {}, [kind === 'json' ? 'JSON' : schema.type ?? kind, ...(isRequired ? ['required'] : [])].join(', '))),
     control,
-    says)
+    helpText)
 
   const json = () => {
     const text = control.value
@@ -82,7 +83,7 @@ function field(name, schema, isRequired) {
   return { name, element, control, json }
 }
 
-/** The fields of a tool's arguments, what they come to as JSON text, and the headers that repeat some of them. */
+/** Returns a field for each argument. `json()` returns all arguments as JSON text. */
 function argumentsOf(root) {
   const { properties, required = [], additionalProperties } = root
   const mayHaveOthers = additionalProperties !== false &&
@@ -92,7 +93,7 @@ function argumentsOf(root) {
     return { fields: [whole], json: () => whole.json() ?? '{}' }
   }
   const fields = Object.entries(properties ?? {})
-    .map(([name, schema]) => field(name, plain(schema, root), required.includes(name)))
+    .map(([name, schema]) => field(name, resolvedSchema(schema, root), required.includes(name)))
   const json = () => {
     const members = fields.map((each) => [each.name, each.json()]).filter(([, value]) => value !== undefined)
     return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
@@ -100,13 +101,13 @@ function argumentsOf(root) {
   return { fields, json }
 }
 
-/** The arguments that a schema wants repeated in headers, for proxies. */
-function mirrored(schema, values, headers = {}) {
+/** Returns the headers that repeat the arguments marked with `x-mcp-header`. Proxies route by these headers. */
+function mirroredHeaders(schema, values, headers = {}) {
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     const value = values?.[name]
     if (value === undefined || value === null) continue
     if (property?.['x-mcp-header']) headers[`Mcp-Param-${property['x-mcp-header']}`] = headerValue(String(value))
-    mirrored(property, value, headers)
+    mirroredHeaders(property, value, headers)
   }
   return headers
 }

@@ -9,8 +9,8 @@
 //! | `connect.js` | instructions for connecting each client |
 //! | `page.js` | the lists of tools, resources and prompts, and their forms |
 //!
-//! The page is the same for every visitor. Its script asks the endpoint for the lists, with the token that the visitor types in, so the
-//! endpoint alone decides what a visitor may see.
+//! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
+//! the endpoint decides which items a visitor sees.
 
 use std::borrow::Cow;
 
@@ -42,8 +42,8 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
 );
 
-/// The Content-Security-Policy. It allows only this style and this script, and requests to this server alone. Trusted Types keep text
-/// from becoming markup, even if the script has a mistake.
+/// Returns the Content-Security-Policy. It allows only this style, this script, requests to this server, and images in results. Trusted
+/// Types prevent the browser from interpreting text as markup, even if the script has a mistake.
 fn policy() -> HeaderValue {
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
@@ -52,7 +52,7 @@ fn policy() -> HeaderValue {
         digest(SCRIPT),
         digest(STYLE)
     );
-    // The policy is ASCII. Otherwise the page would be shown without style and script.
+    // The policy is ASCII, so the conversion does not fail. The fallback blocks the style and the script.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
@@ -66,9 +66,9 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (VARY, "Accept"),
 ];
 
-/// Whether a browser asks for the page. An MCP client that opens a stream names `text/event-stream`, and gets the endpoint's answer if
-/// the endpoint is at `/` too.
-pub(super) fn is_asked_for(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
+/// Returns whether a browser requests the page. An MCP client that opens a stream accepts `text/event-stream`. It gets the answer of the
+/// endpoint, if the endpoint is at `/`.
+pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
     if path != "/" || !matches!(&*head.method(), "GET" | "HEAD") {
         return Ok(false);
     }
@@ -76,7 +76,7 @@ pub(super) fn is_asked_for(head: &BoundedRequest, path: &str) -> Result<bool, Bo
     Ok(guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
 }
 
-/// The page of `server`, whose endpoint is at `path`, and at `url` if that is known.
+/// Returns the page of `server`. Its endpoint is at `path`. `url` is the URL of the endpoint, if it is known.
 pub(super) fn answer(server: &Implementation, path: &str, url: Option<&SecureUrl>, method: &str) -> Response<Body> {
     let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
@@ -93,13 +93,13 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
     let address = if url.is_empty() { format!("https://HOST{path}") } else { url.to_owned() };
     let mut revisions = Revision::ALL.map(Revision::name);
     revisions.reverse();
-    let is_on_the_web = |url: &&str| ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
-    let said = [
+    let is_web_url = |url: &&str| ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
+    let values = [
         ("title", server.title.as_deref().unwrap_or(&server.name)),
         ("name", &server.name),
         ("version", &server.version),
         ("description", server.description.as_deref().unwrap_or_default()),
-        ("website", server.website_url.as_deref().filter(is_on_the_web).unwrap_or_default()),
+        ("website", server.website_url.as_deref().filter(is_web_url).unwrap_or_default()),
         ("path", path),
         ("url", url),
         ("address", &address),
@@ -108,11 +108,11 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
     fill(DOCUMENT, |name| match name {
         "style" => STYLE.into(),
         "script" => SCRIPT.into(),
-        _ => escaped(said.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)),
+        _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)),
     })
 }
 
-/// `template` with what `value` gives for each `{{name}}`.
+/// Replaces each `{{name}}` in `template` by `value(name)`.
 fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
     let mut pieces = template.split("{{");
     let mut filled = pieces.next().unwrap_or_default().to_owned();

@@ -1,12 +1,12 @@
-// The page: what the server offers, how to connect to it, and a form for everything that can be asked.
+// The page: the tools, resources and prompts of the server with their forms, and the instructions for clients.
 
 const byId = (id) => document.getElementById(id)
-/** Tells who only listens. */
+/** Announces a text to screen readers. */
 const announce = (text) => { byId('news').textContent = text }
 const URL_FOR_CLIENTS = KNOWN_URL || ENDPOINT
 
-/** A form that asks, with its result below. `act` gives a method and the parts of `ask`. */
-function trial(label, fields, act) {
+/** Returns a form that sends a request, and the element for its result. `act` returns the arguments of `ask` as an array. */
+function formWithResult(label, fields, act) {
   const result = el('div', { className: 'result', tabIndex: -1, role: 'group', 'aria-label': 'Result', hidden: true })
   const button = el('button', {}, label)
   const isBusy = (is) => {
@@ -22,9 +22,9 @@ function trial(label, fields, act) {
     try {
       const [method, params, more] = act()
       const begun = performance.now()
-      outcome = shown(method, await ask(method, params, more), Math.round(performance.now() - begun))
+      outcome = showResult(method, await ask(method, params, more), Math.round(performance.now() - begun))
     } catch (error) {
-      outcome = shownError(error)
+      outcome = showError(error)
     }
     isBusy(false)
     result.classList.toggle('error', outcome.isError)
@@ -40,7 +40,7 @@ function trial(label, fields, act) {
   ]
 }
 
-/** One thing that the server offers. */
+/** Returns the element for one tool, resource, resource template or prompt. */
 const card = ({ title, name, description }, ...content) =>
   el('details', { className: 'card' },
     el('summary', {},
@@ -49,27 +49,27 @@ const card = ({ title, name, description }, ...content) =>
       description && el('span', { className: 'says' }, description)),
     ...content)
 
-/** What a tool says of itself, and the words for it. */
+/** The annotations of a tool, and the texts that the page shows for them. */
 const HINTS = { readOnlyHint: 'read-only', destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' }
 
 function tool({ name, title, description, inputSchema, outputSchema, annotations = {} }) {
   const { fields, json } = argumentsOf(inputSchema)
   return card({ name, title: title ?? annotations.title, description },
     hint(...Object.entries(HINTS).map(([key, words]) => annotations[key] && words)),
-    ...trial('Call the tool', fields, () => {
+    ...formWithResult('Call the tool', fields, () => {
       const args = json()
-      return ['tools/call', { name }, { args, headers: mirrored(inputSchema, JSON.parse(args)) }]
+      return ['tools/call', { name }, { args, headers: mirroredHeaders(inputSchema, JSON.parse(args)) }]
     }),
     folded('Input schema', pre(pretty(inputSchema))),
     outputSchema && folded('Output schema', pre(pretty(outputSchema))))
 }
 
 function resourceOrTemplate({ name, title = name, description, mimeType, uriTemplate, uri = uriTemplate }) {
-  const address = field('uri', { type: 'string', description: 'The template, with its variables in braces filled in' }, true)
+  const address = field('uri', { type: 'string', description: 'The URI template. Replace each expression in braces by a value.' }, true)
   address.control.value = uri
   return card({ name: uri, title, description },
     hint(mimeType),
-    ...trial('Read', uriTemplate ? [address] : [], () => ['resources/read', { uri: address.control.value }]))
+    ...formWithResult('Read', uriTemplate ? [address] : [], () => ['resources/read', { uri: address.control.value }]))
 }
 
 function prompt({ name, title, description, arguments: given = [] }) {
@@ -78,10 +78,10 @@ function prompt({ name, title, description, arguments: given = [] }) {
     required: given.filter((each) => each.required).map((each) => each.name),
     additionalProperties: false,
   })
-  return card({ name, title, description }, ...trial('Get the prompt', fields, () => ['prompts/get', { name }, { args: json() }]))
+  return card({ name, title, description }, ...formWithResult('Get the prompt', fields, () => ['prompts/get', { name }, { args: json() }]))
 }
 
-/** What a server can have: the capability, the method that lists it, the member, the heading, and how one is shown. */
+/** The lists of a server: capability, method, member of the result, heading, and the function that shows an item. */
 const LISTS = [
   ['tools', 'tools/list', 'tools', 'Tools', tool],
   ['resources', 'resources/list', 'resources', 'Resources', resourceOrTemplate],
@@ -92,17 +92,17 @@ const LISTS = [
 async function section([, method, member, heading, show]) {
   let items = [], error
   try {
-    items = await all(method, member)
+    items = await listAll(method, member)
   } catch (cause) {
     error = cause
   }
   const element = el('section', {}, el('h2', {}, heading, ' ', el('small', {}, error ? '' : String(items.length))),
     ...(error ? [el('p', { className: 'result error' }, error.message)] : items.map(show)))
-  // Resources are either listed or come from templates; an empty list of one of them is no news.
+  // Many servers have only resources or only templates, so the page does not show an empty list of either kind.
   return { element, isEmpty: !error && !items.length && heading.startsWith('Resource'), count: items.length, heading }
 }
 
-/** The latest asking; what an earlier one still brings is old. */
+/** The number of the latest load. The page ignores the answers to earlier loads. */
 let latest = 0
 let letsSignIn = false
 
@@ -114,16 +114,16 @@ function status(text, isError = false) {
 async function load() {
   const turn = ++latest
   const [access, why, offer] = ['access', 'why', 'offer'].map(byId)
-  status('Asking the server what it offers…')
+  status('Loading the tools, resources and prompts…')
   try {
     const { capabilities, instructions } = await ask('server/discover')
     const sections = await Promise.all(LISTS.filter(([capability]) => capabilities[capability]).map(section))
     if (turn !== latest) return
     status('')
-    why.textContent = 'This token is in use. Another one takes its place.'
+    why.textContent = 'The page uses this token. Enter another token to replace it.'
     connect(!access.hidden, letsSignIn)
     offer.replaceChildren(
-      ...(instructions ? [folded('What it tells models', el('p', { className: 'says' }, instructions))] : []),
+      ...(instructions ? [folded('Instructions for models', el('p', { className: 'says' }, instructions))] : []),
       ...sections.filter(({ isEmpty }) => !isEmpty).map(({ element }) => element))
     announce(sections.map(({ count, heading }) => `${heading}: ${count}`).join(', '))
     if (token) offer.focus()
@@ -134,11 +134,12 @@ async function load() {
     connect(true, letsSignIn)
     if (error.status === 401) access.hidden = false
     if (error.status === 401 && !token) {
-      why.textContent = 'This server wants to know who calls. With your token, the page shows what you may use, and lets you try it.'
+      why.textContent = 'This server requires an access token. With your token, the page shows the tools, resources and prompts ' +
+        'that you may use, and you can try them.'
       status('')
     } else status(error.message, true)
     if (token) {
-      why.textContent = 'Nothing is shown with this token.'
+      why.textContent = 'The request with this token failed.'
       byId('token').focus()
     }
   }

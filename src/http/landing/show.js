@@ -1,6 +1,6 @@
-// Shows what came back. Texts become text nodes, so that nothing a server says is ever markup.
+// Shows results and errors. Texts become text nodes, so the browser never interprets text from a server as markup.
 
-/** An element. Names with a hyphen, and `role`, are attributes; all others are properties. */
+/** Creates an element. Names with a hyphen, and `role`, are attributes. All other names are properties. */
 function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
@@ -17,25 +17,25 @@ const pre = (text) => el('pre', {}, text)
 const hint = (...words) => el('p', { className: 'hint' }, words.filter(Boolean).join(' · '))
 const folded = (title, ...content) => el('details', { className: 'folded' }, el('summary', {}, title), ...content)
 
-/** Only what leads to the web is a link. */
+/** Only `http` and `https` URLs become links. */
 const link = (uri) => (/^https?:\/\//i.test(uri) ? el('a', { href: uri, rel: 'noreferrer' }, uri) : code(uri))
 
-/** The bytes that base64 stands for. */
+/** Returns the approximate number of bytes in a base64 text. */
 const size = (base64) => `${Math.floor(base64.length * 0.75).toLocaleString('en')} bytes`
 
-/** Base64 that is shown as a picture at most. */
-const LARGEST_PICTURE = 4_000_000
+/** The maximum length of an image in base64. The page does not show larger images. */
+const MAX_IMAGE_LENGTH = 4_000_000
 
 function media({ mimeType = 'unknown type', data }) {
-  const isPicture = /^image\/[\w.+-]+$/.test(mimeType) && data.length <= LARGEST_PICTURE
+  const isImage = /^image\/[\w.+-]+$/.test(mimeType) && data.length <= MAX_IMAGE_LENGTH
   const words = `${mimeType}, ${size(data)}`
-  return isPicture ? el('img', { src: `data:${mimeType};base64,${data}`, alt: `Picture: ${words}` }) : el('p', {}, words)
+  return isImage ? el('img', { src: `data:${mimeType};base64,${data}`, alt: `Image: ${words}` }) : el('p', {}, words)
 }
 
 const resource = ({ uri, mimeType, text, blob }) =>
   el('figure', {}, el('figcaption', {}, link(uri)), text === undefined ? media({ mimeType, data: blob }) : pre(text))
 
-/** Each kind of content block. */
+/** The function that shows each type of content block. */
 const BLOCKS = {
   text: (block) => pre(block.text),
   image: media,
@@ -46,8 +46,8 @@ const BLOCKS = {
 
 const block = (content) => (BLOCKS[content.type] ?? ((other) => pre(pretty(other))))(content)
 
-/** Structured content often comes a second time as text, for older clients. */
-function isTwin(content, structured) {
+/** Returns whether a content block repeats the structured content as text. Servers often do this for older clients. */
+function repeatsStructured(content, structured) {
   try {
     return content.type === 'text' && JSON.stringify(JSON.parse(content.text)) === JSON.stringify(structured)
   } catch {
@@ -55,10 +55,10 @@ function isTwin(content, structured) {
   }
 }
 
-/** A result of each method that a button asks for. */
+/** The function that shows the result of each method. */
 const RESULTS = {
   'tools/call': ({ content = [], structuredContent }) => [
-    ...content.filter((each) => structuredContent === undefined || !isTwin(each, structuredContent)).map(block),
+    ...content.filter((each) => structuredContent === undefined || !repeatsStructured(each, structuredContent)).map(block),
     structuredContent !== undefined && pre(pretty(structuredContent)),
   ],
   'resources/read': ({ contents }) => contents.map(resource),
@@ -68,21 +68,21 @@ const RESULTS = {
   ],
 }
 
-/** The parts of a result: what it is called, whether it is an error, and what it holds. */
-function shown(method, result, milliseconds) {
+/** Returns the title and the elements of a result, and whether it is an error. */
+function showResult(method, result, milliseconds) {
   const parts = RESULTS[method](result).filter(Boolean)
   return {
     title: result.isError ? 'The tool reports an error' : `Result, after ${milliseconds} ms`,
     isError: result.isError === true,
     parts: [
-      ...(parts.length ? parts : [el('p', {}, 'Nothing, and no error.')]),
-      folded('The whole result, as it came', pre(pretty(result))),
+      ...(parts.length ? parts : [el('p', {}, 'The result is empty.')]),
+      folded('Complete result as JSON', pre(pretty(result))),
     ],
   }
 }
 
-/** The same of an error. */
-function shownError(error) {
+/** Returns the same for an error. */
+function showError(error) {
   return {
     title: 'No result',
     isError: true,

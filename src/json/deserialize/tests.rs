@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for First {
             type Value = First;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("something with a first")
+                f.write_str("a list or an object")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<First, A::Error> {
@@ -262,31 +262,31 @@ fn texts() -> Vec<String> {
 
 /// Checks that the result is the same as that of serde_json for every text. Returns the numbers of accepted and rejected texts.
 fn compare<T: DeserializeOwned + Debug>() -> (usize, usize) {
-    let (mut read, mut refused) = (Vec::new(), Vec::new());
+    let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for text in texts() {
         let (ours, theirs) = (of_text::<T>(&text), serde_json::from_str::<T>(&text));
         match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{text}");
-                read.push(text);
+                accepted.push(text);
             }
-            (Err(_), Err(_)) => refused.push(text),
+            (Err(_), Err(_)) => rejected.push(text),
             // Here `-0` is an integer.
             (Ok(_), Err(_)) if text.contains("-0") => {}
             // Here an array is not a struct.
-            (Err(error), Ok(_)) if error.to_string().starts_with("expected struct ") => refused.push(text),
+            (Err(error), Ok(_)) if error.to_string().starts_with("expected struct ") => rejected.push(text),
             (ours, theirs) => panic!("{} of {text}: {ours:?}, not {theirs:?}", std::any::type_name::<T>()),
         }
     }
-    (read.len(), refused.len())
+    (accepted.len(), rejected.len())
 }
 
 #[test]
 fn types_are_read_as_serde_json_reads_them() {
     macro_rules! agree {
         ($($kind:ty),* $(,)?) => {$(
-            let (read, refused) = compare::<$kind>();
-            assert!(read > 0 && refused > 0, "{}: {read} read, {refused} refused", stringify!($kind));
+            let (accepted, rejected) = compare::<$kind>();
+            assert!(accepted > 0 && rejected > 0, "{}: {accepted} accepted, {rejected} rejected", stringify!($kind));
         )*};
     }
     agree!(bool, u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, char, String, ());
@@ -357,7 +357,7 @@ fn strings_are_borrowed() {
 #[test]
 fn type_errors_have_a_path() {
     fn message<T: DeserializeOwned + Debug>(text: &str) -> String {
-        let error = of_text::<T>(text).expect_err("refused");
+        let error = of_text::<T>(text).expect_err("rejected");
         let segment = |segment: &PathSegment| match segment {
             PathSegment::Member(name) => format!(".{name}"),
             PathSegment::Item(index) => format!("[{index}]"),

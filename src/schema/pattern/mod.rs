@@ -4,8 +4,8 @@
 //! lookaround, back references and Unicode properties. `nfa` compiles it to an automaton, and `search` runs the automaton on a text. The
 //! work of a search takes steps of its check.
 //!
-//! Why not regex-lite: a check needs only "found or not found", so the states can be cached as in a DFA. Long texts are matched ten to a
-//! hundred times faster, and patterns need no translation between two syntaxes, which could change their meaning.
+//! The crate regex-lite is not used. A check needs only "found or not found", so the states can be cached as in a DFA, and long texts
+//! are matched ten to a hundred times faster. Patterns are also not translated to another syntax, which could change their meaning.
 
 mod char_set;
 mod nfa;
@@ -26,7 +26,7 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// What is wrong with the pattern, as a predicate whose subject is the pattern.
+    /// The problem with the pattern, as a predicate whose subject is the pattern.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let nfa = Nfa::of(&parse::parse(source)?)?;
         Ok(Self { nfa, source: source.to_owned() })
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn unsupported_patterns_are_rejected() {
-        for (pattern, says) in [
+        for (pattern, expected) in [
             ("(?=a)", "lookahead"),
             ("(?!a)", "lookahead"),
             ("(?<=a)b", "lookbehind"),
@@ -175,7 +175,7 @@ mod tests {
             ("a{2}{3}", "escape it"),
         ] {
             let problem = Pattern::new(pattern).err().unwrap_or_default();
-            assert!(problem.contains(says), "{pattern}: {problem}");
+            assert!(problem.contains(expected), "{pattern}: {problem}");
         }
         let nested = format!("{}a{}", "(".repeat(1000), ")".repeat(1000));
         assert!(Pattern::new(&nested).err().is_some_and(|problem| problem.contains("nested")), "{nested}");
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The states of this pattern hardly ever repeat, so the cache does not help and the steps run out.
+    /// The states of this pattern almost never repeat, so the cache does not help and the steps run out.
     #[test]
     fn searches_end_when_the_steps_run_out() {
         let patterns = [Pattern::new("(a|b)*a(a|b){400}c").expect("a pattern")];

@@ -157,7 +157,7 @@ impl Nfa {
                 for _ in least..most {
                     let body = self.add(of, entry)?;
                     if body == entry {
-                        // A repetition of nothing is nothing.
+                        // A repetition of the empty pattern is empty.
                         return Ok(entry);
                     }
                     entry = self.push(State::Split(body, next))?;

@@ -36,7 +36,7 @@ pub(super) enum Assertion {
 /// Parses a pattern.
 ///
 /// # Errors
-/// What is wrong with the pattern, as a predicate whose subject is the pattern.
+/// The problem with the pattern, as a predicate whose subject is the pattern.
 pub(super) fn parse(source: &str) -> Result<Ast, String> {
     let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new() };
     let ast = parser.alternatives()?;
@@ -167,7 +167,7 @@ impl Parser<'_> {
 
     /// Parses the name of a group and the `>` after it.
     ///
-    /// Any character beyond ASCII is allowed: which of them are letters depends on the version of Unicode, and a name changes no match.
+    /// Any character beyond ASCII is allowed: the set of letters depends on the version of Unicode, and names do not affect matches.
     fn group_name(&mut self) -> Result<(), String> {
         let mut name = String::new();
         while !self.takes('>') {

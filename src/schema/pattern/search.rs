@@ -115,7 +115,7 @@ impl Search {
                 return false;
             }
             rest = rest.get(read..).unwrap_or_default();
-            // The transition for the next character or the end is not cached, or is not to a state.
+            // The transition for the next character or the end is not cached, or does not lead to a state.
             let mut characters = rest.chars();
             let class = characters.next().map(|character| nfa.class_of(character));
             match self.transition(nfa, state, class, scratch, steps) {
@@ -127,7 +127,7 @@ impl Search {
         }
     }
 
-    /// Follows cached transitions from `state` while they are to states. Returns the last state and the number of bytes read.
+    /// Follows cached transitions from `state` while they lead to states. Returns the last state and the number of bytes read.
     fn follow(&self, nfa: &Nfa, mut state: u32, text: &str) -> (u32, usize) {
         let bytes = text.as_bytes();
         let mut at = 0_usize;

@@ -1,4 +1,4 @@
-//! A completion that returns an option.
+//! A completion that returns an `Option`.
 //!
 //! error: a list function cannot return `…`
 //! label: the function must return `Vec<…String>` or a `Result` of it

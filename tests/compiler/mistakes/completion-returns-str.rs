@@ -1,4 +1,4 @@
-//! A completion that returns borrowed texts.
+//! A completion that returns `&str` in place of `String`.
 //!
 //! error: a list function cannot return `…`
 //! label: the function must return `Vec<…String>` or a `Result` of it

@@ -1,4 +1,4 @@
-//! The context by reference.
+//! A handler that takes the context by reference.
 //!
 //! error: `…` has no JSON Schema
 //! note: a handler takes its arguments and its `Context` by value

@@ -1,4 +1,4 @@
-//! A form without `JsonSchema`.
+//! An elicitation whose form has no `JsonSchema`.
 //!
 //! error: `…` has no JSON Schema
 //! note: add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate

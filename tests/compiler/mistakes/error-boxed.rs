@@ -1,4 +1,4 @@
-//! A boxed error as the error of a handler.
+//! A handler whose error type is `Box<dyn Error>`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`

@@ -1,4 +1,4 @@
-//! An error of the program's own that does not say what the caller gets.
+//! A handler whose error type belongs to the program and does not implement `IntoHandlerError`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`

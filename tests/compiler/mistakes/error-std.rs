@@ -1,4 +1,4 @@
-//! A foreign error as the error of a handler.
+//! A handler whose error type implements only `std::error::Error`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`

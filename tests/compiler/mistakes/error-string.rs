@@ -1,8 +1,8 @@
-//! A text as the error of a handler.
+//! A handler whose error type is `String`.
 //!
 //! error: a handler cannot fail with `…`
 //! label: the error must be `HandlerError`, or a type that implements `IntoHandlerError`
-//! note: make an error of a text by `HandlerError::new("…")`: the caller gets the text
+//! note: make an error from a text with `HandlerError::new("…")`: the caller gets the text
 
 use edge_mcp::Tool;
 

@@ -1,7 +1,7 @@
-//! `message` on a text.
+//! `message` on a `Result` whose error type is `String`.
 //!
 //! error: `…` is not a `std::error::Error`
-//! label: convert it: a text by `.map_err(HandlerError::new)`, a type with `IntoHandlerError` by `.explained()`, any other by `.map_err(|error| HandlerError::new("…").because(error))`
+//! label: convert it: a text with `.map_err(HandlerError::new)`, an `IntoHandlerError` type with `.explained()`, any other with `.map_err(|error| HandlerError::new("…").because(error))`
 
 use edge_mcp::{HandlerError, ResultExt};
 

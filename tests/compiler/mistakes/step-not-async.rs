@@ -1,4 +1,4 @@
-//! A step whose work is not async.
+//! A step whose closure is not async.
 //!
 //! error: `…` is not a future
 

@@ -1,4 +1,4 @@
-//! Two arguments that are not in a struct, and the context.
+//! A handler with a context, whose two arguments are not in a struct.
 //!
 //! error: `…` is not a handler
 //! label: expected an async function of (), (Arguments), (Context) or (Arguments, Context)

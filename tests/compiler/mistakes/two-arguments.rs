@@ -1,4 +1,4 @@
-//! Two arguments that are not in a struct.
+//! A handler whose two arguments are not in a struct.
 //!
 //! error: a handler cannot have the parameters `…`
 //! label: expected an async function of (), (Arguments), (Context) or (Arguments, Context)

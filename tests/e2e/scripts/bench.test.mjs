@@ -1,5 +1,5 @@
-// scripts/bench: what it makes of what it has measured, and that it measures nothing that is wrong. The subjects here are the floor
-// and what is made up; wrk is one that says what it is told to.
+// Tests of scripts/bench: its tables, goals, chart and page, and its checks of answers. The subjects are the floor and fake Workers, and a
+// fake wrk prints prepared results.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -32,40 +32,47 @@ const execute = (program, args) => new Promise((resolve) =>
   execFile(program, args, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })))
 
 describe('the command', () => {
-  test('--help says what there is, and does nothing', async () => {
+  test('--help lists the options', async () => {
     const { status, output } = await execute(join(ROOT, 'scripts/bench'), ['--help'])
     assert.equal(status, 0)
-    for (const option of ['--quick', '--with-rust', '--again', '--compare', '--rounds', '--seconds', '--starts', '--work', '--subject', '--write']) assert.ok(output.includes(option), option)
+    for (const option of [
+      '--quick', '--with-rust', '--again', '--compare', '--rounds', '--seconds', '--starts', '--work', '--subject', '--write',
+    ]) assert.ok(output.includes(option), option)
   })
 
-  for (const [args, says] of [
-    [['--rounds', '0'], /--rounds 0: not a number/],
-    [['--seconds', 'x'], /--seconds x: not a number/],
+  for (const [args, message] of [
+    [['--rounds', '0'], /--rounds must be a number from 1 to 9999 \(got 0\)/],
+    [['--seconds', 'x'], /--seconds must be a number from 1 to 9999 \(got x\)/],
     [['--starts', '-1'], /--starts/],
     [['--compare', '/nowhere', '--work', 'initialize'], /ENOENT.*\/nowhere/],
-    [['--work', 'nope'], /--work nope: there is tools\/call small, /],
-    [['--subject', 'nope'], /--subject nope: there is edge-mcp, edge-mcp, shared, floor, /],
+    [['--work', 'nope'], /--work must be one of: tools\/call small; .*\(got nope\)/],
+    [['--subject', 'nope'], /--subject must be one of: edge-mcp; edge-mcp, shared; floor; .*\(got nope\)/],
     [['--fast'], /--fast/],
-  ]) test(`${args.join(' ')} is refused`, async () => {
+  ]) test(`${args.join(' ')} is rejected`, async () => {
     const { status, output } = await execute(process.execPath, [join(ROOT, 'scripts/bench.mjs'), ...args])
     assert.equal(status, 1)
-    assert.match(output, says)
+    assert.match(output, message)
   })
 })
 
 describe('statistics', () => {
-  for (const [numbers, lower, median, upper] of [[[3], 3, 3, 3], [[9, 1, 5], 3, 5, 7], [[10, 2, 1, 9, 100], 2, 9, 10], [[2, 1], 1.25, 1.5, 1.75]]) {
-    test(`the quartiles of ${numbers}`, () => assert.deepEqual(quartiles(numbers), { lower, median, upper }))
+  for (const [numbers, lower, median, upper] of [
+    [[3], 3, 3, 3], [[9, 1, 5], 3, 5, 7], [[10, 2, 1, 9, 100], 2, 9, 10], [[2, 1], 1.25, 1.5, 1.75],
+  ]) {
+    test(`the quartiles of ${numbers} are ${lower}, ${median} and ${upper}`, () =>
+      assert.deepEqual(quartiles(numbers), { lower, median, upper }))
   }
-  test('a ratio is taken in each round, so a slow round of both changes nothing', () =>
+  test('a ratio compares the values of the same round, so a round that is slow for both does not change it', () =>
     assert.deepEqual(ratio([200, 20, 2], [100, 10, 1]), { lower: 2, median: 2, upper: 2 }))
-  test('there is no ratio to what was not measured', () => assert.equal(ratio([1], undefined), undefined))
-  test('each is once the first', () => assert.deepEqual([0, 1, 2, 3].map((round) => rotated(['a', 'b', 'c'], round)[0]), ['a', 'b', 'c', 'a']))
+  test('a ratio to a subject that was not measured is undefined', () => assert.equal(ratio([1], undefined), undefined))
+  test('the subjects take turns at being first', () =>
+    assert.deepEqual([0, 1, 2, 3].map((round) => rotated(['a', 'b', 'c'], round)[0]), ['a', 'b', 'c', 'a']))
 })
 
 const row = (work, subject, ...cpu) => ({ work, subject, cpu_us: cpu, rps: 1e6 / cpu[0], p50_us: 2, p99_us: 3 })
 const small = (subject, ...cpu) => row('tools/call small', subject, ...cpu)
-const begun = (...numbers) => Object.fromEntries(['start_ms', 'first_ms', 'first_500_us', 'first_2000_us'].map((name, index) => [name, [numbers[index]]]))
+const START_VALUES = ['start_ms', 'first_ms', 'first_500_us', 'first_2000_us']
+const starts = (...numbers) => Object.fromEntries(START_VALUES.map((name, index) => [name, [numbers[index]]]))
 const NAMES = ['edge-mcp', 'edge-mcp, shared', 'floor', 'mcp-lite', 'sdk 1.32', 'server 2.4', 'turbomcp-wasm 3.6']
 const RESULT = {
   date: '2026-01-02',
@@ -80,7 +87,10 @@ const RESULT = {
   ],
   sizes: Object.fromEntries(NAMES.map((name) => [name, { raw: 1_234_567, gzip: 456_789 }])),
   starts: {
-    'edge-mcp': begun(45, 3, 300, 200), 'edge-mcp, shared': begun(48, 3, 260, 180), floor: begun(30, 2, 100, 90), 'mcp-lite': begun(60, 8, 200, 190),
+    'edge-mcp': starts(45, 3, 300, 200),
+    'edge-mcp, shared': starts(48, 3, 260, 180),
+    floor: starts(30, 2, 100, 90),
+    'mcp-lite': starts(60, 8, 200, 190),
   },
   memory: { 'edge-mcp': { first_kib: 100_000, last_kib: 115_000 }, floor: { first_kib: 60_000 } },
   per_tool: 0.6,
@@ -91,12 +101,12 @@ const RESULT = {
 describe('the goals', () => {
   const goal = (what) => GOALS.find((goal) => goal.what === what)
 
-  for (const [what, median, decides, says] of [
+  for (const [what, median, deciding, expected] of [
     ['tools/call small, shared, against floor', 0.8, 0.8, 'met'],
     ['tools/call small, shared, against mcp-lite', 1.2, 1.1625, 'least'],
     ['tools/call small, fresh server, against mcp-lite', 0.9, 0.75, 'missed'],
     ['tools/list 200, shared, against mcp-lite', 2, 2, 'least'],
-    // Of the two works, the one with less decides.
+    // The workload with the smaller ratio decides.
     ['every work, fresh server, against sdk 1.32', 3, 3, 'met'],
     ['every work, fresh server, against turbomcp-wasm 3.6', 0.9, 0.9, 'missed'],
     ['first 500 requests, CPU, shared, against mcp-lite', 1.3, 1.3, 'least'],
@@ -104,17 +114,17 @@ describe('the goals', () => {
     ['wasm of the deployed Worker, gzip, in KB', 250, 250, 'met'],
     ['memory after 100 000 requests against after 1 000', 1.15, 1.15, 'least'],
     ['each further registered tool, µs per tools/call', 0.6, 0.6, 'missed'],
-  ]) test(`${what}: ${median}, and ${decides} decides`, () => {
+  ]) test(`${what}: the median is ${median}, the deciding value is ${deciding}, and the verdict is "${expected}"`, () => {
     const found = goal(what).of(RESULT)
-    assert.deepEqual([found.median, worse(goal(what), found), verdict(goal(what), [found])], [median, decides, says])
+    assert.deepEqual([found.median, worse(goal(what), found), verdict(goal(what), [found])], [median, deciding, expected])
   })
 
-  test('what was not measured has no verdict', () => {
-    const nothing = { rows: [], starts: {} }
-    assert.deepEqual(new Set(GOALS.map((goal) => verdict(goal, [goal.of(nothing)]))), new Set(['–']))
+  test('a goal that was not measured has no verdict', () => {
+    const empty = { rows: [], starts: {} }
+    assert.deepEqual(new Set(GOALS.map((goal) => verdict(goal, [goal.of(empty)]))), new Set(['–']))
   })
 
-  test('a bound is within, and the worse of two runs decides', () => {
+  test('a value equal to a bound meets it, and the worse of two runs decides', () => {
     const exactly = (value) => ({ lower: value, median: value, upper: value })
     for (const goal of GOALS) {
       const beyond = goal.atMost ? 1.01 : 0.99
@@ -125,8 +135,8 @@ describe('the goals', () => {
   })
 })
 
-describe('the tables', () => {
-  test('ratios: a row for each work, with both of ours; what cannot be compared is a dash', () => {
+describe('tables', () => {
+  test('the table of ratios has a row for each workload and two ratios in each cell, or a dash', () => {
     assert.deepEqual(ratioTable(RESULT), [
       ['CPU against edge-mcp / edge-mcp, shared', 'floor', 'mcp-lite', 'sdk 1.32', 'server 2.4', 'turbomcp-wasm 3.6'],
       ['tools/call small', '0.64 / 0.8', '0.9 / 1.2', '4 / 5', '–', '0.9 / 1.38'],
@@ -134,7 +144,7 @@ describe('the tables', () => {
     ])
   })
 
-  test('goals: a row for each, with its bounds and its verdict, by all runs', () => {
+  test('the table of goals has a row for each goal, with the values of all runs, the bounds and the verdict', () => {
     const [head, ...rows] = goalTable([RESULT, { ...RESULT, per_tool: 0.1 }])
     const of = (what) => rows.find(([name]) => name === what).slice(1)
     assert.deepEqual([head.length, rows.length], [6, GOALS.length])
@@ -143,23 +153,26 @@ describe('the tables', () => {
     assert.deepEqual(of('each further registered tool, µs per tools/call'), ['0.6', '0.1', 'at most 0.2', 'at most 0.5', 'missed'])
   })
 
-  test('works: a row for each, a column for each subject', () => {
-    assert.deepEqual(cpuTable(RESULT)[1], ['tools/call small', '100 (100–150)', '80 (80–80)', '64 (64–64)', '96 (93–108)', '400 (400–600)', '–', '110 (100–145)'])
+  test('the table of workloads has a row for each workload, and a column for each subject', () => {
+    const cpu = ['100 (100–150)', '80 (80–80)', '64 (64–64)', '96 (93–108)', '400 (400–600)', '–', '110 (100–145)']
+    assert.deepEqual(cpuTable(RESULT)[1], ['tools/call small', ...cpu])
     assert.deepEqual(rateTable(RESULT)[2], ['tools/list 200', '5000', '10000', '11111', '5000', '1667', '–', '–'])
   })
 
-  test('extras: beside the same without', () => assert.deepEqual(extraTable(RESULT)[1], ['edge-mcp, token', '120 (115–165)', '10 (10–15)']))
+  test('the table of extras compares a subject with the same subject without the extra', () =>
+    assert.deepEqual(extraTable(RESULT)[1], ['edge-mcp, token', '120 (115–165)', '10 (10–15)']))
 
-  test('starts', () => assert.deepEqual(startTable(RESULT)[1], ['edge-mcp', '300 (300–300)', '200 (200–200)', '45 (45–45)', '3 (3–3)']))
+  test('the table of starts has a row for each subject', () =>
+    assert.deepEqual(startTable(RESULT)[1], ['edge-mcp', '300 (300–300)', '200 (200–200)', '45 (45–45)', '3 (3–3)']))
 
-  test('in columns, and in Markdown', () => {
+  test('a table is printed in columns or in Markdown', () => {
     const table = [['', 'n'], ['one', '1'], ['two', '22']]
     assert.equal(plain(table), '      n\none   1\ntwo  22')
     assert.equal(markdown(table), '|  | n |\n| --- | ---: |\n| one | 1 |\n| two | 22 |')
   })
 })
 
-test('the chart has a bar for each that was measured, as long as its number, and says the number', () => {
+test('the chart has a bar and a number for each measured subject, and the length of the bar is proportional to the number', () => {
   const svg = chart(RESULT)
   const bars = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text><rect [^>]*width="(\d+)"[^>]*\/><text [^>]*>(\d+)<\/text>/g)]
     .map(([, name, width, value]) => [name, Number(width), Number(value)])
@@ -175,7 +188,7 @@ test('the chart has a bar for each that was measured, as long as its number, and
 })
 
 describe('the page', () => {
-  test('has a place for a result, which can be written again', async () => {
+  test('has a place for a result, and a new result replaces the old one', async () => {
     const page = `${await readFile(join(ROOT, 'docs/performance.md'), 'utf8')}\nThe end.\n`
     const once = withResult(page, [RESULT])
     assert.ok(once.endsWith('\nThe end.\n'))
@@ -187,10 +200,10 @@ describe('the page', () => {
     assert.equal(other, once.replace('2026-01-02', '2026-03-04'))
     assert.ok(withResult(once, [RESULT, RESULT]).includes('of two runs, the worse one'))
   })
-  test('without one is an error', () => assert.throws(() => withResult('# A page\n', [RESULT]), /no place/))
+  test('without a place for a result is an error', () => assert.throws(() => withResult('# A page\n', [RESULT]), /no place/))
 })
 
-describe('the crate of a name', () => {
+describe('the crate of the function name', () => {
   for (const [name, crate] of [
     ['_ZN4core3fmt5write17h0123456789abcdefE', 'core'],
     ['_ZN65_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE', 'alloc'],
@@ -199,13 +212,15 @@ describe('the crate of a name', () => {
     ['_RNvCs1ab2Cd_10serde_json5write', 'serde_json'],
     ['memcpy', '(other)'],
     ['', '(other)'],
-  ]) test(name || '(none)', () => assert.equal(crateOf(name), crate))
+  ]) test(`${name || '(empty)'} is ${crate}`, () => assert.equal(crateOf(name), crate))
 })
 
-test('the crates of a module, by its functions that are not imported', () => {
+test('the size of a crate is the size of its functions that are not imported', () => {
   const text = (text) => [text.length, ...Buffer.from(text)]
   const section = (id, ...bytes) => [id, bytes.length, ...bytes]
-  const names = [[0, '_ZN6js_sys3log17hE'], [1, '_ZN4core3one17hE'], [2, '_ZN5alloc3two17hE'], [3, '_ZN4core5three17hE'], [4, '__wbindgen_describe_x']]
+  const names = [
+    [0, '_ZN6js_sys3log17hE'], [1, '_ZN4core3one17hE'], [2, '_ZN5alloc3two17hE'], [3, '_ZN4core5three17hE'], [4, '__wbindgen_describe_x'],
+  ]
   const named = [names.length, ...names.flatMap(([index, name]) => [index, ...text(name)])]
   const wasm = [
     0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
@@ -216,72 +231,80 @@ test('the crates of a module, by its functions that are not imported', () => {
   assert.deepEqual(crates(Uint8Array.from(wasm)), [{ crate: 'core', bytes: 9 }, { crate: 'alloc', bytes: 7 }])
 })
 
-describe('a published schema is the same', () => {
-  const schema = { type: 'object', properties: { title: { type: 'string', maxLength: 5 }, n: { type: 'integer', minimum: 1 } }, required: ['title'] }
+describe('a published schema', () => {
+  const schema = {
+    type: 'object', properties: { title: { type: 'string', maxLength: 5 }, n: { type: 'integer', minimum: 1 } }, required: ['title'],
+  }
   const changed = (change) => {
     const copy = structuredClone(schema)
     change(copy)
     return copy
   }
-  for (const [what, published, is] of [
-    ['as it stands', schema, true],
-    ['in another order', { required: ['title'], properties: { n: { minimum: 1, type: 'integer' }, title: schema.properties.title }, type: 'object' }, true],
-    ['with what generators add', { ...changed(({ properties }) => { properties.n.format = 'uint32' }), title: 'T', $schema: 'x', additionalProperties: false }, true],
+  const reordered = {
+    required: ['title'], properties: { n: { minimum: 1, type: 'integer' }, title: schema.properties.title }, type: 'object',
+  }
+  const withFormat = changed(({ properties }) => { properties.n.format = 'uint32' })
+  for (const [difference, published, isSame] of [
+    ['without changes', schema, true],
+    ['in another order', reordered, true],
+    ['with the keywords that generators add', { ...withFormat, title: 'T', $schema: 'x', additionalProperties: false }, true],
     ['with another bound', changed(({ properties }) => { properties.n.minimum = 2 }), false],
     ['without a bound', changed(({ properties }) => { delete properties.title.maxLength }), false],
-    ['without the property that is called title', changed(({ properties }) => { delete properties.title }), false],
-    ['with one that need not be there', changed((schema) => { schema.required = [] }), false],
-    ['none', undefined, false],
-  ]) test(what, () => assert.equal(same(published, schema), is))
+    ['without the property with the name `title`', changed(({ properties }) => { delete properties.title }), false],
+    ['with a property that is not required', changed((schema) => { schema.required = [] }), false],
+    ['that is missing', undefined, false],
+  ]) test(`${difference} is ${isSame ? 'the same' : 'different'}`, () => assert.equal(same(published, schema), isSame))
 })
 
-describe('an answer is wrong', () => {
+describe('the answer to', () => {
   const work = (name) => WORKS.find((work) => work.name === name)
   const result = (result) => ({ jsonrpc: '2.0', id: 1, result })
   const text = (text, more) => result({ content: [{ type: 'text', text }], ...more })
   const list = (tools) => result({ tools })
   const page = (more) => result({ contents: [{ uri: RESOURCE, text: megabyte(), ...more }] })
-  for (const [name, what, message, isWrong] of [
+  const initialized = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'bench' } }
+  for (const [name, answer, message, isWrong] of [
     ['tools/call small', 'the sum', text('5'), false],
     ['tools/call small', 'another sum', text('6'), true],
     ['tools/call small', 'the sum as an error', text('5', { isError: true }), true],
-    ['tools/call small', 'to another request', { ...text('5'), id: 2 }, true],
-    ['tools/call small', 'no JSON', undefined, true],
+    ['tools/call small', 'the sum with another id', { ...text('5'), id: 2 }, true],
+    ['tools/call small', 'a body that is not JSON', undefined, true],
     ['tools/call 100 KB', 'the text', text(prose(100_000)), false],
-    ['tools/call 100 KB', 'a character less', text(prose(99_999)), true],
-    ['tools/call invalid', 'refused by the tool', text('b is no number', { isError: true }), false],
-    ['tools/call invalid', 'refused by the protocol', { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'b' } }, false],
-    ['tools/call invalid', 'another error', { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'b' } }, true],
-    ['tools/call invalid', 'added up', text('2three'), true],
-    ['tools/list 11', 'the eleven', list(ELEVEN), false],
-    ['tools/list 11', 'the eleven in another order', list(ELEVEN.toReversed()), false],
-    ['tools/list 11', 'one less', list(ELEVEN.slice(1)), true],
-    ['tools/list 11', 'one twice', list(ELEVEN.with(3, ELEVEN[4])), true],
-    ['tools/list 11', 'the schema of another', list(ELEVEN.with(3, { ...ELEVEN[3], inputSchema: ELEVEN[4].inputSchema })), true],
-    ['tools/list 200', 'eleven', list(ELEVEN), true],
-    ['resources/read 1 MB', 'the megabyte', page(), false],
-    ['resources/read 1 MB', 'less', page({ text: prose(999_999) }), true],
-    ['initialize', 'another revision', result({ protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'bench' } }), true],
-    ['server/discover', 'no revision', result({ supportedVersions: [], capabilities: { tools: {} } }), true],
-  ]) test(`${name}, ${what}: ${isWrong ? 'wrong' : 'right'}`, () => assert.equal(work(name).wrong(message) !== undefined, isWrong))
+    ['tools/call 100 KB', 'the text without its last character', text(prose(99_999)), true],
+    ['tools/call invalid', 'an error of the tool', text('b is no number', { isError: true }), false],
+    ['tools/call invalid', 'error -32602', { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'b' } }, false],
+    ['tools/call invalid', 'error -32603', { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'b' } }, true],
+    ['tools/call invalid', 'a result', text('2three'), true],
+    ['tools/list 11', 'the eleven tools', list(ELEVEN), false],
+    ['tools/list 11', 'the eleven tools in another order', list(ELEVEN.toReversed()), false],
+    ['tools/list 11', 'ten of the tools', list(ELEVEN.slice(1)), true],
+    ['tools/list 11', 'a list with the same tool twice', list(ELEVEN.with(3, ELEVEN[4])), true],
+    ['tools/list 11', 'a wrong schema', list(ELEVEN.with(3, { ...ELEVEN[3], inputSchema: ELEVEN[4].inputSchema })), true],
+    ['tools/list 200', 'eleven tools', list(ELEVEN), true],
+    ['resources/read 1 MB', 'the text', page(), false],
+    ['resources/read 1 MB', 'a shorter text', page({ text: prose(999_999) }), true],
+    ['initialize', 'another revision', result(initialized), true],
+    ['server/discover', 'an empty list of revisions', result({ supportedVersions: [], capabilities: { tools: {} } }), true],
+  ]) test(`${name} with ${answer} is ${isWrong ? 'wrong' : 'correct'}`, () =>
+    assert.equal(work(name).wrong(message) !== undefined, isWrong))
 })
 
-test('the CPU of a process grows by less than a tick of the clock', async () => {
+test('the CPU time of a process has a finer resolution than the 10 ms of a clock tick', async () => {
   const before = await cpuMicros(process.pid)
   for (const end = performance.now() + 3; performance.now() < end;);
   const spent = await cpuMicros(process.pid) - before
   assert.ok(spent > 0 && spent % 10_000 !== 0, `${spent} µs`)
 })
 
-describe('a message', () => {
+describe('the message of an answer', () => {
   const of = (type, text) => messageOf(new Response('', { headers: { 'content-type': type } }), text)
-  test('of JSON', () => assert.deepEqual(of('application/json', '{"id":1}'), { id: 1 }))
-  test('of the last event', () =>
+  test('is the JSON body', () => assert.deepEqual(of('application/json', '{"id":1}'), { id: 1 }))
+  test('is the data of the last event', () =>
     assert.deepEqual(of('text/event-stream', 'data: {"id":0}\n\nevent: message\ndata: {"id":1}\n\n'), { id: 1 }))
-  test('that is none', () => assert.equal(of('application/json', 'oops'), undefined))
+  test('is undefined if the body is not JSON', () => assert.equal(of('application/json', 'oops'), undefined))
 })
 
-test('the configuration of a Worker names its modules, its bindings and what V8 is told', () => {
+test('the configuration of a Worker contains its modules, its bindings and the flags of V8', () => {
   const text = configuration([{ name: 'index.js' }, { name: 'a.wasm' }], { TOKENS: '[{"a": 1}]' }, ['--one', '--two'])
   assert.ok(text.includes('(name = "index.js", esModule = embed "index.js"), (name = "a.wasm", wasm = embed "a.wasm")'), text)
   assert.ok(text.includes(String.raw`(name = "TOKENS", text = "[{\"a\": 1}]")`), text)
@@ -294,7 +317,7 @@ describe('a run', () => {
     folder = await mkdtemp(join(tmpdir(), 'bench-'))
     const [core] = await cores()
     place = { root: ROOT, folder, core: { subject: core, load: core }, say: () => {} }
-    // The windows have 100, 200, 300 requests in their second, and so on; some may have failed.
+    // Successive windows report 100, 200, 300, … requests in one second. The file `errors` has the number of failed requests.
     await writeFile(join(folder, 'wrk'), `#!/usr/bin/env bash
 cd ${folder}
 echo >>windows
@@ -312,21 +335,23 @@ printf '{"requests": %d, "micros": 1000000, "p50": 7, "p99": 9, "errors": %d}' $
   const how = { rounds: 3, seconds: 1, warmUp: 0.001, starts: 1, whole: false }
   const floor = { name: 'floor', peer: 'floor' }
   const answering = (text) => ({
-    name: 'liar',
-    modules: [{ name: 'liar.js', bytes: Buffer.from(`export default { fetch: () => new Response(${JSON.stringify(text)}) }`) }],
+    name: 'fixed',
+    modules: [{ name: 'fixed.js', bytes: Buffer.from(`export default { fetch: () => new Response(${JSON.stringify(text)}) }`) }],
   })
 
-  test('gives a row for each work and subject that can, and the first answers', async () => {
+  test('has a row for each workload and subject that supports it, and the values of the first requests', async () => {
     const other = { ...floor, name: 'other', cannot: ['initialize'] }
     const result = await run(place, [floor, other, { ...floor, name: 'third', extra: true }], WORKS, how)
-    assert.deepEqual(result.rows.map(({ work, subject }) => `${work}: ${subject}`), WORKS.flatMap(({ name }) =>
-      ['floor', ...name === 'initialize' ? [] : ['other'], ...name === 'tools/call small' ? ['third'] : []].map((subject) => `${name}: ${subject}`)))
-    // After the three to warm up, the first has the fourth window, the ninth and the eleventh, since they take turns at being the first.
+    const measured = ({ name }) => ['floor', ...name === 'initialize' ? [] : ['other'], ...name === 'tools/call small' ? ['third'] : []]
+    assert.deepEqual(result.rows.map(({ work, subject }) => `${work}: ${subject}`),
+      WORKS.flatMap((work) => measured(work).map((subject) => `${work.name}: ${subject}`)))
+    // Three windows are warm-up. The first subject has windows 4, 9 and 11, because the subjects take turns at being first.
     assert.deepEqual(result.rows.slice(0, 3).map(({ rps }) => rps), [900, 700, 800])
     for (const { cpu_us: cpu, p50_us: p50, p99_us: p99 } of result.rows) {
       assert.deepEqual([cpu.length, cpu.every((micros) => micros >= 0), p50, p99], [3, true, 7, 9])
     }
-    // One to warm up and three that count, for all but the one that cannot, and one work of the extra; three first starts, two loads each.
+    // A row takes one window of warm-up and three measured windows. `floor` has a row for each workload, `other` for all but one, and the
+    // extra for one. In addition, three new processes get two loads each.
     assert.equal(await windows(), WORKS.length * 2 * 4 + 3 * 2)
     assert.deepEqual([result.sizes, result.starts].map((part) => Object.keys(part)), [['floor', 'other'], ['floor', 'other']])
     for (const name of ['floor', 'other']) {
@@ -336,31 +361,32 @@ printf '{"requests": %d, "micros": 1000000, "p50": 7, "p99": 9, "errors": %d}' $
     }
   })
 
-  test('warms up until the CPU for each request is level', async () => {
-    // The made-up wrk asks nothing, so the CPU is 0 and level from the first window on; 100, 200, … answers are 12 000 after fifteen.
+  test('warms up until the CPU per request is level', async () => {
+    // The fake wrk sends no requests, so the CPU is always 0 and level. The sum of 100, 200, … answers reaches 12 000 in window 15.
     const [sleeping] = [execFile('sleep', ['60'])]
     await warmUp(place, { pid: sleeping.pid, url: 'http://127.0.0.1' }, SMALL, 60)
     sleeping.kill()
     assert.equal(await windows(), 15)
   })
 
-  test('fails where a subject answers wrongly, before anything is timed, and names it', async () => {
+  test('fails before it measures if an answer is wrong, and names the subject', async () => {
     const wrong = answering('{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"6"}]}}')
-    await assert.rejects(run(place, [floor, wrong], [SMALL], how), /^Error: liar: tools\/call small: a wrong answer: .*"6"/)
+    await assert.rejects(run(place, [floor, wrong], [SMALL], how), /^Error: fixed: tools\/call small: a wrong answer: .*"6"/)
     assert.equal(await windows(), 0)
   })
 
-  test('fails where requests have failed under load', async () => {
+  test('fails if requests fail under load', async () => {
     await writeFile(join(folder, 'errors'), '3')
     await assert.rejects(run(place, [floor], [SMALL], how), /3 of \d+ requests failed/)
   })
 
-  test('a status that is no success is a wrong answer', async () => {
-    const server = { ...answering(''), modules: [{ name: 'no.js', bytes: Buffer.from('export default { fetch: () => new Response("closed", { status: 503 }) }') }] }
+  test('fails if the status of an answer is not 200', async () => {
+    const code = 'export default { fetch: () => new Response("closed", { status: 503 }) }'
+    const server = { ...answering(''), modules: [{ name: 'no.js', bytes: Buffer.from(code) }] }
     await assert.rejects(run(place, [server], [SMALL], how), /HTTP 503: closed/)
   })
 
-  test('an answer is asked for with the token', async () => {
+  test('sends the token with the request', async () => {
     const seen = []
     const server = createServer((request, response) => {
       seen.push(request.headers.authorization)

@@ -1,4 +1,4 @@
-// scripts/deploy.mjs against a wrangler that only writes down how it was called, and answers as told.
+// Tests of scripts/deploy.mjs. A fake wrangler records its calls and prints prepared answers.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -26,7 +26,8 @@ database_id = "${PLACEHOLDER}"
 preview_database_id = "kb-data"
 `
 
-// Its state is a folder: databases.json and secrets.json are what Cloudflare has, calls.json what was asked.
+// The fake stores its state in a folder: the databases and secrets of Cloudflare in databases.json and secrets.json, and its calls in
+// calls.json.
 const FAKE = `#!${process.execPath}
 const fs = require('node:fs')
 const [, , ...args] = process.argv
@@ -49,15 +50,16 @@ if (args[0] === 'deploy') fs.writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH
 const folders = []
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-async function deploy({ config = CONFIG, databases, secrets, kept, environment = {} }) {
+/** Runs the script in a new folder. `tokenFile` is the content and the mode of .deploy.vars. */
+async function deploy({ config = CONFIG, databases, secrets, tokenFile, environment = {} }) {
   const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
   folders.push(folder)
   const fake = join(folder, 'fake')
   await mkdir(fake)
   await writeFile(join(folder, 'wrangler.toml'), config)
-  if (kept) {
-    await writeFile(join(folder, '.deploy.vars'), kept.text)
-    await chmod(join(folder, '.deploy.vars'), kept.mode)
+  if (tokenFile) {
+    await writeFile(join(folder, '.deploy.vars'), tokenFile.text)
+    await chmod(join(folder, '.deploy.vars'), tokenFile.mode)
   }
   await writeFile(join(fake, 'wrangler'), FAKE, { mode: 0o755 })
   if (databases) await writeFile(join(fake, 'databases.json'), JSON.stringify(databases))
@@ -69,13 +71,14 @@ async function deploy({ config = CONFIG, databases, secrets, kept, environment =
     }, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })).stdin.end()
   })
   const calls = existsSync(join(fake, 'calls.json')) ? JSON.parse(await readFile(join(fake, 'calls.json'), 'utf8')) : []
-  return { status, output, calls, folder, commands: calls.map(({ args }) => args.join(' ')), config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
+  const commands = calls.map(({ args }) => args.join(' '))
+  return { status, output, calls, folder, commands, config: await readFile(join(folder, 'wrangler.toml'), 'utf8') }
 }
 
 const SECRET = { MCP_STATIC_TOKENS: '[{"token":"very-secret"}]' }
 
 describe('the first deployment', () => {
-  test('creates, migrates, deploys with the secrets, in this order', async () => {
+  test('the script creates the database, migrates it, and deploys with the secrets', async () => {
     const { status, output, calls, commands, config } = await deploy({ environment: SECRET })
     assert.equal(status, 0, output)
     assert.deepEqual(commands.map((command) => command.replace(/--secrets-file .*/, '--secrets-file FILE')), [
@@ -87,20 +90,21 @@ describe('the first deployment', () => {
       'deploy --secrets-file FILE',
     ])
     assert.deepEqual(JSON.parse(calls.at(-1).file), SECRET)
-    assert.equal(existsSync(calls.at(-1).args.at(-1)), false, 'the file with the secrets is gone')
+    assert.equal(existsSync(calls.at(-1).args.at(-1)), false, 'the file with the secrets is deleted')
     assert.equal(config, CONFIG.replace(PLACEHOLDER, 'made-uuid'))
-    assert.equal(calls.at(-3).config, config, 'the migration sees the id')
+    assert.equal(calls.at(-3).config, config, 'wrangler.toml has the id before the migration')
     assert.match(output, /curl -s https:\/\/kb\.example\.workers\.dev\/mcp /)
     assert.doesNotMatch(output, /very-secret/)
   })
 
-  test('a database of that name is used', async () => {
-    const { commands, config } = await deploy({ databases: [{ name: 'other', uuid: 'x' }, { name: 'kb-data', uuid: 'old-uuid' }], environment: SECRET })
+  test('an existing database with the same name is used', async () => {
+    const databases = [{ name: 'other', uuid: 'x' }, { name: 'kb-data', uuid: 'old-uuid' }]
+    const { commands, config } = await deploy({ databases, environment: SECRET })
     assert.ok(!commands.includes('d1 create kb-data'))
     assert.match(config, /database_id = "old-uuid"/)
   })
 
-  test('of two databases each gets its own id', async () => {
+  test('each of two databases gets its id', async () => {
     const two = `${CONFIG}\n[[d1_databases]]\nbinding = "LOG"\ndatabase_name = "log"\ndatabase_id = "${PLACEHOLDER}"\n`
     const { status, output, config } = await deploy({
       config: two, databases: [{ name: 'log', uuid: 'log-uuid' }, { name: 'kb-data', uuid: 'kb-uuid' }], environment: SECRET,
@@ -110,7 +114,7 @@ describe('the first deployment', () => {
     assert.match(config, /"log"\ndatabase_id = "log-uuid"/)
   })
 
-  test('a secret without a value stops it before it deploys', async () => {
+  test('a secret without a value prevents the deployment', async () => {
     const { status, output, commands } = await deploy({ environment: { MCP_STATIC_TOKENS: '' } })
     assert.equal(status, 1)
     assert.match(output, /no value for the secret MCP_STATIC_TOKENS/)
@@ -118,7 +122,7 @@ describe('the first deployment', () => {
   })
 })
 
-test('a later deployment asks for nothing that is there', async () => {
+test('a later deployment creates no database and asks for no secret that exists', async () => {
   const config = CONFIG.replace(PLACEHOLDER, 'known-uuid')
   const result = await deploy({ config, secrets: [{ name: 'MCP_STATIC_TOKENS', type: 'secret_text' }] })
   assert.equal(result.status, 0, result.output)
@@ -127,7 +131,7 @@ test('a later deployment asks for nothing that is there', async () => {
 })
 
 for (const command of ['d1 list', 'd1 create', 'd1 migrations', 'secret list']) {
-  test(`when \`wrangler ${command}\` fails, so does the deployment, with wrangler's words`, async () => {
+  test(`if \`wrangler ${command}\` fails, the deployment fails with wrangler's message`, async () => {
     const { status, output, commands } = await deploy({ environment: { ...SECRET, FAIL: command } })
     assert.equal(status, 1)
     assert.match(output, /the account is locked/)
@@ -136,26 +140,26 @@ for (const command of ['d1 list', 'd1 create', 'd1 migrations', 'secret list']) 
   })
 }
 
-describe('the file that keeps a made token', () => {
+describe('the file that stores a created token', () => {
   const modeOf = async (file) => (await stat(file)).mode & 0o777
-  const place = async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'kept-'))
+  const newPath = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'token-file-'))
     folders.push(folder)
     return join(folder, '.deploy.vars')
   }
 
-  test('a deployment takes it from others, and says so', async () => {
-    const kept = { text: "MCP_STATIC_TOKENS='very-secret'\n", mode: 0o644 }
-    const { status, output, folder } = await deploy({ kept, environment: SECRET })
+  test('a deployment removes the access of other users, and prints a warning', async () => {
+    const tokenFile = { text: "MCP_STATIC_TOKENS='very-secret'\n", mode: 0o644 }
+    const { status, output, folder } = await deploy({ tokenFile, environment: SECRET })
     assert.equal(status, 0, output)
-    assert.match(output, /\.deploy\.vars could be read by others; its mode is 600 now/)
+    assert.match(output, /other users had access to \.deploy\.vars; its mode is 600 now/)
     assert.equal(await modeOf(join(folder, '.deploy.vars')), 0o600)
-    assert.equal(await readFile(join(folder, '.deploy.vars'), 'utf8'), kept.text)
+    assert.equal(await readFile(join(folder, '.deploy.vars'), 'utf8'), tokenFile.text)
   })
 
   for (const [mode, result] of [[0o666, 0o600], [0o640, 0o600], [0o602, 0o600], [0o601, 0o600], [0o600, 0o600], [0o400, 0o400]]) {
-    test(`of mode ${mode.toString(8)} it has ${result.toString(8)} then`, async () => {
-      const file = await place()
+    test(`mode ${mode.toString(8)} becomes ${result.toString(8)}`, async () => {
+      const file = await newPath()
       await writeFile(file, 'text')
       await chmod(file, mode)
       assert.equal(makePrivate(file), mode !== result)
@@ -164,8 +168,8 @@ describe('the file that keeps a made token', () => {
     })
   }
 
-  test('it is made for its owner alone, whatever the umask', async () => {
-    const file = await place()
+  test('a new file has mode 600 with any umask', async () => {
+    const file = await newPath()
     const before = process.umask(0)
     try {
       appendPrivately(file, 'one\n')
@@ -179,8 +183,8 @@ describe('the file that keeps a made token', () => {
     assert.equal(await readFile(file, 'utf8'), 'one\ntwo\n')
   })
 
-  test('where there is none, none is made', async () => {
-    const file = await place()
+  test('a missing file is not created', async () => {
+    const file = await newPath()
     assert.equal(makePrivate(file), false)
     assert.equal(existsSync(file), false)
   })

@@ -1,5 +1,5 @@
-// scripts/load: what it makes of files, and what it does when a server refuses. The server here is
-// a small fake that keeps what it is sent; the real one is met in the tests of the app.
+// Tests of scripts/load: the documents that it reads from files, and its behavior when a server rejects them. A fake server records the
+// requests. tests/e2e/load.test.mjs uses the knowledge base.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { firstToken } from '../../../scripts/lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from '../../../scripts/lib/documents.mjs'
-import { keepsTokens, patiently, TryLater } from '../../../scripts/lib/mcp.mjs'
+import { isConfidential, RetryLater, withRetries } from '../../../scripts/lib/mcp.mjs'
 
 const LOAD = new URL('../../../scripts/load', import.meta.url).pathname
 
@@ -27,8 +27,8 @@ async function folderOf(files) {
   return root
 }
 
-describe('where a token may be sent', () => {
-  for (const [url, may] of [
+describe('a token may be sent to', () => {
+  for (const [url, isAllowed] of [
     ['https://kb.example.com/mcp', true],
     ['http://localhost:8787/mcp', true],
     ['http://LOCALHOST/mcp', true],
@@ -44,7 +44,7 @@ describe('where a token may be sent', () => {
     ['http://0.0.0.0:8787/mcp', false],
     ['http://[2001:db8::1]/mcp', false],
     ['ftp://localhost/mcp', false],
-  ]) test(`${url}: ${may ? 'yes' : 'no'}`, () => assert.equal(keepsTokens(new URL(url)), may))
+  ]) test(`${url}: ${isAllowed ? 'yes' : 'no'}`, () => assert.equal(isConfidential(new URL(url)), isAllowed))
 })
 
 describe('the slug of a path', () => {
@@ -61,60 +61,62 @@ describe('the slug of a path', () => {
 })
 
 describe('the title of a document', () => {
-  for (const [what, text, title] of [
-    ['front matter', '---\ntitle: One\n---\n# Two\n', 'One'],
-    ['front matter, quoted', '---\nslug: x\ntitle: "A \\"B\\": C"\n---\n', 'A "B": C'],
-    ['front matter, single quotes', "---\ntitle: 'It''s'  # why\n---\n", "It's"],
-    ['front matter with a comment', '---\ntitle: One # two\n---\n', 'One'],
-    ['front matter, Windows lines', '---\r\ntitle: One\r\n---\r\n# Two\r\n', 'One'],
-    ['front matter without a title', '---\ntags: [a]\n---\n\n# Two\n', 'Two'],
-    ['front matter that is empty', '---\n---\n# Two\n', 'Two'],
-    ['a rule is no front matter', 'Text\n---\ntitle: no\n---\n# Two\n', 'Two'],
-    ['the first heading', 'Text\n\n# One #\n\n# Two\n', 'One'],
-    ['a lower heading does not count', '## Sub\n# One\n', 'One'],
-    ['not in a fence', '```sh\n# no\n```\n# One\n', 'One'],
-    ['not in a longer fence', '````\n```\n# no\n````\n# One\n', 'One'],
-    ['not in a fence that is never closed', '~~~\n# no\n', 'file'],
-    ['a tag is no heading', '#tag\n', 'file'],
-    ['the name of the file', '', 'file'],
-  ]) test(what, () => assert.equal(titleOf(text, 'folder/file.md'), title))
+  for (const [name, text, title] of [
+    ['comes from the front matter', '---\ntitle: One\n---\n# Two\n', 'One'],
+    ['may be in double quotes', '---\nslug: x\ntitle: "A \\"B\\": C"\n---\n', 'A "B": C'],
+    ['may be in single quotes', "---\ntitle: 'It''s'  # why\n---\n", "It's"],
+    ['does not include a comment', '---\ntitle: One # two\n---\n', 'One'],
+    ['is found in front matter with Windows line endings', '---\r\ntitle: One\r\n---\r\n# Two\r\n', 'One'],
+    ['is the heading if the front matter has no title', '---\ntags: [a]\n---\n\n# Two\n', 'Two'],
+    ['is the heading if the front matter is empty', '---\n---\n# Two\n', 'Two'],
+    ['does not come from text between horizontal rules', 'Text\n---\ntitle: no\n---\n# Two\n', 'Two'],
+    ['is the first heading if there is no front matter', 'Text\n\n# One #\n\n# Two\n', 'One'],
+    ['is not a heading of a lower level', '## Sub\n# One\n', 'One'],
+    ['is not in a code fence', '```sh\n# no\n```\n# One\n', 'One'],
+    ['is not in a longer code fence', '````\n```\n# no\n````\n# One\n', 'One'],
+    ['is not in a code fence without an end', '~~~\n# no\n', 'file'],
+    ['is not a tag', '#tag\n', 'file'],
+    ['is the name of the file if there is no heading', '', 'file'],
+  ]) test(name, () => assert.equal(titleOf(text, 'folder/file.md'), title))
 })
 
-test('files: dot folders, node_modules and other endings are left out; a loop of links ends', async () => {
-  const root = await folderOf({ 'b.md': '', 'a/c.md': '', '.git/x.md': '', 'node_modules/y.md': '', 'z.txt': '', 'a/node_modules/q.md': '' })
+test('only .md files outside of dot folders and node_modules are loaded, and a cycle of symbolic links ends', async () => {
+  const root = await folderOf({
+    'b.md': '', 'a/c.md': '', '.git/x.md': '', 'node_modules/y.md': '', 'z.txt': '', 'a/node_modules/q.md': '',
+  })
   await symlink(root, join(root, 'a/loop'))
   await symlink(join(root, 'nowhere'), join(root, 'gone.md'))
   assert.deepEqual(await markdownFiles(root), ['a/c.md', 'b.md'])
 })
 
-test('collisions name every file of a slug', () => {
+test('a collision lists every file with the slug', () => {
   const documents = ['a/b.md', 'a-b.md', 'c.md'].map((path) => ({ path, slug: slugOf(path) }))
   assert.deepEqual(collisions(documents), [['a-b', ['a/b.md', 'a-b.md']]])
 })
 
 describe('the token in .dev.vars', () => {
-  test('the first plain one', () =>
+  test('is the first one in plain text', () =>
     assert.equal(firstToken(`X=1\nMCP_STATIC_TOKENS='[{"sha256":"00"},{"token":"t","scopes":[]}]'\n`), 't'))
-  test('none', () => assert.equal(firstToken('X=1\n'), undefined))
-  test('only hashes', () => assert.equal(firstToken(`MCP_STATIC_TOKENS='[{"sha256":"00"}]'`), undefined))
-  test('not JSON', () => assert.throws(() => firstToken('MCP_STATIC_TOKENS=abc'), /not JSON/))
+  test('is undefined without a list', () => assert.equal(firstToken('X=1\n'), undefined))
+  test('is undefined if the list has only hashes', () => assert.equal(firstToken(`MCP_STATIC_TOKENS='[{"sha256":"00"}]'`), undefined))
+  test('is an error if the list is not JSON', () => assert.throws(() => firstToken('MCP_STATIC_TOKENS=abc'), /not JSON/))
 })
 
-describe('patience', () => {
-  /** An attempt that fails with these errors, one after the other, and then succeeds. */
+describe('retries', () => {
+  /** Runs withRetries with an attempt that fails with each of these errors, and then succeeds. */
   async function attempt(errors) {
     const waited = []
     let attempts = 0
-    const result = await patiently(async () => {
+    const result = await withRetries(async () => {
       const error = errors[attempts++]
       if (error) throw error
       return 'done'
     }, { say: (message) => waited.push(message), sleep: async (seconds) => waited.push(seconds) }).catch((error) => error)
     return { result, attempts, waited }
   }
-  const later = (...seconds) => seconds.map((each) => new TryLater('too many', each))
+  const later = (...seconds) => seconds.map((each) => new RetryLater('too many', each))
 
-  test('as long as the server says, at least 1 s and at most 120 s, and told before', async () => {
+  test('wait for the requested time, at least 1 s and at most 120 s, and report it first', async () => {
     assert.deepEqual(await attempt(later(0, 7, 121, Infinity)), {
       result: 'done',
       attempts: 5,
@@ -123,27 +125,27 @@ describe('patience', () => {
       ],
     })
   })
-  test('five times again, and no more', async () => {
+  test('happen at most five times', async () => {
     const five = await attempt(later(1, 1, 1, 1, 1))
     assert.deepEqual([five.result, five.attempts], ['done', 6])
     const six = await attempt(later(1, 1, 1, 1, 1, 1))
     assert.deepEqual([six.result.message, six.attempts, six.waited.length], ['too many', 6, 10])
   })
-  test('not for another failure, nor for one that comes after', async () => {
+  test('do not happen after another error', async () => {
     const other = new Error('broken')
     assert.deepEqual(await attempt([other]), { result: other, attempts: 1, waited: [] })
     assert.deepEqual(await attempt([...later(1), other]), { result: other, attempts: 2, waited: ['waiting 1 s: too many', 1] })
   })
 })
 
-describe('against a server', () => {
+describe('with a server', () => {
   let server, url, received
-  // What the fake says to a document, by its slug.
+  // The answers of the fake server to documents, by slug.
   const answers = {
     refused: { result: { isError: true, content: [{ type: 'text', text: 'title is too long' }] } },
     invalid: { error: { code: -32602, message: 'no such tool' } },
   }
-  // What it says before that to the first request for a slug: status, Retry-After, body.
+  // The answers of the fake server to the first request with a slug: status, Retry-After, body.
   const busy = {
     limited: [429, '0', '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Too many requests."}}'],
     outage: [503, '1', 'try later'],
@@ -179,7 +181,7 @@ describe('against a server', () => {
         resolve({ status: error ? error.code : 0, output: stdout + stderr })))
   }
 
-  test('every file is one save-document call in the 2026-07-28 revision', async () => {
+  test('each file is one call of save-document in revision 2026-07-28', async () => {
     const root = await folderOf({ 'README.md': '# Hello\n', 'docs/Guide.md': '---\ntitle: The guide\n---\nText é\n' })
     const { status, output } = await load(root, '--url', url)
     assert.equal(status, 0, output)
@@ -197,7 +199,7 @@ describe('against a server', () => {
     assert.equal(message.params._meta['io.modelcontextprotocol/protocolVersion'], '2026-07-28')
   })
 
-  test('what is refused is named with the reason, the rest go on, the status is 1', async () => {
+  test('a rejected file is reported with the reason, the other files are loaded, and the status is 1', async () => {
     const root = await folderOf({
       'bad.md': Buffer.from([0x23, 0x20, 0xff]), 'down.md': '', 'invalid.md': '', 'refused.md': '', 'zz.md': '', 'é.md': '',
     })
@@ -209,13 +211,13 @@ describe('against a server', () => {
       /invalid\.md: NOT LOADED: no such tool/,
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
-      /é\.md: NOT LOADED: no slug/,
+      /é\.md: NOT LOADED: its path has no slug/,
       /1 loaded, 5 not loaded/,
     ]) assert.match(output, line)
     assert.equal(received.length, 4)
   })
 
-  test('where the server says when, the same file is sent again after that time', async () => {
+  test('if the server sends Retry-After in seconds, the same file is sent again after that time', async () => {
     const { status, output } = await load(await folderOf({ 'limited.md': '# One\n', 'outage.md': '' }), '--url', url)
     assert.equal(status, 0, output)
     assert.match(output, /^limited\.md: waiting 1 s: Too many requests\.\n\[1\/2\] limited\.md -> limited$/m)
@@ -228,7 +230,7 @@ describe('against a server', () => {
     assert.ok(again.at - first.at > 990, `${again.at - first.at} ms`)
   })
 
-  test('where it does not, or fails in another way, the file is not sent again', async () => {
+  test('without Retry-After in seconds, or after another error, the file is not sent again', async () => {
     const root = await folderOf({ 'limited-without-time.md': '', 'limited-until-a-date.md': '', 'down-with-time.md': '' })
     const { status, output } = await load(root, '--url', url)
     assert.equal(status, 1)
@@ -242,31 +244,32 @@ describe('against a server', () => {
     assert.equal(received.length, 3)
   })
 
-  test('two files with one slug: both are named and nothing is sent', async () => {
+  test('if two files have the same slug, both are reported and nothing is sent', async () => {
     const { status, output } = await load(await folderOf({ 'a b.md': '', 'a/b.md': '', 'c.md': '' }), '--url', url)
     assert.equal(status, 1)
-    assert.match(output, /a-b: a b\.md, a\/b\.md/)
+    assert.match(output, /several files have the slug a-b: a b\.md, a\/b\.md/)
     assert.equal(received.length, 0)
   })
 
-  test('the token is not sent in clear text to another machine, unless that is asked for', async () => {
+  test('the token is not sent in clear text to another machine without --allow-clear-text', async () => {
     const root = await folderOf({ 'a.md': '# A\n' })
-    // This address is no loopback address, and still reaches the fake server.
+    // This address is not a loopback address, but it reaches the fake server.
     const remote = url.replace('127.0.0.1', '0.0.0.0')
-    const refused = await load(root, '--url', remote)
-    assert.equal(refused.status, 1)
-    assert.match(refused.output, /^load: --url http:\/\/0\.0\.0\.0:\d+\/mcp: the token would be sent in clear text; use https, or add --allow-clear-text\n$/)
+    const rejected = await load(root, '--url', remote)
+    assert.equal(rejected.status, 1)
+    assert.match(rejected.output,
+      /^load: --url http:\/\/0\.0\.0\.0:\d+\/mcp would send the token in clear text: use https, or add --allow-clear-text\n$/)
     assert.equal(received.length, 0)
-    const insisted = await load(root, '--url', remote, '--allow-clear-text')
-    assert.equal(insisted.status, 0, insisted.output)
+    const allowed = await load(root, '--url', remote, '--allow-clear-text')
+    assert.equal(allowed.status, 0, allowed.output)
     assert.equal(received[0].headers.authorization, 'Bearer secret-token')
   })
 
-  test('wrong use says so', async () => {
-    assert.match((await load()).output, /name one folder/)
+  test('wrong arguments are reported', async () => {
+    assert.match((await load()).output, /pass one folder/)
     assert.match((await load('/nowhere')).output, /is not a folder/)
     assert.match((await load(await folderOf({ 'a.txt': '' }))).output, /no \.md file/)
-    assert.match((await load('.', '--url', 'nonsense')).output, /not a URL/)
+    assert.match((await load('.', '--url', 'nonsense')).output, /--url must be a URL \(got nonsense\)/)
     assert.match((await load('.', '--bogus')).output, /bogus/)
   })
 })

@@ -1,4 +1,4 @@
-// scripts/new: what it writes, and what it refuses. tests/e2e/template.test.mjs builds and serves the result.
+// Tests of the files that scripts/new creates, and of its errors. tests/e2e/template.test.mjs builds and serves the result.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -18,7 +18,7 @@ after(() => rm(folder, { recursive: true, force: true }))
 
 const secretsOf = async (home) => parseEnv(await readFile(join(home, '.dev.vars'), 'utf8'))
 
-test('a copy has its own name and secrets, and depends on this checkout', async () => {
+test('a copy has a new name and new secrets, and depends on this repository', async () => {
   const home = join(folder, 'tennis-courts')
   const { stderr } = await scriptsNew(home)
   assert.match(stderr, /created tennis-courts in .*tennis-courts\. Next: cd .*npm run dev/)
@@ -35,11 +35,11 @@ test('a copy has its own name and secrets, and depends on this checkout', async 
   assert.ok((await readFile(join(home, 'Cargo.toml'), 'utf8')).includes(`edge-mcp = { path = "${ROOT}" }`))
   assert.equal(JSON.parse(await readFile(join(home, 'package-lock.json'), 'utf8')).packages[''].name, 'tennis-courts')
 
-  const own = await readdir(home)
-  assert.deepEqual(['build', 'target', 'node_modules', '.wrangler'].filter((name) => own.includes(name)), [])
+  const created = await readdir(home)
+  assert.deepEqual(['build', 'target', 'node_modules', '.wrangler'].filter((name) => created.includes(name)), [])
 })
 
-test('each copy has other secrets, and --name gives another name than the folder', async () => {
+test('each copy has different secrets, and --name sets a name that differs from the folder', async () => {
   const homes = [join(folder, 'one'), join(folder, 'Two_2')]
   await scriptsNew(homes[0])
   await scriptsNew(homes[1], '--name', 'two')
@@ -49,7 +49,7 @@ test('each copy has other secrets, and --name gives another name than the folder
   assert.match(await readFile(join(homes[1], 'wrangler.toml'), 'utf8'), /^name = "two"$/m)
 })
 
-test('an empty folder is taken, a folder or a file that is there is not touched', async () => {
+test('an empty folder is used, and a folder with files or a file is not changed', async () => {
   await mkdir(join(folder, 'empty'))
   await scriptsNew(join(folder, 'empty'))
   await mkdir(join(folder, 'full'))
@@ -60,7 +60,7 @@ test('an empty folder is taken, a folder or a file that is there is not touched'
 })
 
 for (const [args, message] of [
-  [[], /name the folder to create/],
+  [[], /pass the folder to create/],
   [['a', 'b'], /only one folder/],
   [['--bogus', 'a'], /unknown option: --bogus/],
   [['a', '--name'], /--name needs a value/],
@@ -68,7 +68,7 @@ for (const [args, message] of [
   [['a', '--name', '-x'], /"-x" cannot be the name/],
   [['a', '--name', 'x'.repeat(64)], /cannot be the name/],
 ]) {
-  test(`${args.join(' ')} is refused, and nothing is created`, async () => {
+  test(`scripts/new ${args.join(' ')} is rejected, and creates nothing`, async () => {
     const earlier = await readdir(folder)
     await assert.rejects(scriptsNew(...args), (error) => message.test(error.stderr))
     assert.deepEqual(await readdir(folder), earlier)

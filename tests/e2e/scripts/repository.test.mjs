@@ -1,4 +1,4 @@
-// What must hold of the files of the repository: the licences, and the checksums of the npm tools.
+// Tests of files in the repository: the licenses, the checksums of the npm tools, and the versions of the template.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,19 +10,19 @@ const LICENSE = 'MIT OR Apache-2.0'
 
 const read = (path) => readFileSync(new URL(path, ROOT), 'utf8')
 const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0')
-/** What is not part of the template, whose licence is for its copies. */
+/** The template has a separate license, which is for its copies. */
 const isOurs = (file) => !file.startsWith('template/')
 const named = (name) => files.filter((file) => file === name || file.endsWith(`/${name}`))
 
-// npm recorded none for these: the registry that the lock was made from did not list them. `npm view NAME@VERSION dist.integrity`
-// gives the value once it does; the entry then goes from this list.
+// npm recorded no checksum for these packages, because the registry did not list them when the lock file was created. When
+// `npm view NAME@VERSION dist.integrity` prints a value, add it to the lock file and remove the entry from this list.
 const WITHOUT_INTEGRITY = [
   'node_modules/@cloudflare/workerd-darwin-64@1.20261117.1',
   'node_modules/@cloudflare/workerd-darwin-arm64@1.20261117.1',
   'node_modules/@cloudflare/workerd-windows-64@1.20261117.1',
 ]
 
-test('every package of a lock has a checksum', () => {
+test('every package in a lock file has a checksum', () => {
   const locks = named('package-lock.json')
   assert.ok(locks.includes('package-lock.json'))
   const missing = locks.flatMap((lock) => Object.entries(JSON.parse(read(lock)).packages)
@@ -31,14 +31,14 @@ test('every package of a lock has a checksum', () => {
   assert.deepEqual([...new Set(missing)], WITHOUT_INTEGRITY)
 })
 
-test('the licences that packages name are here', () => {
+test('the repository contains the licenses that its packages name', () => {
   assert.match(read('LICENSE-MIT'), /^MIT License\n\nCopyright \(c\) /)
   const apache = read('LICENSE-APACHE')
   assert.match(apache, /Apache License\s+Version 2\.0, January 2004/)
   assert.match(apache, /END OF TERMS AND CONDITIONS/)
 })
 
-test('every package has these licences', () => {
+test('every package has these licenses', () => {
   const workspace = read('Cargo.toml')
   assert.ok(workspace.includes(`[workspace.package]`) && workspace.includes(`\nlicense = "${LICENSE}"\n`))
   for (const file of named('Cargo.toml').filter(isOurs)) {
@@ -47,22 +47,23 @@ test('every package has these licences', () => {
   for (const file of named('package.json').filter(isOurs)) assert.equal(JSON.parse(read(file)).license, LICENSE, file)
 })
 
-test('the template has one licence, in one file', () => {
+test('the template has one license in one file', () => {
   assert.match(read('template/LICENSE'), /^MIT License\n\nCopyright \(c\) /)
   assert.match(read('template/Cargo.toml'), /^license = "MIT"$/m)
   assert.equal(JSON.parse(read('template/package.json')).license, 'MIT')
 })
 
-test('the template has the versions of this repository', () => {
-  const packages = (file) => [...read(file).matchAll(/^name = "(.*)"\nversion = "(.*)"$/gm)].map(([, name, version]) => `${name}@${version}`)
-  const [ours, its] = ['Cargo.lock', 'template/Cargo.lock'].map(packages)
-  assert.deepEqual(its.filter((one) => !ours.includes(one) && !one.startsWith('desk-bookings@')), [])
+test('the template uses the versions of this repository', () => {
+  const packages = (file) =>
+    [...read(file).matchAll(/^name = "(.*)"\nversion = "(.*)"$/gm)].map(([, name, version]) => `${name}@${version}`)
+  const [ours, ofTemplate] = ['Cargo.lock', 'template/Cargo.lock'].map(packages)
+  assert.deepEqual(ofTemplate.filter((one) => !ours.includes(one) && !one.startsWith('desk-bookings@')), [])
   const build = read('template/build.sh')
   for (const [tool, crate] of [['worker-build', 'worker'], ['wasm-bindgen-cli', 'wasm-bindgen']]) {
     const [, version] = new RegExp(` ${tool}@([\\d.]+)\n`).exec(build)
-    assert.ok(its.includes(`${crate}@${version}`), tool)
+    assert.ok(ofTemplate.includes(`${crate}@${version}`), tool)
   }
 
-  const [tools, own] = ['package.json', 'template/package.json'].map((file) => JSON.parse(read(file)))
-  for (const [name, version] of Object.entries(own.devDependencies)) assert.equal(version, tools.devDependencies[name], name)
+  const [repository, template] = ['package.json', 'template/package.json'].map((file) => JSON.parse(read(file)))
+  for (const [name, version] of Object.entries(template.devDependencies)) assert.equal(version, repository.devDependencies[name], name)
 })

@@ -1,4 +1,4 @@
-//! The ways in which a module breaks.
+//! The ways in which a tool can crash the module.
 
 use std::hint::black_box;
 use std::mem;
@@ -23,10 +23,10 @@ impl Break {
         BREAKS.iter().find(|(known, _)| *known == name).map(|(_, how)| *how)
     }
 
-    /// Returns only where the machine has no bounds.
+    /// Crashes the module. It would return only on a machine with unlimited memory.
     pub(crate) fn happen(self) {
         match self {
-            Self::Panic => panic!("as it was asked to"),
+            Self::Panic => panic!("the request asked for a panic"),
             Self::Overflow => drop(black_box(overflow(1))),
             Self::Recursion => drop(black_box(recurse(1))),
             Self::Exhaustion => exhaust(),
@@ -34,18 +34,19 @@ impl Break {
     }
 }
 
-/// Fills the stack that is in the module's memory.
+/// Overflows the stack in the linear memory of the module.
 fn overflow(depth: u64) -> u64 {
     let frame = black_box([depth; 512]);
     if black_box(depth) == 0 { 0 } else { overflow(depth + 1) + frame.iter().sum::<u64>() }
 }
 
-/// Fills the runtime's own stack: its frames are none of the module's memory.
+/// Overflows the stack of the runtime. Its frames use none of the module's memory.
 fn recurse(depth: u64) -> u64 {
     if black_box(depth) == 0 { 0 } else { recurse(depth + 1) ^ black_box(depth) }
 }
 
-/// Asks for memory until there is none. None of it is written to, so that it is the module's alone and not the machine's.
+/// Allocates memory until the allocation fails. It does not write to the memory, so the module runs out of memory, but the machine does
+/// not.
 fn exhaust() {
     loop {
         mem::forget(black_box(Vec::<u8>::with_capacity(64 << 20)));

@@ -1,4 +1,4 @@
-//! Tools whose arguments cost the framework the most memory to check. The handlers themselves keep nothing.
+//! Tools whose arguments cost the framework the most memory to validate. Their handlers do not keep the arguments.
 
 use edge_mcp::Tool;
 use schemars::JsonSchema;
@@ -17,13 +17,13 @@ pub(crate) fn tools() -> [Tool; 5] {
     ]
 }
 
-/// The tool `name`, whose argument `value` has the schema `value`.
+/// Returns the tool `name`, whose argument `value` has the schema `value`.
 fn taking(name: &'static str, value: &Value) -> Tool {
     let schema = json!({ "type": "object", "properties": { "value": value } });
     Tool::with_schema(name, "Takes a value.", &schema, None, async |_: IgnoredAny| "taken")
 }
 
-/// Documented variants become alternatives of a `oneOf`, one for each.
+/// The variants have documentation, so that the schema is a `oneOf` with one alternative for each variant.
 #[derive(Deserialize, JsonSchema)]
 enum Colour {
     /// Black.
@@ -53,7 +53,7 @@ async fn paint(Picture { pixels }: Picture) -> String {
     format!("{} pixels", pixels.len())
 }
 
-#[expect(dead_code, reason = "an expression is only read")]
+#[expect(dead_code, reason = "the tests only deserialize expressions")]
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "lowercase")]
 enum Expression {
@@ -65,7 +65,7 @@ enum Expression {
     Lit { value: f64 },
 }
 
-#[expect(dead_code, reason = "an expression is only read")]
+#[expect(dead_code, reason = "the tests only deserialize expressions")]
 #[derive(Deserialize, JsonSchema)]
 struct Calculation {
     expression: Expression,

@@ -1,5 +1,5 @@
-//! A server for tests: its tools break in every way that a module can, wait, cost memory, report how much is used,
-//! and match texts with patterns.
+//! A server for tests. Its tools crash the module in different ways, wait, allocate memory, report the used memory, and match texts
+//! with patterns.
 #![forbid(unsafe_code)]
 
 mod breaks;
@@ -31,7 +31,7 @@ fn endpoint(env: &Env) -> Endpoint {
     Endpoint::new(server).without_auth().without_rate_limit()
 }
 
-/// The header `Break` names a break of the server function.
+/// Builds the server. The header `Break` makes this function crash in the given way.
 fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     if let Some(how) = request.header("break").as_deref().and_then(Break::named) {
         how.happen();
@@ -40,28 +40,28 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     costly::tools()
         .into_iter()
         .fold(builder, McpServerBuilder::tool)
-        .tool(Tool::new("memory", "Reports the memory that is used.", memory::memory))
+        .tool(Tool::new("memory", "Reports the used memory.", memory::memory))
         .tool(Tool::new("match_patterns", "Matches texts with patterns.", patterns::match_patterns))
         .tool(holding("hold", HOLD))
         .tool(holding("linger", LINGER))
-        .tool(Tool::new("echo", "Says what it is told.", echo))
+        .tool(Tool::new("echo", "Returns its argument.", echo))
         .tool(Tool::new("wait", "Waits.", wait))
-        .tool(Tool::new("large", "Answers with much.", large))
-        .tool(Tool::new("tell", "Tells how far it has come, at once, and waits.", tell))
-        .tool(Tool::new("break", "Breaks at once.", break_now))
-        .tool(Tool::new("break_later", "Waits, and breaks.", break_later))
-        .tool(Tool::new("break_telling", "Tells how far it has come, waits, and breaks.", break_telling))
+        .tool(Tool::new("large", "Returns a large text.", large))
+        .tool(Tool::new("tell", "Reports progress, and waits.", tell))
+        .tool(Tool::new("break", "Crashes at once.", break_now))
+        .tool(Tool::new("break_later", "Waits, and crashes.", break_later))
+        .tool(Tool::new("break_telling", "Reports progress, waits, and crashes.", break_telling))
         .resource(Resource::new("faults://break", || async { broken("panic") }))
         .prompt(Prompt::new("break", || async { broken("panic") }))
         .build()
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Said {
+struct Message {
     text: String,
 }
 
-async fn echo(Said { text }: Said) -> String {
+async fn echo(Message { text }: Message) -> String {
     text
 }
 
@@ -77,14 +77,14 @@ async fn wait(Time { ms }: Time) -> String {
 
 /// The deadline of `hold`.
 const HOLD: Duration = Duration::from_secs(3);
-/// The deadline of `linger`: later than any test waits.
+/// The deadline of `linger`, which is longer than any test waits.
 const LINGER: Duration = Duration::from_mins(1);
 
 fn holding(name: &'static str, deadline: Duration) -> Tool {
     Tool::with_schema(name, "Never ends.", &json!({ "type": "object" }), None, hold).deadline(deadline)
 }
 
-/// Reports progress, if that is asked for, and waits until its deadline. It keeps nothing of its arguments.
+/// Reports progress, if the client requests it, and waits until its deadline. It does not keep its arguments.
 async fn hold(_: IgnoredAny, cx: Context) -> String {
     cx.progress(1.0, None, "began");
     std::future::pending().await

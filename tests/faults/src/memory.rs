@@ -1,4 +1,4 @@
-//! How much memory the module uses, as the tool `memory` reports it.
+//! The tool `memory`, which reports the memory that the module uses.
 
 use std::alloc::System;
 
@@ -9,17 +9,17 @@ use serde::Serialize;
 use worker::js_sys::{ArrayBuffer, WebAssembly};
 use worker::wasm_bindgen::{self, JsCast};
 
-/// The system's allocator, which counts. It has no limit of its own.
+/// The system's allocator with counters. Its limit is the largest possible one.
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Memory {
-    /// Bytes that are allocated now.
+    /// The allocated bytes.
     live: usize,
-    /// The most bytes that were allocated at one time since the module started.
+    /// The highest number of allocated bytes since the module started.
     peak: usize,
-    /// Bytes of the module's linear memory. It never shrinks.
+    /// The size of the module's linear memory in bytes. It never shrinks.
     linear: u32,
 }
 

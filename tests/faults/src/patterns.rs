@@ -1,4 +1,4 @@
-//! A tool that matches texts with patterns, as a schema's `pattern` does.
+//! A tool that matches texts with patterns, like `pattern` in a schema.
 
 use edge_mcp::Json;
 use edge_mcp::json::{Document, JsonLimits};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Bytes of a text after which a check caches the states of a pattern.
+/// The length of a text in bytes from which the validator caches the states of a pattern.
 const UNCACHED: usize = 256;
 
 #[derive(Deserialize, JsonSchema)]
@@ -28,12 +28,12 @@ pub(crate) struct Answers {
 
 #[derive(Default, Serialize, JsonSchema)]
 struct Answer {
-    /// Why the pattern is rejected, or why a text is not matched.
+    /// The reason why the pattern is invalid, or why a text could not be matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Whether the pattern is found in each text.
+    /// Whether the pattern matches each text.
     found: Vec<bool>,
-    /// The same, when a long text comes before it in the same check.
+    /// The same, if the same validation matches a long text first.
     found_after_long: Vec<bool>,
 }
 

@@ -1,15 +1,16 @@
-//! How long it takes to compile schemas and to validate values, beside another validator: nanoseconds, as a Markdown table.
+//! Measures the compilation of schemas and the validation of values, in comparison with another validator. It prints a Markdown table of
+//! nanoseconds.
 //!
-//! `cargo run --release -p edge-mcp-schema-tests --example bench`. Each number is the median of several runs, both validators
-//! taking turns. Where a file holds several schemas, it is for all of them together.
+//! `cargo run --release -p edge-mcp-schema-tests --example bench`. Each number is the median of several runs, in which both validators
+//! take turns. If a file has several schemas, the number is the sum for all of them.
 //!
-//! - *compile*: from a JSON value to what validates. Here that includes the text that is published, and the other first checks
-//!   that the schema is one.
-//! - *read*: from the text of the value that fits to what is validated.
-//! - *valid*: the verdict on that value.
-//! - *invalid*: the messages about the other value, at most ten.
+//! - *compile*: from a JSON value to a validator. This library also writes the published text. The other validator first checks that the
+//!   schema is valid.
+//! - *read*: from the text of the valid value to the input of the validator.
+//! - *valid*: the check of the valid value.
+//! - *invalid*: the messages about the invalid value, at most ten.
 
-// A measurement may stop at the first surprise.
+// A benchmark may panic.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 #[path = "../cases.rs"]
@@ -26,11 +27,11 @@ use serde_json::Value;
 
 use cases::Case;
 
-/// Of each, of which the one in the middle counts.
+/// The number of runs. The result is their median.
 const RUNS: usize = 15;
-/// How long one should take, so that the clock is fine enough.
+/// The smallest duration of a run that the clock measures precisely enough.
 const RUN: Duration = Duration::from_millis(10);
-/// As many messages as are given here.
+/// The limit of this library, also used for the other validator.
 const MOST_MESSAGES: usize = 10;
 
 fn main() {
@@ -44,7 +45,7 @@ fn main() {
             [case] => case.name.clone(),
             cases => format!("{name} ({} schemas)", cases.len()),
         };
-        let pairs = [compiling(&cases), reading(&cases), validating(&cases), refusing(&cases)];
+        let pairs = [compiling(&cases), reading(&cases), validating(&cases), rejecting(&cases)];
         let times: Vec<_> = pairs.iter().flat_map(|(here, there)| [here.to_string(), there.to_string()]).collect();
         println!("| {name} | {bytes} | {} |", times.join(" | "));
     }
@@ -70,7 +71,7 @@ fn messages(validator: &Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).take(MOST_MESSAGES).map(|error| error.to_string()).collect()
 }
 
-/// The medians of two things that are done in turns, in nanoseconds.
+/// Runs two functions in turns, and returns the median time of each in nanoseconds.
 fn medians(mut here: impl FnMut(), mut there: impl FnMut()) -> (u128, u128) {
     let (here_times, there_times) = (times(&mut here), times(&mut there));
     let runs = (0..RUNS).map(|_| (run(&mut here, here_times), run(&mut there, there_times)));
@@ -83,41 +84,41 @@ fn median(times: &mut [u128]) -> u128 {
     times[times.len() / 2]
 }
 
-/// How often something has to be done to take long enough. It is warm afterwards.
-fn times(what: &mut impl FnMut()) -> u32 {
+/// Returns how many calls of `work` take at least [`RUN`]. Afterwards the code and the data of `work` are warm.
+fn times(work: &mut impl FnMut()) -> u32 {
     let mut times = 1;
-    while Duration::from_nanos(u64::try_from(run(what, times)).expect("not for ever")) * times < RUN {
+    while Duration::from_nanos(u64::try_from(run(work, times)).expect("a short time")) * times < RUN {
         times *= 2;
     }
     times
 }
 
-/// How long it takes once, done so many times.
-fn run(what: &mut impl FnMut(), times: u32) -> u128 {
+/// Calls `work` the given number of times, and returns the time per call in nanoseconds.
+fn run(work: &mut impl FnMut(), times: u32) -> u128 {
     let begun = Instant::now();
     for _ in 0..times {
-        what();
+        work();
     }
     begun.elapsed().as_nanos() / u128::from(times)
 }
 
 fn compiling(cases: &[Case]) -> (u128, u128) {
     let runs =
-        (0..RUNS * 20).map(|run| (time_of_all(&remarked(cases, run), here), time_of_all(&remarked(cases, run), there)));
+        (0..RUNS * 20).map(|run| (time_of_all(&variants(cases, run), here), time_of_all(&variants(cases, run), there)));
     let (mut ours, mut theirs): (Vec<_>, Vec<_>) = runs.unzip();
     (median(&mut ours), median(&mut theirs))
 }
 
-/// The schemas with a remark, which makes them others: the same ones would be compiled once and kept.
-fn remarked(cases: &[Case], remark: usize) -> Vec<Value> {
+/// Returns the schemas with a different comment in each run. This library would compile equal schemas only once.
+fn variants(cases: &[Case], run: usize) -> Vec<Value> {
     let mut schemas: Vec<_> = cases.iter().map(|case| case.schema.clone()).collect();
     for (nth, schema) in schemas.iter_mut().enumerate() {
-        schema["$comment"] = format!("{remark}.{nth}").into();
+        schema["$comment"] = format!("{run}.{nth}").into();
     }
     schemas
 }
 
-/// How long it takes to compile all, without what it takes to forget them.
+/// Returns the time to compile all schemas, without the time to drop them.
 fn time_of_all<T>(schemas: &[Value], compile: impl Fn(&Value) -> T) -> u128 {
     let begun = Instant::now();
     let compiled: Vec<T> = schemas.iter().map(compile).collect();
@@ -139,29 +140,29 @@ fn validating(cases: &[Case]) -> (u128, u128) {
     medians(
         || {
             for (schema, document) in &ours {
-                assert!(black_box(schema).validate(document.root()).is_empty(), "it fits");
+                assert!(black_box(schema).validate(document.root()).is_empty(), "the value is valid");
             }
         },
         || {
             for (validator, value) in &theirs {
-                assert!(black_box(validator).is_valid(value), "it fits");
+                assert!(black_box(validator).is_valid(value), "the value is valid");
             }
         },
     )
 }
 
-fn refusing(cases: &[Case]) -> (u128, u128) {
+fn rejecting(cases: &[Case]) -> (u128, u128) {
     let ours: Vec<_> = cases.iter().map(|case| (here(&case.schema), document(&case.invalid))).collect();
     let theirs: Vec<_> = cases.iter().map(|case| (there(&case.schema), value(&case.invalid))).collect();
     medians(
         || {
             for (schema, document) in &ours {
-                assert!(!black_box(schema).validate(document.root()).is_empty(), "it does not fit");
+                assert!(!black_box(schema).validate(document.root()).is_empty(), "the value is invalid");
             }
         },
         || {
             for (validator, value) in &theirs {
-                assert!(!messages(black_box(validator), value).is_empty(), "it does not fit");
+                assert!(!messages(black_box(validator), value).is_empty(), "the value is invalid");
             }
         },
     )

@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
 
 #[path = "../large.rs"]
-#[allow(unreachable_pub, reason = "it is a module of the benchmark, too")]
+#[allow(unreachable_pub, reason = "it is also a module of the benchmark")]
 mod large;
 
 use edge_mcp::json::{Document, JsonLimits};
@@ -25,16 +25,16 @@ fn check(case: &Large) -> (Vec<String>, u32) {
 }
 
 #[test]
-fn values_as_large_as_a_body_stay_within_the_steps() {
+fn valid_values_that_fill_a_body_are_accepted() {
     for case in full() {
         let (mistakes, steps) = check(&case);
         assert_eq!(mistakes, Vec::<String>::new(), "{}: {steps} steps", case.name);
     }
 }
 
-/// Values of other sizes and shapes. Another validator accepts them, so they must be accepted here.
+/// Values of other sizes and shapes. Another validator accepts them, so this library must accept them too.
 #[test]
-fn values_up_to_a_mebibyte_are_not_rejected_for_their_size() {
+fn valid_values_up_to_one_mebibyte_are_accepted() {
     for seed in 0..6 {
         for case in fitting((1 << 20) >> seed, seed) {
             let (mistakes, steps) = check(&case);
@@ -47,19 +47,19 @@ fn values_up_to_a_mebibyte_are_not_rejected_for_their_size() {
 }
 
 #[test]
-fn hard_values_stay_within_the_steps() {
+fn checks_of_hard_values_stay_within_the_steps() {
     for case in hard(1 << 20) {
         let (mistakes, steps) = check(&case);
         println!(
             "  {}: {} bytes, {steps} steps, {}",
             case.name,
             case.value.len(),
-            mistakes.first().map_or("fits", |mistake| mistake)
+            mistakes.first().map_or("valid", |mistake| mistake)
         );
     }
 }
 
-/// If a value is small and only its schema is hard, the mistakes are explained.
+/// Mistakes in a small value are explained even if its schema is hard to check.
 #[test]
 fn small_values_are_explained_in_few_steps() {
     for case in hard(100_000).into_iter().filter(|case| case.value.len() < 10_000) {
@@ -73,7 +73,7 @@ fn small_values_are_explained_in_few_steps() {
 
 /// Long texts are matched against patterns whose states repeat.
 #[test]
-fn long_texts_are_matched() {
+fn long_texts_are_matched_within_the_steps() {
     for case in
         hard(100_000).into_iter().filter(|case| case.name.starts_with("pattern") && case.name.ends_with("64 KiB"))
     {

@@ -1,35 +1,35 @@
-//! What came of the groups, set against the list of what is left out.
+//! The results of the groups, compared with the list of exclusions.
 
 use std::collections::BTreeSet;
 
-use crate::left_out::LeftOut;
+use crate::excluded::Excluded;
 
-/// A group of tests, which share a schema, after they were tried.
+/// A group of tests with the same schema, and its results.
 pub(crate) struct Group {
     pub(crate) file: String,
     pub(crate) name: String,
     pub(crate) schema: String,
-    /// How many tests it has.
+    /// The number of tests.
     pub(crate) size: usize,
-    /// What came of each, or why the schema was refused.
+    /// The verdict of each test, or the reason why the schema was rejected.
     pub(crate) verdicts: Result<Vec<Verdict>, String>,
 }
 
-/// What was said of a value.
+/// The result of a test.
 pub(crate) struct Verdict {
     pub(crate) test: String,
     pub(crate) data: String,
     pub(crate) expects_valid: bool,
-    /// What is wrong with the value, or that there was no answer.
+    /// The mistakes in the value, or the reason why the check failed.
     pub(crate) mistakes: Result<Vec<String>, String>,
 }
 
 impl Verdict {
-    fn is_right(&self) -> bool {
+    fn is_correct(&self) -> bool {
         self.mistakes.as_ref().is_ok_and(|mistakes| mistakes.is_empty() == self.expects_valid)
     }
 
-    fn found(&self) -> String {
+    fn actual(&self) -> String {
         match &self.mistakes {
             Ok(mistakes) if mistakes.is_empty() => "valid".to_owned(),
             Ok(mistakes) => format!("invalid ({})", mistakes.join("; ")),
@@ -38,7 +38,7 @@ impl Verdict {
     }
 }
 
-/// How much ran, or did not.
+/// The number of tests, groups and files that ran or were excluded.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Count {
     tests: usize,
@@ -54,47 +54,47 @@ impl Count {
     }
 }
 
-/// All groups together.
+/// The results of all groups.
 pub(crate) struct Report {
-    list: &'static [LeftOut],
-    /// For each entry of the list, whether the suite has what it names.
-    met: Vec<bool>,
+    list: &'static [Excluded],
+    /// For each entry of the list, whether the suite has its tests.
+    found: Vec<bool>,
     ran: Count,
-    left_out: Count,
+    excluded: Count,
     problems: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn new(list: &'static [LeftOut]) -> Self {
-        let met = vec![false; list.len()];
-        Self { list, met, ran: Count::default(), left_out: Count::default(), problems: Vec::new() }
+    pub(crate) fn new(list: &'static [Excluded]) -> Self {
+        let found = vec![false; list.len()];
+        Self { list, found, ran: Count::default(), excluded: Count::default(), problems: Vec::new() }
     }
 
-    /// The reason of the entry that fits, if there is one.
-    fn listed(&mut self, fits: impl Fn(&LeftOut) -> bool) -> Option<&'static str> {
+    /// Returns the reason of the matching entry, if there is one.
+    fn reason(&mut self, is_match: impl Fn(&Excluded) -> bool) -> Option<&'static str> {
         let mut reason = None;
-        for (entry, met) in self.list.iter().zip(&mut self.met) {
-            if fits(entry) {
-                (reason, *met) = (Some(entry.reason), true);
+        for (entry, found) in self.list.iter().zip(&mut self.found) {
+            if is_match(entry) {
+                (reason, *found) = (Some(entry.reason), true);
             }
         }
         reason
     }
 
-    pub(crate) fn note(&mut self, group: &Group) {
+    pub(crate) fn add(&mut self, group: &Group) {
         let Group { file, name, schema, size, verdicts } = group;
         let at = format!("{file}: {name}");
-        if let Some(reason) = self.listed(|entry| entry.names_group(file, name)) {
-            self.left_out.add(file, 1, *size);
-            if verdicts.as_ref().is_ok_and(|verdicts| verdicts.iter().all(Verdict::is_right)) {
-                self.problems.push(listed_and_passes(&at, reason));
+        if let Some(reason) = self.reason(|entry| entry.has_group(file, name)) {
+            self.excluded.add(file, 1, *size);
+            if verdicts.as_ref().is_ok_and(|verdicts| verdicts.iter().all(Verdict::is_correct)) {
+                self.problems.push(needless_exclusion(&at, reason));
             }
             return;
         }
         match verdicts {
             Err(why) => {
                 self.ran.add(file, 1, *size);
-                self.problems.push(format!("{at}: the schema is refused: {why}\n    schema {}", on_one_line(schema)));
+                self.problems.push(format!("{at}: the schema is rejected: {why}\n    schema {}", on_one_line(schema)));
             }
             Ok(verdicts) => {
                 let ran = verdicts.iter().filter(|verdict| self.judge(group, verdict)).count();
@@ -103,51 +103,51 @@ impl Report {
         }
     }
 
-    /// Whether the verdict counts: it does not, if it is left out.
+    /// Checks a verdict. Returns whether it counts: the verdict of an excluded test does not.
     fn judge(&mut self, Group { file, name, schema, .. }: &Group, verdict: &Verdict) -> bool {
         let at = format!("{file}: {name}: {}", verdict.test);
-        let listed = self.listed(|entry| entry.names_test(file, name, &verdict.test));
-        match (listed, verdict.is_right()) {
-            (Some(reason), true) => self.problems.push(listed_and_passes(&at, reason)),
-            (Some(_), false) => self.left_out.add(file, 0, 1),
+        let reason = self.reason(|entry| entry.has_test(file, name, &verdict.test));
+        match (reason, verdict.is_correct()) {
+            (Some(reason), true) => self.problems.push(needless_exclusion(&at, reason)),
+            (Some(_), false) => self.excluded.add(file, 0, 1),
             (None, true) => {}
             (None, false) => {
                 let expected = if verdict.expects_valid { "valid" } else { "invalid" };
                 self.problems.push(format!(
-                    "{at}: expected {expected}, found {}\n    schema {}\n    data {}",
-                    verdict.found(),
+                    "{at}: expected {expected}, got {}\n    schema {}\n    data {}",
+                    verdict.actual(),
                     on_one_line(schema),
                     on_one_line(&verdict.data),
                 ));
             }
         }
-        listed.is_none()
+        reason.is_none()
     }
 
-    /// What must not be.
+    /// Returns the reasons why the run fails.
     pub(crate) fn problems(&self) -> Vec<String> {
-        let unmet = self.list.iter().zip(&self.met).filter(|(_, met)| !**met);
-        let unmet = unmet.map(|(entry, _)| format!("{entry}: listed, and not in the suite"));
-        self.problems.iter().cloned().chain(unmet).collect()
+        let missing = self.list.iter().zip(&self.found).filter(|(_, found)| !**found);
+        let missing = missing.map(|(entry, _)| format!("{entry}: excluded, but not in the suite"));
+        self.problems.iter().cloned().chain(missing).collect()
     }
 
     pub(crate) fn summary(&self) -> String {
-        let Self { ran, left_out, .. } = self;
-        // A file of which something ran is not left out.
-        let files = left_out.files.difference(&ran.files).count();
+        let Self { ran, excluded, .. } = self;
+        // A file counts as excluded only if none of its tests ran.
+        let files = excluded.files.difference(&ran.files).count();
         format!(
-            "json-schema: {} tests in {} groups of {} files; left out: {} tests, with {} whole groups and {files} whole files",
+            "json-schema: {} tests in {} groups of {} files; excluded: {} tests, with {} whole groups and {files} whole files",
             ran.tests,
             ran.groups,
             ran.files.len(),
-            left_out.tests,
-            left_out.groups,
+            excluded.tests,
+            excluded.groups,
         )
     }
 }
 
-fn listed_and_passes(at: &str, reason: &str) -> String {
-    format!("{at}: listed and passes: take it off (\"{reason}\")")
+fn needless_exclusion(at: &str, reason: &str) -> String {
+    format!("{at}: excluded, but passes: remove the entry (\"{reason}\")")
 }
 
 fn on_one_line(json: &str) -> String {
@@ -157,19 +157,19 @@ fn on_one_line(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::left_out::{file, file_but, group, test};
+    use crate::excluded::{file, file_except, group, test};
 
     fn verdict(test: &str, expects_valid: bool, mistakes: &[&str]) -> Verdict {
         let mistakes = Ok(mistakes.iter().map(|&mistake| mistake.to_owned()).collect());
         Verdict { test: test.to_owned(), data: "1".to_owned(), expects_valid, mistakes }
     }
 
-    fn right() -> Vec<Verdict> {
-        vec![verdict("fits", true, &[]), verdict("does not", false, &["expected a string, got 1"])]
+    fn correct() -> Vec<Verdict> {
+        vec![verdict("is valid", true, &[]), verdict("is invalid", false, &["expected a string, got 1"])]
     }
 
     fn wrong() -> Vec<Verdict> {
-        vec![verdict("fits", true, &["expected a string, got 1"]), verdict("does not", false, &[])]
+        vec![verdict("is valid", true, &["expected a string, got 1"]), verdict("is invalid", false, &[])]
     }
 
     fn group_of(verdicts: Result<Vec<Verdict>, &str>) -> Group {
@@ -177,98 +177,99 @@ mod tests {
         Group { file: "a.json".into(), name: "g".into(), schema: "{\n  \"x\": 1\n}".into(), size: 2, verdicts }
     }
 
-    /// The summary, and the problems, of one group.
-    fn of(list: &'static [LeftOut], group: &Group) -> (String, Vec<String>) {
+    /// Returns the summary and the problems of one group.
+    fn report_of(list: &'static [Excluded], group: &Group) -> (String, Vec<String>) {
         let mut report = Report::new(list);
-        report.note(group);
+        report.add(group);
         (report.summary(), report.problems())
     }
 
     const ALL_RAN: &str =
-        "json-schema: 2 tests in 1 groups of 1 files; left out: 0 tests, with 0 whole groups and 0 whole files";
+        "json-schema: 2 tests in 1 groups of 1 files; excluded: 0 tests, with 0 whole groups and 0 whole files";
     const NONE_RAN: &str =
-        "json-schema: 0 tests in 0 groups of 0 files; left out: 2 tests, with 1 whole groups and 1 whole files";
+        "json-schema: 0 tests in 0 groups of 0 files; excluded: 2 tests, with 1 whole groups and 1 whole files";
     const ONE_RAN: &str =
-        "json-schema: 1 tests in 1 groups of 1 files; left out: 1 tests, with 0 whole groups and 0 whole files";
+        "json-schema: 1 tests in 1 groups of 1 files; excluded: 1 tests, with 0 whole groups and 0 whole files";
 
-    const FILE: &[LeftOut] = &[file("a.json", "why")];
-    const BUT: &[LeftOut] = &[file_but("a.json", "g", "why")];
-    const GROUP: &[LeftOut] = &[group("a.json", "g", "why")];
-    const TEST: &[LeftOut] = &[test("a.json", "g", "fits", "why")];
-    const OTHERS: &[LeftOut] =
-        &[file("b.json", "why"), group("a.json", "h", "why"), test("a.json", "g", "is not there", "why")];
+    const FILE: &[Excluded] = &[file("a.json", "why")];
+    const FILE_EXCEPT_GROUP: &[Excluded] = &[file_except("a.json", "g", "why")];
+    const GROUP: &[Excluded] = &[group("a.json", "g", "why")];
+    const TEST: &[Excluded] = &[test("a.json", "g", "is valid", "why")];
+    const MISSING: &[Excluded] =
+        &[file("b.json", "why"), group("a.json", "h", "why"), test("a.json", "g", "is missing", "why")];
 
     #[test]
-    fn what_is_right_is_no_problem() {
-        assert_eq!(of(&[], &group_of(Ok(right()))), (ALL_RAN.to_owned(), Vec::new()));
+    fn correct_verdicts_are_not_problems() {
+        assert_eq!(report_of(&[], &group_of(Ok(correct()))), (ALL_RAN.to_owned(), Vec::new()));
     }
 
     #[test]
-    fn each_wrong_verdict_is_one() {
+    fn each_wrong_verdict_is_a_problem() {
         let problems = [
-            "a.json: g: fits: expected valid, found invalid (expected a string, got 1)\n    schema { \"x\": 1 }\n    data 1",
-            "a.json: g: does not: expected invalid, found valid\n    schema { \"x\": 1 }\n    data 1",
+            "a.json: g: is valid: expected valid, got invalid (expected a string, got 1)\n    schema { \"x\": 1 }\n    data 1",
+            "a.json: g: is invalid: expected invalid, got valid\n    schema { \"x\": 1 }\n    data 1",
         ];
-        assert_eq!(of(&[], &group_of(Ok(wrong()))), (ALL_RAN.to_owned(), problems.map(String::from).to_vec()));
+        assert_eq!(report_of(&[], &group_of(Ok(wrong()))), (ALL_RAN.to_owned(), problems.map(String::from).to_vec()));
     }
 
     #[test]
-    fn a_panic_is_one_whatever_is_expected() {
+    fn a_panic_is_always_a_problem() {
         for expects_valid in [true, false] {
-            let verdict = Verdict { mistakes: Err("a panic".to_owned()), ..verdict("fits", expects_valid, &[]) };
-            let (_, problems) = of(&[], &group_of(Ok(vec![verdict])));
-            assert!(matches!(problems.as_slice(), [one] if one.contains("found a panic")), "{problems:?}");
+            let verdict = Verdict { mistakes: Err("a panic".to_owned()), ..verdict("is valid", expects_valid, &[]) };
+            let (_, problems) = report_of(&[], &group_of(Ok(vec![verdict])));
+            assert!(matches!(problems.as_slice(), [one] if one.contains("got a panic")), "{problems:?}");
         }
     }
 
     #[test]
-    fn a_schema_that_is_refused_is_one() {
-        let problem = "a.json: g: the schema is refused: no `x` here\n    schema { \"x\": 1 }".to_owned();
-        assert_eq!(of(&[], &group_of(Err("no `x` here"))), (ALL_RAN.to_owned(), vec![problem]));
+    fn a_rejected_schema_is_a_problem() {
+        let problem = "a.json: g: the schema is rejected: no `x` here\n    schema { \"x\": 1 }".to_owned();
+        assert_eq!(report_of(&[], &group_of(Err("no `x` here"))), (ALL_RAN.to_owned(), vec![problem]));
     }
 
     #[test]
-    fn what_is_listed_may_fail_in_every_way() {
+    fn excluded_groups_may_fail_in_every_way() {
         for list in [FILE, GROUP] {
-            assert_eq!(of(list, &group_of(Err("no `x` here"))), (NONE_RAN.to_owned(), Vec::new()));
-            assert_eq!(of(list, &group_of(Ok(wrong()))), (NONE_RAN.to_owned(), Vec::new()));
+            assert_eq!(report_of(list, &group_of(Err("no `x` here"))), (NONE_RAN.to_owned(), Vec::new()));
+            assert_eq!(report_of(list, &group_of(Ok(wrong()))), (NONE_RAN.to_owned(), Vec::new()));
         }
     }
 
     #[test]
-    fn a_group_that_a_file_is_left_out_without_has_to_pass() {
-        let (summary, problems) = of(BUT, &group_of(Ok(wrong())));
+    fn the_group_that_is_excepted_from_an_excluded_file_must_pass() {
+        let (summary, problems) = report_of(FILE_EXCEPT_GROUP, &group_of(Ok(wrong())));
         assert_eq!((summary.as_str(), problems.len()), (ALL_RAN, 3), "{problems:?}");
         let another = Group { name: "h".to_owned(), ..group_of(Ok(wrong())) };
-        assert_eq!(of(BUT, &another), (NONE_RAN.to_owned(), Vec::new()));
+        assert_eq!(report_of(FILE_EXCEPT_GROUP, &another), (NONE_RAN.to_owned(), Vec::new()));
     }
 
     #[test]
-    fn what_is_listed_and_passes_is_a_problem() {
+    fn an_excluded_test_that_passes_is_a_problem() {
         for list in [FILE, GROUP] {
-            let problem = "a.json: g: listed and passes: take it off (\"why\")".to_owned();
-            assert_eq!(of(list, &group_of(Ok(right()))), (NONE_RAN.to_owned(), vec![problem]));
+            let problem = "a.json: g: excluded, but passes: remove the entry (\"why\")".to_owned();
+            assert_eq!(report_of(list, &group_of(Ok(correct()))), (NONE_RAN.to_owned(), vec![problem]));
         }
-        let problem = "a.json: g: fits: listed and passes: take it off (\"why\")".to_owned();
-        assert_eq!(of(TEST, &group_of(Ok(right()))).1, [problem]);
+        let problem = "a.json: g: is valid: excluded, but passes: remove the entry (\"why\")".to_owned();
+        assert_eq!(report_of(TEST, &group_of(Ok(correct()))).1, [problem]);
     }
 
     #[test]
-    fn a_single_test_that_is_listed_excuses_no_other() {
-        let (summary, problems) = of(TEST, &group_of(Ok(wrong())));
+    fn an_excluded_test_does_not_excuse_others() {
+        let (summary, problems) = report_of(TEST, &group_of(Ok(wrong())));
         assert_eq!(summary, ONE_RAN);
-        assert!(matches!(problems.as_slice(), [one] if one.starts_with("a.json: g: does not: ")), "{problems:?}");
-        let (_, problems) = of(TEST, &group_of(Err("no `x` here")));
-        assert!(problems.iter().any(|problem| problem.contains("the schema is refused")), "{problems:?}");
+        assert!(matches!(problems.as_slice(), [one] if one.starts_with("a.json: g: is invalid: ")), "{problems:?}");
+        let (_, problems) = report_of(TEST, &group_of(Err("no `x` here")));
+        assert!(problems.iter().any(|problem| problem.contains("the schema is rejected")), "{problems:?}");
     }
 
     #[test]
-    fn an_entry_that_names_nothing_is_a_problem() {
+    fn an_entry_for_missing_tests_is_a_problem() {
         let problems = [
-            "b.json: listed, and not in the suite",
-            "a.json: h: listed, and not in the suite",
-            "a.json: g: is not there: listed, and not in the suite",
+            "b.json: excluded, but not in the suite",
+            "a.json: h: excluded, but not in the suite",
+            "a.json: g: is missing: excluded, but not in the suite",
         ];
-        assert_eq!(of(OTHERS, &group_of(Ok(right()))), (ALL_RAN.to_owned(), problems.map(String::from).to_vec()));
+        let expected = (ALL_RAN.to_owned(), problems.map(String::from).to_vec());
+        assert_eq!(report_of(MISSING, &group_of(Ok(correct()))), expected);
     }
 }

@@ -1,7 +1,7 @@
-//! `server.json` by the MCP registry's own schema, 2025-12-11, and a validator that is not ours: `scripts/setup --schema-suite`
-//! fetches the schema.
+//! Checks `server.json` against the MCP registry's schema of 2025-12-11, with another validator. `scripts/setup --schema-suite` fetches
+//! the schema.
 
-// A test may stop at the first surprise.
+// A test may panic.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
@@ -28,12 +28,12 @@ fn problems(validator: &Validator, document: &Value) -> Vec<String> {
 }
 
 fn document(server: McpServerBuilder, own_url: Option<&str>, is_guarded: bool) -> Value {
-    let server = server.build().expect("sound");
+    let server = server.build().expect("a valid server");
     let document = server.server_json(own_url).expect("a name");
     serde_json::to_value(if is_guarded { document.guarded() } else { document }).expect("JSON")
 }
 
-/// With everything that can be said.
+/// Returns a server with all settings that the document can contain.
 fn full() -> McpServerBuilder {
     let command = Command::new("npx")
         .argument(Argument::new("folder", "Where the documents are").required().repeatable())
@@ -66,27 +66,30 @@ fn full() -> McpServerBuilder {
 }
 
 #[test]
-fn every_document_is_valid() {
+fn documents_are_valid() {
     let validator = validator();
     let minimal = || McpServer::builder("s", "1");
     let long = "word ".repeat(40);
-    for (what, document) in [
-        ("nothing said", document(minimal(), Some("http://localhost:8787/mcp"), false)),
+    for (case, document) in [
+        ("no settings", document(minimal(), Some("http://localhost:8787/mcp"), false)),
         ("guarded", document(minimal(), Some("https://kb.example.com/mcp"), true)),
-        ("named, and nowhere", document(minimal().registry_name("com.example/kb"), None, false)),
+        ("a name without a URL", document(minimal().registry_name("com.example/kb"), None, false)),
+        ("a name without ASCII letters", document(McpServer::builder("知識", "1"), Some("https://a.example"), false)),
+        ("an IP address", document(minimal(), Some("http://192.0.2.7:8787/mcp"), false)),
         (
-            "no letters to derive an id from",
-            document(McpServer::builder("知識", "1"), Some("https://a.example"), false),
+            "long texts",
+            document(minimal().title(long.clone()).description(long.clone()), Some("https://a.example"), false),
         ),
-        ("an address", document(minimal(), Some("http://192.0.2.7:8787/mcp"), false)),
-        ("long", document(minimal().title(long.clone()).description(long.clone()), Some("https://a.example"), false)),
         ("one long word", document(minimal().description("w".repeat(101)), Some("https://a.example"), false)),
-        ("many bytes", document(minimal().description("é".repeat(100)), Some("https://a.example"), false)),
-        ("blank", document(minimal().title(" ").description("\n"), Some("https://a.example"), false)),
-        ("a website by http", document(minimal().website_url("http://example.com"), Some("https://a.example"), false)),
-        ("a website that is none", document(minimal().website_url("https:// x"), Some("https://a.example"), false)),
+        ("multibyte characters", document(minimal().description("é".repeat(100)), Some("https://a.example"), false)),
+        ("blank texts", document(minimal().title(" ").description("\n"), Some("https://a.example"), false)),
         (
-            "an odd icon",
+            "a website with http",
+            document(minimal().website_url("http://example.com"), Some("https://a.example"), false),
+        ),
+        ("an invalid website", document(minimal().website_url("https:// x"), Some("https://a.example"), false)),
+        (
+            "an unsupported icon type",
             document(
                 minimal().icon(Icon::new("https://a.example/i").mime_type("image/gif")),
                 Some("https://a.example"),
@@ -94,21 +97,21 @@ fn every_document_is_valid() {
             ),
         ),
         (
-            "an odd size",
+            "an invalid icon size",
             document(minimal().icon(Icon::new("https://a.example/i").size("big")), Some("https://a.example"), false),
         ),
-        ("full", document(full(), Some("https://weather.example.com/mcp"), true)),
+        ("all settings", document(full(), Some("https://weather.example.com/mcp"), true)),
     ] {
-        assert_eq!(problems(&validator, &document), [""; 0], "{what}: {document:#}");
+        assert_eq!(problems(&validator, &document), [""; 0], "{case}: {document:#}");
     }
 }
 
-/// The schema says no where it should: a test by it can fail.
+/// The schema rejects invalid documents, so the test above can fail.
 #[test]
-fn other_documents_are_not() {
+fn invalid_documents_are_rejected() {
     let validator = validator();
-    let sound = document(full(), None, false);
-    assert_eq!(problems(&validator, &sound), [""; 0]);
+    let valid = document(full(), None, false);
+    assert_eq!(problems(&validator, &valid), [""; 0]);
     for (pointer, wrong) in [
         ("/name", json!("weather")),
         ("/name", json!("io.github.ada/weather/2")),
@@ -130,8 +133,8 @@ fn other_documents_are_not() {
         ("/remotes/0/url", Value::Null),
         ("/remotes/0/headers", json!([{ "isRequired": "yes" }])),
     ] {
-        let mut document = sound.clone();
-        *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer} is there")) = wrong.clone();
+        let mut document = valid.clone();
+        *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer} is missing")) = wrong.clone();
         assert_ne!(problems(&validator, &document), [""; 0], "{pointer}: {wrong}");
     }
 }

@@ -1,13 +1,12 @@
-//! The official tests of JSON Schema, of 2020-12, asked of [`Schema`]: `scripts/setup --schema-suite` fetches them.
+//! Runs the official tests of JSON Schema 2020-12 with [`Schema`]. `scripts/setup --schema-suite` fetches them.
 //!
-//! They come in files of groups: a schema, and values with what it must say of each. Every group has to be compiled, and
-//! every verdict has to be right, but for those that `left_out` lists with a reason. A group that is listed and passes fails
-//! the run, so that the list says what is so.
+//! Each file has groups. A group has a schema, and values with the expected verdicts. Every schema must compile, and every verdict must be
+//! correct, except for the entries of `excluded`. An excluded group that passes fails the run, so the list stays accurate.
 
-// A test may stop at the first surprise.
+// A test may panic.
 #![allow(clippy::expect_used, clippy::panic)]
 
-mod left_out;
+mod excluded;
 mod report;
 
 use std::fs;
@@ -22,13 +21,13 @@ use report::{Group, Report, Verdict};
 
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/json-schema-test-suite/draft2020-12");
 
-/// The formats that a form can ask for, which are the only ones that are enforced, and only there.
+/// The formats of forms. Only these are enforced, and only in forms.
 const FORMATS: [&str; 4] = ["date", "date-time", "email", "uri"];
 
 #[test]
-fn every_verdict_is_the_official_one() {
+fn verdicts_equal_those_of_the_official_suite() {
     let suite = Path::new(SUITE);
-    let mut report = Report::new(left_out::LEFT_OUT);
+    let mut report = Report::new(excluded::EXCLUDED);
     for path in json_files(suite).into_iter().chain(json_files(&suite.join("optional"))) {
         run(&path, Schema::validate, &mut report);
     }
@@ -46,28 +45,28 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
         .unwrap_or_else(|error| panic!("{}: {error}; scripts/setup --schema-suite fetches it", folder.display()));
     let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    assert!(!files.is_empty(), "there are no tests in {}", folder.display());
+    assert!(!files.is_empty(), "{} does not contain tests", folder.display());
     files.sort();
     files
 }
 
-/// How a schema is asked about a value: what is wrong with it, or nothing.
+/// Checks a value against a schema, and returns the mistakes.
 type Validate = fn(&Schema, Value<'_>) -> Vec<String>;
 
-/// As an answer to a form is checked.
+/// The check for the answers to forms.
 const WITH_FORMATS: Validate = Schema::validate_with_formats;
 
 fn run(path: &Path, validate: Validate, report: &mut Report) {
     let name = path.strip_prefix(SUITE).expect("a file of the suite").to_string_lossy();
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    // The library's own reader, for the numbers: in a value they stay as they are written, `1.0` and all digits.
+    // The reader of the library keeps the text of numbers, such as `1.0`, with all digits.
     let document = Document::parse(&bytes, JsonLimits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     for group in document.root().items() {
-        report.note(&tried(&name, group, validate));
+        report.add(&result(&name, group, validate));
     }
 }
 
-fn tried(file: &str, group: Value<'_>, validate: Validate) -> Group {
+fn result(file: &str, group: Value<'_>, validate: Validate) -> Group {
     let schema = member(group, "schema");
     let tests: Vec<_> = member(group, "tests").items().collect();
     let verdicts = compile(schema).map(|schema| tests.iter().map(|test| verdict(&schema, *test, validate)).collect());
@@ -80,7 +79,7 @@ fn tried(file: &str, group: Value<'_>, validate: Validate) -> Group {
     }
 }
 
-// A panic of the library is a failure as well, and has to be told with the name of its test.
+// A panic of the library is also a failure. The report has the name of its test.
 
 fn compile(schema: Value<'_>) -> Result<Rc<Schema>, String> {
     let schema = serde_json::from_str(schema.text()).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! turbomcp-wasm with the tools of the other peers, as its documentation has it: a server for each request.
+//! turbomcp-wasm with the tools of the other peers. As in its documentation, each request gets a new server.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,23 +13,29 @@ use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Sl
 type Register = fn(McpServerBuilder, &str, &str) -> McpServerBuilder;
 
 static ELEVEN: [(&str, &str, Register); 11] = [
-    ("add", "Adds two numbers.", |server, name, says| server.tool(name, says, add)),
-    ("echo", "Says what it is told.", |server, name, says| server.tool(name, says, echo)),
-    ("get-weather", "The weather in a city, now.", |server, name, says| server.tool(name, says, done::<Weather>)),
-    ("search-documents", "Finds documents by the words in them, the best first.", |server, name, says| {
-        server.tool(name, says, done::<Search>)
+    ("add", "Adds two numbers.", |server, name, about| server.tool(name, about, add)),
+    ("echo", "Returns the text.", |server, name, about| server.tool(name, about, echo)),
+    ("get-weather", "Returns the current weather in a city.", |server, name, about| {
+        server.tool(name, about, done::<Weather>)
     }),
-    ("read-document", "The text of one document.", |server, name, says| server.tool(name, says, done::<Slug>)),
-    ("save-document", "Stores a document, in the place of one with the same slug.", |server, name, says| {
-        server.tool(name, says, done::<Document>)
+    ("search-documents", "Finds documents by their words, best match first.", |server, name, about| {
+        server.tool(name, about, done::<Search>)
     }),
-    ("delete-document", "Removes a document.", |server, name, says| server.tool(name, says, done::<Slug>)),
-    ("convert-currency", "What an amount is in another currency.", |server, name, says| {
-        server.tool(name, says, done::<Conversion>)
+    ("read-document", "Returns the text of a document.", |server, name, about| server.tool(name, about, done::<Slug>)),
+    ("save-document", "Creates a document, or replaces the document with the same slug.", |server, name, about| {
+        server.tool(name, about, done::<Document>)
     }),
-    ("create-event", "Puts an event into the calendar.", |server, name, says| server.tool(name, says, done::<Event>)),
-    ("translate", "A text in another language.", |server, name, says| server.tool(name, says, done::<Translation>)),
-    ("average", "The mean of some numbers.", |server, name, says| server.tool(name, says, done::<Numbers>)),
+    ("delete-document", "Deletes a document.", |server, name, about| server.tool(name, about, done::<Slug>)),
+    ("convert-currency", "Converts an amount to another currency.", |server, name, about| {
+        server.tool(name, about, done::<Conversion>)
+    }),
+    ("create-event", "Adds an event to the calendar.", |server, name, about| server.tool(name, about, done::<Event>)),
+    ("translate", "Translates a text into another language.", |server, name, about| {
+        server.tool(name, about, done::<Translation>)
+    }),
+    ("average", "Returns the mean of a list of numbers.", |server, name, about| {
+        server.tool(name, about, done::<Numbers>)
+    }),
 ];
 
 async fn add(Addition { a, b }: Addition) -> String {
@@ -68,6 +74,6 @@ fn names(env: &Env) -> Vec<String> {
 async fn fetch(request: Request, env: Env, _: Context) -> worker::Result<Response> {
     let server = McpServer::builder("bench", "1.0.0").resource("bench://megabyte", "Megabyte", "Prose", megabyte);
     let tools = ELEVEN.iter().cycle().zip(NAMES.get_or_init(|| names(&env)));
-    let server = tools.fold(server, |server, ((_, says, register), name)| register(server, name, says)).build();
+    let server = tools.fold(server, |server, ((_, about, register), name)| register(server, name, about)).build();
     server.handle(request).await
 }

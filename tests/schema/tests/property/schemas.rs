@@ -1,19 +1,19 @@
-//! Schemas at random: small, right as schemas, and never leading back to themselves without a step into the value.
+//! Random schemas. They are small and valid, and their references never form a cycle that does not consume input.
 
 use serde_json::{Map, Value, json};
 
 use crate::random::Random;
 use crate::values::{self, Numbers};
 
-/// Definitions, by name, and how a reference writes each.
+/// The names of definitions, with their references.
 pub(crate) const DEFINITIONS: [(&str, &str); 4] =
     [("a", "#/$defs/a"), ("x/y", "#/$defs/x~1y"), ("é ~", "#/$defs/%C3%A9%20~0"), ("named", "#name")];
-/// The anchor of the last of them.
+/// The anchor of the last definition.
 const ANCHOR: &str = "name";
 
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// Patterns that both engines read alike, each with strings of which it is found in some.
+/// Patterns with the same meaning in both engines. Each has strings, some of which match.
 pub(crate) const PATTERNS: [(&str, [&str; 3]); 14] = [
     ("^a", ["a", "abc", "ba"]),
     ("b$", ["b", "ab", "bc"]),
@@ -31,20 +31,21 @@ pub(crate) const PATTERNS: [(&str, [&str; 3]); 14] = [
     (r"\u00e9|^$", ["é", "", "e"]),
 ];
 
-/// Multiples that are decimals.
+/// Values of `multipleOf` with a fraction.
 const DECIMALS: [f64; 5] = [0.01, 0.1, 0.5, 1.5, 2.5];
 
-/// A whole schema. Some are only for numbers that an `f64` holds, since the other engine rounds the rest.
+/// Creates a schema, and selects the numbers for its values. The other engine rounds numbers that an `f64` cannot represent, so decimal
+/// multiples occur only with small numbers.
 pub(crate) fn schema(random: &mut Random) -> (Value, Numbers) {
     let numbers = if random.once_in(4) { Numbers::Large } else { Numbers::Small };
     let depth = random.below(3).saturating_add(1);
     let mut maker = Maker { random, numbers, refers: false };
-    let mut schema = maker.schema(Place { depth, first: 0, has_stepped: false });
+    let mut schema = maker.schema(Place { depth, first: 0, is_inside: false });
     if let Value::Object(object) = &mut schema
         && maker.refers
     {
         let definitions = (1..).zip(DEFINITIONS).map(|(next, (name, _))| {
-            let place = Place { depth: maker.random.below(2).saturating_add(1), first: next, has_stepped: false };
+            let place = Place { depth: maker.random.below(2).saturating_add(1), first: next, is_inside: false };
             (name.to_owned(), maker.definition(name, place))
         });
         object.insert("$defs".to_owned(), Value::Object(definitions.collect()));
@@ -52,33 +53,33 @@ pub(crate) fn schema(random: &mut Random) -> (Value, Numbers) {
     (schema, numbers)
 }
 
-/// Where in a schema another one is made.
+/// The position of a nested schema.
 #[derive(Clone, Copy)]
 struct Place {
-    /// How deep it may still be.
+    /// The remaining depth.
     depth: usize,
-    /// The first of the definitions that it may refer to; those before may lead back to it.
+    /// The index of the first definition that the schema may refer to. Earlier definitions may refer back to the schema.
     first: usize,
-    /// Whether it is about a part of the value: then it may refer to any, and to the whole.
-    has_stepped: bool,
+    /// Whether the schema applies to a part of the value. Then it may refer to every definition, and to the root.
+    is_inside: bool,
 }
 
 impl Place {
-    /// One deeper, about the same value.
+    /// Returns the position of a nested schema for the same value.
     fn beside(self) -> Self {
         Self { depth: self.depth.saturating_sub(1), ..self }
     }
 
-    /// One deeper, about a part of the value.
+    /// Returns the position of a nested schema for a part of the value.
     fn inside(self) -> Self {
-        Self { has_stepped: true, ..self.beside() }
+        Self { is_inside: true, ..self.beside() }
     }
 }
 
 struct Maker<'r> {
     random: &'r mut Random,
     numbers: Numbers,
-    /// Whether a definition is needed.
+    /// Whether the schema refers to a definition.
     refers: bool,
 }
 
@@ -95,9 +96,9 @@ impl Maker<'_> {
             self.group(place, &mut members);
         }
         if self.random.once_in(8) {
-            self.remark(&mut members);
+            self.annotation(&mut members);
         }
-        // What is said last of a keyword holds. The order of keywords means nothing, and so it is any.
+        // If a keyword occurs twice, the last value applies. The order of keywords does not matter, so it is random.
         let mut object = Map::new();
         while !members.is_empty() {
             let (name, value) = members.swap_remove(self.random.below(members.len()));
@@ -106,7 +107,7 @@ impl Maker<'_> {
         Value::Object(object)
     }
 
-    /// A schema with the anchor, if it is the one that has it.
+    /// Creates the schema of a definition, with the anchor if it is the last one.
     fn definition(&mut self, name: &str, place: Place) -> Value {
         let schema = self.schema(place);
         match schema {
@@ -119,17 +120,17 @@ impl Maker<'_> {
         }
     }
 
-    /// Keywords that belong together.
+    /// Adds a group of related keywords.
     fn group(&mut self, place: Place, members: &mut Members) {
         let is_deepest = place.depth == 0;
         let (kind, own): (&[&str], Members) = match self.random.below(if is_deepest { 6 } else { 16 }) {
             0 => (&[], self.choice()),
-            1 => (&["number", "integer"], self.about_numbers()),
-            2 => (&["string"], self.about_strings()),
+            1 => (&["number", "integer"], self.number_keywords()),
+            2 => (&["string"], self.string_keywords()),
             3 => (&TYPES, Members::new()),
             4 | 5 => (&[], self.reference(place)),
-            6..=8 => (&["array"], self.about_arrays(place)),
-            9..=12 => (&["object"], self.about_objects(place)),
+            6..=8 => (&["array"], self.array_keywords(place)),
+            9..=12 => (&["object"], self.object_keywords(place)),
             _ => (&[], self.combination(place)),
         };
         members.extend(own);
@@ -138,14 +139,14 @@ impl Maker<'_> {
                 0 => [self.random.one(kind), self.random.one(&TYPES)].into_iter().collect(),
                 _ => self.random.one(kind).into(),
             };
-            // A list names each type once.
-            let is_twice = kinds.as_array().is_some_and(|kinds| kinds.first() == kinds.last());
-            members.push(("type".to_owned(), if is_twice { kinds[0].clone() } else { kinds }));
+            // A list must not contain a type twice.
+            let is_repeated = kinds.as_array().is_some_and(|kinds| kinds.first() == kinds.last());
+            members.push(("type".to_owned(), if is_repeated { kinds[0].clone() } else { kinds }));
         }
     }
 
-    /// A keyword that changes nothing.
-    fn remark(&mut self, members: &mut Members) {
+    /// Adds a keyword that does not affect the verdict.
+    fn annotation(&mut self, members: &mut Members) {
         let (name, value) = match self.random.below(8) {
             0 => ("title", json!("A title")),
             1 => ("default", json!({ "type": "string" })),
@@ -161,7 +162,7 @@ impl Maker<'_> {
         }
     }
 
-    /// One of these, once in so many times.
+    /// Adds a keyword with a probability of one in `times`.
     fn maybe(&mut self, times: usize, name: &str, make: impl FnOnce(&mut Self) -> Value, members: &mut Members) {
         if self.random.once_in(times) {
             let value = make(self);
@@ -181,7 +182,7 @@ impl Maker<'_> {
         vec![(name.to_owned(), value)]
     }
 
-    fn about_numbers(&mut self) -> Members {
+    fn number_keywords(&mut self) -> Members {
         let (mut members, numbers) = (Members::new(), self.numbers);
         for name in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
             self.maybe(3, name, |maker| values::number(maker.random, numbers), &mut members);
@@ -194,7 +195,7 @@ impl Maker<'_> {
         members
     }
 
-    fn about_strings(&mut self) -> Members {
+    fn string_keywords(&mut self) -> Members {
         let mut members = Members::new();
         self.maybe(2, "minLength", |maker| maker.size(3), &mut members);
         self.maybe(2, "maxLength", |maker| maker.size(4), &mut members);
@@ -202,7 +203,7 @@ impl Maker<'_> {
         members
     }
 
-    /// A number of things, now and then written with a fraction.
+    /// Creates a size, sometimes with a fraction such as `2.0`.
     fn size(&mut self, most: usize) -> Value {
         let size = u32::try_from(self.random.below(most.saturating_add(1))).unwrap_or_default();
         if self.random.once_in(8) { f64::from(size).into() } else { size.into() }
@@ -213,9 +214,9 @@ impl Maker<'_> {
     }
 
     fn reference(&mut self, place: Place) -> Members {
-        let open = if place.has_stepped { 0 } else { place.first };
+        let open = if place.is_inside { 0 } else { place.first };
         let count = DEFINITIONS.len().saturating_sub(open);
-        let whole = usize::from(place.has_stepped);
+        let whole = usize::from(place.is_inside);
         if count.saturating_add(whole) == 0 {
             return self.choice();
         }
@@ -230,7 +231,7 @@ impl Maker<'_> {
         (0..count).map(|_| self.schema(place)).collect()
     }
 
-    fn about_arrays(&mut self, place: Place) -> Members {
+    fn array_keywords(&mut self, place: Place) -> Members {
         let (mut members, inside) = (Members::new(), place.inside());
         self.maybe(3, "prefixItems", |maker| maker.list(inside), &mut members);
         self.maybe(2, "items", |maker| maker.schema(inside), &mut members);
@@ -250,7 +251,7 @@ impl Maker<'_> {
         values::name(self.random).to_owned()
     }
 
-    /// Names, each once.
+    /// Creates names without duplicates.
     fn names(&mut self) -> Value {
         let mut names: Vec<_> = (0..self.random.below(3)).map(|_| self.name()).collect();
         names.sort();
@@ -263,7 +264,7 @@ impl Maker<'_> {
         Value::Object((0..count).map(|_| (self.name(), self.schema(place))).collect())
     }
 
-    fn about_objects(&mut self, place: Place) -> Members {
+    fn object_keywords(&mut self, place: Place) -> Members {
         let (mut members, inside) = (Members::new(), place.inside());
         let by_pattern = |maker: &mut Self| {
             let pattern = maker.pattern().to_owned();

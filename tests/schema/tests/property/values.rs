@@ -1,20 +1,20 @@
-//! Values at random, near to a schema: put together from what it says, and then changed a little.
+//! Random values that almost match a schema: they are built from its keywords, and some are then changed a little.
 
 use serde_json::{Map, Value, json};
 
 use crate::random::Random;
 use crate::schemas::{DEFINITIONS, PATTERNS};
 
-/// Which numbers there are.
+/// The range of the numbers in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// Those that an `f64` holds, or is nearest to as it is written.
+    /// Numbers whose text does not change if they are converted to `f64`.
     Small,
-    /// Integers of 64 bits as well, beside which no multiple is a decimal.
+    /// Also 64-bit integers. Schemas with such numbers do not have decimal multiples.
     Large,
 }
 
-/// Around the ends of what an `f64` and integers of 64 bits can hold.
+/// Integers around the limits of `f64` and of 64-bit integers.
 const LARGE: [i128; 8] = [
     9_007_199_254_740_991,
     9_007_199_254_740_992,
@@ -26,14 +26,14 @@ const LARGE: [i128; 8] = [
     -9_223_372_036_854_775_808,
 ];
 
-/// Names of properties, some of them keywords.
+/// Names of properties. Some are also keywords.
 const NAMES: [&str; 12] = ["a", "b", "c", "ab", "x-1", "é", "a/b", "", "items", "$ref", "enum", "2026"];
 
 const STRINGS: [&str; 16] =
     ["", "a", "b", "ab", "abc", "aaaa", "x-1", "2026-07", "é", "e\u{301}", "😀", "😀a😀", "a b", "A", "\n\"\\", "1"];
 
-/// The types that keywords are about.
-const ABOUT: [(&str, &[&str]); 4] = [
+/// The types, with the keywords that apply to them.
+const KEYWORDS_BY_TYPE: [(&str, &[&str]); 4] = [
     ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
     ("string", &["minLength", "maxLength", "pattern"]),
     ("array", &["items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"]),
@@ -75,7 +75,7 @@ pub(crate) fn number(random: &mut Random, numbers: Numbers) -> Value {
     }
 }
 
-/// As one of 64 bits, where it is one.
+/// Converts to a 64-bit integer, or to `null` if it does not fit.
 fn integer(number: i128) -> Value {
     let unsigned = || u64::try_from(number).map(Value::from);
     i64::try_from(number).map(Value::from).or_else(|_| unsigned()).unwrap_or(Value::Null)
@@ -85,7 +85,7 @@ fn string(random: &mut Random) -> Value {
     random.one(&STRINGS).into()
 }
 
-/// Any value that is nested no deeper than this.
+/// Creates any value of at most this depth.
 pub(crate) fn any(random: &mut Random, depth: usize, numbers: Numbers) -> Value {
     match random.below(if depth == 0 { 8 } else { 10 }) {
         0 => Value::Null,
@@ -103,12 +103,12 @@ pub(crate) fn any(random: &mut Random, depth: usize, numbers: Numbers) -> Value 
     }
 }
 
-/// A value that `schema` may take, or may just not.
+/// Creates a value that matches `schema`, or almost does.
 pub(crate) fn near(schema: &Value, random: &mut Random, numbers: Numbers) -> Value {
     let mut near = Near { root: schema, random, numbers };
     let mut value = near.value(&[schema], 3);
     while near.random.once_in(3) {
-        near.spoil(&mut value);
+        near.alter(&mut value);
     }
     value
 }
@@ -122,7 +122,7 @@ struct Near<'s, 'r> {
 type Object = Map<String, Value>;
 
 impl<'s> Near<'s, '_> {
-    /// The parts of a schema that a value is to fit at once, as far as that is one way to fit.
+    /// Collects the subschemas that a value should match at the same time. Of alternatives, it selects one.
     fn parts(&mut self, schema: &'s Value, parts: &mut Vec<&'s Object>) {
         let Value::Object(object) = schema else { return };
         parts.push(object);
@@ -151,7 +151,7 @@ impl<'s> Near<'s, '_> {
         }
     }
 
-    /// What a reference leads to.
+    /// Returns the target of a reference.
     fn referred(&self, reference: &str) -> Option<&'s Value> {
         if reference == "#" {
             return Some(self.root);
@@ -160,13 +160,13 @@ impl<'s> Near<'s, '_> {
         self.root.get("$defs")?.get(name)
     }
 
-    /// A value for all of these schemas.
+    /// Creates a value for all of these schemas.
     fn value(&mut self, schemas: &[&'s Value], depth: usize) -> Value {
         let mut parts = Vec::new();
         for schema in schemas {
             self.parts(schema, &mut parts);
         }
-        let chosen: Vec<&Value> = said(&parts, "const").chain(said(&parts, "enum").flat_map(items)).collect();
+        let chosen: Vec<&Value> = values_of(&parts, "const").chain(values_of(&parts, "enum").flat_map(items)).collect();
         if !chosen.is_empty() && !self.random.once_in(6) {
             return (*one(self.random, &chosen)).clone();
         }
@@ -181,32 +181,33 @@ impl<'s> Near<'s, '_> {
         }
     }
 
-    /// The type that they ask for, or else are about.
+    /// Selects a type that all subschemas allow, or else a type to which their keywords apply.
     fn kind(&mut self, parts: &[&'s Object]) -> &'s str {
-        let asked: Vec<Vec<&str>> = said(parts, "type").map(|kind| texts(kind).collect()).collect();
-        let fits_all = |kind: &&str| asked.iter().all(|kinds| kinds.contains(kind));
-        let asked: Vec<_> = asked.iter().flatten().copied().filter(fits_all).collect();
-        let about =
-            ABOUT.iter().filter(|(_, keywords)| keywords.iter().any(|keyword| said(parts, keyword).next().is_some()));
-        let about: Vec<_> = about.map(|(kind, _)| *kind).collect();
-        let kinds = if asked.is_empty() || (!about.is_empty() && self.random.once_in(8)) { about } else { asked };
+        let allowed: Vec<Vec<&str>> = values_of(parts, "type").map(|kind| texts(kind).collect()).collect();
+        let is_allowed = |kind: &&str| allowed.iter().all(|kinds| kinds.contains(kind));
+        let allowed: Vec<_> = allowed.iter().flatten().copied().filter(is_allowed).collect();
+        let has_keyword = |keywords: &[&str]| keywords.iter().any(|keyword| values_of(parts, keyword).next().is_some());
+        let implied = KEYWORDS_BY_TYPE.iter().filter(|(_, keywords)| has_keyword(keywords));
+        let implied: Vec<_> = implied.map(|(kind, _)| *kind).collect();
+        let ignores_type = allowed.is_empty() || (!implied.is_empty() && self.random.once_in(8));
+        let kinds = if ignores_type { implied } else { allowed };
         if kinds.is_empty() || self.random.once_in(16) { "any" } else { self.random.one(&kinds) }
     }
 
-    /// At a bound, or beside it; often a multiple.
+    /// Creates a number at or near a bound, or a multiple.
     fn number(&mut self, parts: &[&'s Object]) -> Value {
         let bounds: Vec<_> = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
             .into_iter()
-            .flat_map(|name| said(parts, name))
+            .flat_map(|name| values_of(parts, name))
             .collect();
-        let steps: Vec<_> = said(parts, "multipleOf").filter_map(Value::as_f64).collect();
+        let steps: Vec<_> = values_of(parts, "multipleOf").filter_map(Value::as_f64).collect();
         match self.random.below(4) {
             0 | 1 if !bounds.is_empty() => {
                 let bound = *one(self.random, &bounds);
                 self.beside(bound)
             }
             0..=2 if !steps.is_empty() => {
-                // Of what is written with two digits after the point, and stays so.
+                // Steps have at most two digits after the point, so the multiple in hundredths is exact.
                 #[expect(clippy::cast_possible_truncation)]
                 let step = (*one(self.random, &steps) * 100.0).round() as i64;
                 let times = small_integer(self.random);
@@ -217,7 +218,7 @@ impl<'s> Near<'s, '_> {
         }
     }
 
-    /// A number, or one that is a little less or more.
+    /// Returns the number, or one that is a little smaller or larger.
     fn beside(&mut self, number: &Value) -> Value {
         let by = i64::try_from(self.random.below(3)).unwrap_or_default().saturating_sub(1);
         let whole = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
@@ -232,14 +233,14 @@ impl<'s> Near<'s, '_> {
         }
     }
 
-    /// As long as it should be, or matching as it should.
+    /// Creates a string for one of the patterns, or with about the required length.
     fn string(&mut self, parts: &[&'s Object]) -> Value {
-        let patterns: Vec<_> = said(parts, "pattern").filter_map(Value::as_str).collect();
+        let patterns: Vec<_> = values_of(parts, "pattern").filter_map(Value::as_str).collect();
         if !patterns.is_empty() && !self.random.once_in(4) {
             let pattern = self.random.one(&patterns);
             return self.matching(pattern).into();
         }
-        let sizes: Vec<_> = ["minLength", "maxLength"].into_iter().flat_map(|name| said(parts, name)).collect();
+        let sizes: Vec<_> = ["minLength", "maxLength"].into_iter().flat_map(|name| values_of(parts, name)).collect();
         if sizes.is_empty() || self.random.once_in(4) {
             return string(self.random);
         }
@@ -267,9 +268,9 @@ impl<'s> Near<'s, '_> {
         let Some(depth) = depth.checked_sub(1) else { return json!([]) };
         let sizes: Vec<_> = ["minItems", "maxItems", "minContains", "maxContains"]
             .into_iter()
-            .flat_map(|name| said(parts, name))
+            .flat_map(|name| values_of(parts, name))
             .collect();
-        let longest = said(parts, "prefixItems").map(|prefix| items(prefix).count()).max().unwrap_or_default();
+        let longest = values_of(parts, "prefixItems").map(|prefix| items(prefix).count()).max().unwrap_or_default();
         let size = match self.random.below(3) {
             0 if !sizes.is_empty() => {
                 let size = *one(self.random, &sizes);
@@ -314,7 +315,7 @@ impl<'s> Near<'s, '_> {
         object.into()
     }
 
-    /// Names that they speak of, most of them, and others.
+    /// Selects most of the names in the keywords, and sometimes other names.
     fn names(&mut self, parts: &[&'s Object]) -> Vec<String> {
         let mut names = Vec::new();
         for part in parts {
@@ -335,18 +336,18 @@ impl<'s> Near<'s, '_> {
         names
     }
 
-    /// Changes one thing in it.
-    fn spoil(&mut self, value: &mut Value) {
+    /// Changes one part of the value.
+    fn alter(&mut self, value: &mut Value) {
         let goes_deeper = !self.random.once_in(3);
         match value {
             Value::Array(items) if goes_deeper && !items.is_empty() => {
                 let nth = self.random.below(items.len());
-                self.spoil(&mut items[nth]);
+                self.alter(&mut items[nth]);
             }
             Value::Object(members) if goes_deeper && !members.is_empty() => {
                 let nth = self.random.below(members.len());
                 if let Some(member) = members.values_mut().nth(nth) {
-                    self.spoil(member);
+                    self.alter(member);
                 }
             }
             Value::Array(items) => match self.random.below(3) {
@@ -372,22 +373,22 @@ impl<'s> Near<'s, '_> {
     }
 }
 
-/// What they say of a keyword.
-fn said<'s>(parts: &[&'s Object], keyword: &str) -> impl Iterator<Item = &'s Value> {
+/// Iterates over the values of a keyword in all parts.
+fn values_of<'s>(parts: &[&'s Object], keyword: &str) -> impl Iterator<Item = &'s Value> {
     parts.iter().filter_map(move |part| part.get(keyword))
 }
 
-/// What an object says by name under a keyword.
+/// Iterates over the members of the object under a keyword.
 fn members<'s>(part: &'s Object, keyword: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
     part.get(keyword).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The text, or those in a list.
+/// Iterates over the texts of a list, or returns a single text.
 fn texts(value: &Value) -> impl Iterator<Item = &str> {
     value.as_str().into_iter().chain(items(value).filter_map(Value::as_str))
 }
 
-/// One of these, of which there is at least one.
+/// Selects an element of a non-empty slice.
 pub(crate) fn one<'a, T>(random: &mut Random, of: &'a [T]) -> &'a T {
     &of[random.below(of.len())]
 }
@@ -396,7 +397,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// The value as JSON, in one of the ways in which it can be spelled: `1`, `1.0` and `10e-1` are one number.
+/// Writes the value as JSON in a random spelling: `1`, `1.0` and `10e-1` are the same number.
 pub(crate) fn spelled(value: &Value, random: &mut Random) -> String {
     let mut text = String::new();
     spell(value, random, &mut text);
@@ -431,7 +432,7 @@ fn spell(value: &Value, random: &mut Random, text: &mut String) {
 
 fn spelled_number(number: &serde_json::Number, random: &mut Random) -> String {
     let plain = number.to_string();
-    // Others would be rounded when they are read.
+    // Other spellings of a long number would be rounded by the reader.
     if plain.len() > 10 || random.once_in(2) {
         return plain;
     }
@@ -443,7 +444,7 @@ fn spelled_number(number: &serde_json::Number, random: &mut Random) -> String {
         (Some(whole), _) if whole % 10 == 0 => format!("{}E+1", whole / 10),
         (None, 0) => format!("{plain}0"),
         (None, _) => match plain.split_once('.') {
-            // No number begins with a zero that could be left out.
+            // `0.5` would become `05e-1`, and JSON does not allow a leading zero.
             Some((whole, fraction)) if !whole.ends_with('0') => format!("{whole}{fraction}e-{}", fraction.len()),
             _ => plain,
         },

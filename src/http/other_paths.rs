@@ -1,0 +1,57 @@
+//! Requests to other paths than the endpoint's: pages of the program, the landing page, and documents.
+
+use http::{Response, StatusCode};
+
+use super::bounded_request::BoundedRequest;
+use super::endpoint::Endpoint;
+use super::http_error::HttpError;
+use super::pipeline::{Received, foreign_origin};
+use super::stream::Body;
+use super::{landing, server_json, well_known};
+use crate::call::context::Context;
+use crate::host::{self, Request as _, path_of};
+
+impl Endpoint {
+    /// Answers a request to another path than the endpoint's, or a request for the landing page.
+    pub(super) async fn answer_other_path(
+        &self,
+        Received { head, url, host, .. }: &Received<'_>,
+        body: &impl host::Request,
+        origin_passes: bool,
+    ) -> Result<Response<Body>, Box<HttpError>> {
+        let path = path_of(url);
+        if let Some(page) = self.pages.iter().find(|page| page.path == path && path != self.path) {
+            if !origin_passes && !is_same_origin(head, url)? {
+                return Err(foreign_origin());
+            }
+            self.access.admit_anyone(&**head, url, &self.path, host).await?;
+            let cx = Context::native(self.request_info(head.clone(), None), (*host).clone());
+            return page.answer(head, body, &self.limits, &cx).await;
+        }
+        let own_url = self.access.server_url(url, &self.path);
+        if *self.has_page && landing::is_requested(head, path)? {
+            if !origin_passes {
+                return Err(foreign_origin());
+            }
+            // The page shows the server as an unauthenticated caller sees it.
+            self.access.admit_anyone(&**head, url, &self.path, host).await?;
+            let server = self.build(&self.request_info(head.clone(), None), None, host)?;
+            return Ok(landing::answer(&server.definitions.info, &self.path, own_url.get(), &head.method()));
+        }
+        if let Some(answer) = well_known::answer(&self.access.resource, own_url.get(), path, &head.method()) {
+            return answer;
+        }
+        if path == server_json::PATH {
+            return self.server_json(head, url, host).await;
+        }
+        let message = format!("There is nothing at this path. The endpoint is at {}.", self.path);
+        Err(HttpError::http(StatusCode::NOT_FOUND, message))
+    }
+}
+
+/// Returns whether the origin of a request equals the origin of its URL, as for a form on a page of the program. A client can send any
+/// host, so this check must not protect the endpoint itself.
+fn is_same_origin(head: &BoundedRequest, url: &str) -> Result<bool, Box<HttpError>> {
+    let origin = head.standard_header("origin")?;
+    Ok(origin.zip(host::origin_of(url)).is_some_and(|(origin, own)| origin.eq_ignore_ascii_case(own)))
+}

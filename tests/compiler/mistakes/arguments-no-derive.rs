@@ -1,0 +1,18 @@
+//! Arguments without a derive.
+//!
+//! error: `…` has no JSON Schema
+//! note: add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate
+
+use edge_mcp::Tool;
+
+struct Order {
+    article: String,
+}
+
+async fn order(order: Order) -> String {
+    format!("Ordered {}.", order.article)
+}
+
+fn tool() -> Tool {
+    Tool::new("order", "Orders an article.", order)
+}

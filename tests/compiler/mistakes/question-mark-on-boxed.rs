@@ -1,0 +1,16 @@
+//! `?` on a `Result` whose error type is `Box<dyn Error>`.
+//!
+//! error: `?` couldn't convert the error: `…: Cause` is not satisfied
+//! label: convert it: a text with `.map_err(HandlerError::new)`, an `IntoHandlerError` type with `.explained()`, any other with `.map_err(|error| HandlerError::new("…").because(error))`
+
+use std::error::Error;
+
+use edge_mcp::HandlerError;
+
+fn stock() -> Result<u32, Box<dyn Error>> {
+    Ok("7".parse()?)
+}
+
+async fn find() -> Result<String, HandlerError> {
+    Ok(stock()?.to_string())
+}
