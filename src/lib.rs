@@ -308,6 +308,8 @@ pub use server::completion::{Completion, CompletionRequest};
 pub use server::hook::ToolEvent;
 pub use server::list::IntoList;
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
+#[cfg(feature = "client")]
+pub use server::source::{Found, Source};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::tool::Tool;
 

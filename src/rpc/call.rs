@@ -8,6 +8,7 @@ use crate::protocol::error::RpcError;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::builder::McpServer;
+use crate::server::cache::Cacheable;
 
 /// The data for answering a request, except its parameters. It is cheap to clone and borrows nothing from the request.
 #[derive(Clone)]
@@ -23,6 +24,18 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Returns the call with the items that the sources of the server find for the list `kind`.
+    pub(super) async fn with_sources(self, kind: Cacheable) -> Self {
+        #[cfg(feature = "client")]
+        if self.server.definitions.has_sources() {
+            let found = self.server.definitions.sources.find(kind, &self.cx).await;
+            let server = McpServer { found: Some(Rc::new(found)), ..self.server };
+            return Self { server, ..self };
+        }
+        let _ = kind;
+        self
+    }
+
     /// Returns the name of the method, for the log.
     pub(super) fn method_name(&self) -> &'static str {
         self.method.map_or("unknown method", Method::name)

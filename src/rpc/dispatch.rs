@@ -1,8 +1,12 @@
 //! The dispatch of a request to the function of its method.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use futures::FutureExt;
+
 use super::call::{Call, Outcome};
+use super::pagination::cursor;
 use super::prepared::{Prepared, Reply, Stage, Work, within_limit};
 use super::resolve::Target;
 use super::{completion, discover, lifecycle, prompt_methods, resource_methods, tool_methods};
@@ -10,6 +14,7 @@ use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError, shortened};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
+use crate::server::cache::Cacheable;
 
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
 /// but does not poll it.
@@ -27,12 +32,14 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::Initialize => answer_directly(call, request, lifecycle::initialize),
         Method::Ping => answer_directly(call, request, lifecycle::ping),
         Method::Discover => answer_directly(call, request, discover::discover),
-        Method::ListTools => answer_directly(call, request, tool_methods::list),
+        Method::ListTools => list(call, request, Cacheable::Tools, tool_methods::list),
         Method::CallTool => start_handler(call, request, target, tool_methods::call),
         Method::ListResources => start_handler(call, request, target, resource_methods::list),
-        Method::ListResourceTemplates => answer_directly(call, request, resource_methods::list_templates),
+        Method::ListResourceTemplates => {
+            list(call, request, Cacheable::ResourceTemplates, resource_methods::list_templates)
+        }
         Method::ReadResource => start_handler(call, request, target, resource_methods::read),
-        Method::ListPrompts => answer_directly(call, request, prompt_methods::list),
+        Method::ListPrompts => list(call, request, Cacheable::Prompts, prompt_methods::list),
         Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
         Method::Complete => start_handler(call, request, target, completion::complete),
         Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
@@ -52,6 +59,25 @@ fn answer_directly(
     method: fn(&Call, &Request<'_>) -> Outcome,
 ) -> Result<Stage, RpcError> {
     method(call, request)
+        .and_then(|response| within_limit(call, response))
+        .map(|response| Stage::Ended(Ok(Reply::Response(response))))
+}
+
+/// Answers a list. If the server has sources, it asks them first.
+#[inline(never)]
+fn list(
+    call: &Call,
+    request: &Request<'_>,
+    kind: Cacheable,
+    list: fn(&Call, Option<&str>) -> Outcome,
+) -> Result<Stage, RpcError> {
+    let cursor = cursor(request)?;
+    if call.server.definitions.has_sources() {
+        let (call, cursor) = (call.clone(), cursor.map(Cow::into_owned));
+        let work = async move { list(&call.with_sources(kind).await, cursor.as_deref()).map(Reply::Response) };
+        return Ok(Stage::Working(work.boxed_local()));
+    }
+    list(call, cursor.as_deref())
         .and_then(|response| within_limit(call, response))
         .map(|response| Stage::Ended(Ok(Reply::Response(response))))
 }

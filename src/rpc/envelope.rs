@@ -53,7 +53,8 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
     let hint = match () {
         // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
-        () if call.cx.depends_on_caller() => hint.for_this_caller(),
+        // The items of a source may differ between callers.
+        () if call.cx.depends_on_caller() || call.server.definitions.has_sources() => hint.for_this_caller(),
         () => hint,
     };
     respond(call, "complete", serialize(call, result), Some(hint), None)

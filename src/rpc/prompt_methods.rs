@@ -11,7 +11,7 @@ use futures::FutureExt;
 use serde::Serialize;
 
 use super::call::{Call, Outcome};
-use super::pagination::{cursor, page};
+use super::pagination::page;
 use super::prepared::{Reply, Work};
 use super::prompt_versions::{select, versions};
 use super::resolve::{Target, wrong_target};
@@ -46,9 +46,8 @@ struct GetPromptResult<'a> {
 }
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
-pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
-    let cursor = cursor(request)?;
-    if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor.as_deref()) {
+pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
+    if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor) {
         return response;
     }
     let mut names: Vec<&str> = Vec::new();
@@ -57,7 +56,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
             names.push(&prompt.metadata.name);
         }
     }
-    let (names, next_cursor) = page(call, cursor.as_deref(), names)?;
+    let (names, next_cursor) = page(call, cursor, names)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let mut shown = Vec::with_capacity(names.len());
     for name in names {
@@ -68,7 +67,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     let prompts = shown.iter().map(|(prompt, versions, arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
     let hint = call.server.definitions.cache_of(Cacheable::Prompts);
-    envelope::complete_list(call, Cacheable::Prompts, cursor.as_deref(), result, hint)
+    envelope::complete_list(call, Cacheable::Prompts, cursor, result, hint)
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {

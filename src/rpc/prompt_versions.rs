@@ -41,6 +41,12 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let Some(prompt) = select(server, name, version) {
         return Ok(prompt.clone());
     }
+    #[cfg(feature = "client")]
+    if version.is_none()
+        && let Some(prompt) = server.definitions.sources.prompt(name).filter(|prompt| server.shows(&prompt.access))
+    {
+        return Ok(prompt);
+    }
     let (name, known) = (shortened(name), versions(server, name));
     match version {
         Some(version) if select(server, &name, None).is_some() => {

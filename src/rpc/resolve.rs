@@ -104,7 +104,7 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
 fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
     let name = params::string(request, "name")?;
     let tool = server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
-    Ok(Target::Tool(tool.clone()))
+    Ok(Target::Tool(tool))
 }
 
 fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
@@ -115,7 +115,10 @@ fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError>
 
 fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Target, RpcError> {
     let uri = params::string(request, "uri")?;
-    find(server, &uri).ok_or_else(|| resource_not_found(revision, &uri))
+    let found = find(server, &uri);
+    #[cfg(feature = "client")]
+    let found = found.or_else(|| server.definitions.sources.resource(&uri).map(Target::Resource));
+    found.ok_or_else(|| resource_not_found(revision, &uri))
 }
 
 /// Returns the target of `completion/complete`: a prompt or a template.

@@ -51,6 +51,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
 }
 
 async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError> {
+    let call = call.with_sources(Cacheable::Resources).await;
     if let Some(response) = envelope::kept_list(&call, Cacheable::Resources, cursor.as_deref()) {
         return response.map(Reply::Response);
     }
@@ -78,19 +79,18 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
 }
 
 /// Answers `resources/templates/list`.
-pub(super) fn list_templates(call: &Call, request: &Request<'_>) -> Outcome {
-    let cursor = cursor(request)?;
-    if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor.as_deref()) {
+pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> Outcome {
+    if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor) {
         return response;
     }
     let mut templates = Vec::new();
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         templates.push(&template.description);
     }
-    let (resource_templates, next_cursor) = page(call, cursor.as_deref(), templates)?;
+    let (resource_templates, next_cursor) = page(call, cursor, templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
     let hint = call.server.definitions.cache_of(Cacheable::ResourceTemplates);
-    envelope::complete_list(call, Cacheable::ResourceTemplates, cursor.as_deref(), result, hint)
+    envelope::complete_list(call, Cacheable::ResourceTemplates, cursor, result, hint)
 }
 
 /// Answers `resources/read`.

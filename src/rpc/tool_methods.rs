@@ -12,7 +12,7 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::call::{Call, Outcome};
-use super::pagination::{cursor, page};
+use super::pagination::page;
 use super::prepared::{Reply, Work};
 use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
@@ -37,13 +37,12 @@ struct ListToolsResult<'a> {
 }
 
 /// Answers `tools/list`. The order is the order of registration.
-pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
-    let cursor = cursor(request)?;
-    if let Some(response) = envelope::kept_list(call, Cacheable::Tools, cursor.as_deref()) {
+pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
+    if let Some(response) = envelope::kept_list(call, Cacheable::Tools, cursor) {
         return response;
     }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
-    let (tools, next_cursor) = page(call, cursor.as_deref(), tools)?;
+    let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let mut schemas = Vec::with_capacity(tools.len());
     for tool in &tools {
@@ -60,7 +59,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>) -> Outcome {
     });
     let result = ListToolsResult { tools: tools.collect(), next_cursor };
     let hint = call.server.definitions.cache_of(Cacheable::Tools);
-    envelope::complete_list(call, Cacheable::Tools, cursor.as_deref(), result, hint)
+    envelope::complete_list(call, Cacheable::Tools, cursor, result, hint)
 }
 
 /// Returns the annotations, if there are any. They include the title of the tool for clients that do not read it elsewhere.

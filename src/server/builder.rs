@@ -11,6 +11,8 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::hook::{Hooks, ToolEvent};
 use super::kept_lists::KeptLists;
+#[cfg(feature = "client")]
+use super::source::{Found, Source, Sources};
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
@@ -42,6 +44,9 @@ pub struct McpServer {
     caller: Option<RequestInfo>,
     /// The lists that are kept as JSON. `None` if the definitions are not shared between requests.
     pub(crate) kept_lists: Option<Rc<KeptLists>>,
+    /// The items that the sources found for this request.
+    #[cfg(feature = "client")]
+    pub(crate) found: Option<Rc<Found>>,
 }
 
 impl McpServer {
@@ -68,39 +73,54 @@ impl McpServer {
 
     /// Returns the tools that the caller can see.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
-        self.definitions.tools.iter().filter(|tool| self.shows(&tool.access))
+        let own = self.definitions.tools.iter();
+        #[cfg(feature = "client")]
+        let own = own.chain(self.found.iter().flat_map(|found| &found.tools));
+        own.filter(|tool| self.shows(&tool.access))
     }
 
     /// Returns the tool `name`, if the caller can see it.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
-        self.definitions.tool(name).filter(|tool| self.shows(&tool.access))
+    pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
+        let tool = self.definitions.tool(name).cloned();
+        #[cfg(feature = "client")]
+        let tool = tool.or_else(|| self.definitions.sources.tool(name));
+        tool.filter(|tool| self.shows(&tool.access))
     }
 
     /// Returns the resources that the caller can see.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Rc<Resource>> {
-        self.definitions.resources.iter().filter(|resource| self.shows(&resource.access))
+        let own = self.definitions.resources.iter();
+        #[cfg(feature = "client")]
+        let own = own.chain(self.found.iter().flat_map(|found| &found.resources));
+        own.filter(|resource| self.shows(&resource.access))
     }
 
     /// Returns the resource templates that the caller can see.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Rc<ResourceTemplate>> {
-        self.definitions.templates.iter().filter(|template| self.shows(&template.access))
+        let own = self.definitions.templates.iter();
+        #[cfg(feature = "client")]
+        let own = own.chain(self.found.iter().flat_map(|found| &found.templates));
+        own.filter(|template| self.shows(&template.access))
     }
 
     /// Returns the prompts that the caller can see.
     pub(crate) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Rc<Prompt>> {
-        self.definitions.prompts.iter().filter(|prompt| self.shows(&prompt.access))
+        let own = self.definitions.prompts.iter();
+        #[cfg(feature = "client")]
+        let own = own.chain(self.found.iter().flat_map(|found| &found.prompts));
+        own.filter(|prompt| self.shows(&prompt.access))
     }
 
     pub(crate) fn offers_tools(&self) -> bool {
-        self.tools().next().is_some()
+        self.definitions.has_sources() || self.tools().next().is_some()
     }
 
     pub(crate) fn offers_resources(&self) -> bool {
-        self.resources().next().is_some() || self.templates().next().is_some()
+        self.definitions.has_sources() || self.resources().next().is_some() || self.templates().next().is_some()
     }
 
     pub(crate) fn offers_prompts(&self) -> bool {
-        self.prompts().next().is_some()
+        self.definitions.has_sources() || self.prompts().next().is_some()
     }
 
     pub(crate) fn offers_completions(&self) -> bool {
@@ -128,6 +148,8 @@ pub(crate) struct Definitions {
     pub warnings: Vec<String>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
+    #[cfg(feature = "client")]
+    pub sources: Sources,
 }
 
 impl Definitions {
@@ -148,7 +170,18 @@ impl Definitions {
             warnings: Vec::new(),
             cache: CacheHint::NONE,
             caches: Vec::new(),
+            #[cfg(feature = "client")]
+            sources: Sources::default(),
         }
+    }
+
+    /// Returns whether there are sources. Their items are not known before a request asks for them.
+    pub(crate) fn has_sources(&self) -> bool {
+        #[cfg(feature = "client")]
+        let has_sources = !self.sources.is_empty();
+        #[cfg(not(feature = "client"))]
+        let has_sources = false;
+        has_sources
     }
 
     /// Returns whether a tool may ask for approval.
@@ -258,6 +291,13 @@ impl McpServerBuilder {
         self
     }
 
+    /// Adds a source of tools, resources and prompts that are not known yet, such as the tools of another MCP server.
+    #[cfg(feature = "client")]
+    pub fn source(mut self, source: impl Source + 'static) -> Self {
+        self.definitions.sources.add(source);
+        self
+    }
+
     /// Sets the page size of lists. By default a list is one page, because some older clients read only the first page.
     pub fn page_size(mut self, items: NonZeroUsize) -> Self {
         self.definitions.page_size = Some(items);
@@ -336,6 +376,12 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, kept_lists: None })
+        Ok(McpServer {
+            definitions: Rc::from(self.definitions),
+            caller: None,
+            kept_lists: None,
+            #[cfg(feature = "client")]
+            found: None,
+        })
     }
 }

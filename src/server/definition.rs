@@ -89,7 +89,7 @@ impl Definitions {
     pub(super) fn general_lists(&self) -> Vec<Cacheable> {
         let mut lists = Vec::new();
         // A page depends on its cursor.
-        if self.page_size.is_some() {
+        if self.page_size.is_some() || self.has_sources() {
             return lists;
         }
         let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));

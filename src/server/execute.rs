@@ -258,7 +258,7 @@ impl McpServer {
             .filter(|document| document.root().kind() == Kind::Object)
             .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
         let inner = cx.within(Rc::new(self.clone()), name, &text);
-        let work = execute(self, tool, document.root(), &inner);
+        let work = execute(self, &tool, document.root(), &inner);
         // Free the arguments before the tool runs.
         drop(document);
         drop(text);

@@ -20,6 +20,7 @@
 //! | `prompt` | prompts and their versions |
 //! | `completion` | suggestions for arguments and variables |
 //! | `cache` | cache hints |
+//! | `source` | tools, resources and prompts that are not known when the server is built |
 
 pub(crate) mod about;
 pub(crate) mod access;
@@ -36,6 +37,8 @@ pub(crate) mod kept_lists;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
+#[cfg(feature = "client")]
+pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;
 mod variables;

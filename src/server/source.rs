@@ -1,46 +1,148 @@
-//! Sources: tools that are known only when a request asks for them.
+//! Sources: tools, resources and prompts that are not known when the server is built.
 
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
+use serde_json::{Map, Value};
 
+use super::cache::Cacheable;
+use super::prompt::Prompt;
+use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
 
-/// A provider of tools that are not known when the server is built, such as the tools of another MCP server.
+/// The member of a list's `_meta` with the parts that could not be asked.
+const MISSING: &str = "edge-mcp/missing";
+
+/// A provider of tools, resources and prompts that are not known when the server is built, such as those of another MCP server.
 ///
-/// The server's scopes, deadlines, hooks, pagination and limits apply to these tools as to any other.
+/// The items of the server take precedence. Scopes, deadlines, hooks, pagination and limits apply to the items of a source as to any other.
 pub trait Source {
     /// Returns the tool `name`, or `None` if no tool of this source can have this name. It sends nothing.
-    fn tool(&self, name: &str) -> Option<Tool>;
+    fn tool(&self, name: &str) -> Option<Tool> {
+        let _ = name;
+        None
+    }
 
-    /// Returns the tools that the caller of `cx` can use.
-    fn tools(&self, cx: &Context) -> LocalBoxFuture<'static, Found>;
+    /// Returns the resource at `uri`, or `None` if no resource of this source can have this URI. It sends nothing.
+    fn resource(&self, uri: &str) -> Option<Resource> {
+        let _ = uri;
+        None
+    }
+
+    /// Returns the prompt `name`, or `None` if no prompt of this source can have this name. It sends nothing.
+    fn prompt(&self, name: &str) -> Option<Prompt> {
+        let _ = name;
+        None
+    }
+
+    /// Finds the items of one list for the caller of `cx`: the tools, resources, resource templates or prompts.
+    fn find(&self, list: Cacheable, cx: &Context) -> LocalBoxFuture<'static, Found>;
 }
 
-/// The tools that a source found.
+/// The items that sources found for one list.
 #[derive(Default)]
-#[non_exhaustive]
 pub struct Found {
-    /// The tools, in their order.
-    pub tools: Vec<Tool>,
-    /// The parts of the source that could not be asked: the name of each part, and the problem.
-    pub missing: Vec<(String, String)>,
+    pub(crate) tools: Vec<Rc<Tool>>,
+    pub(crate) resources: Vec<Rc<Resource>>,
+    pub(crate) templates: Vec<Rc<ResourceTemplate>>,
+    pub(crate) prompts: Vec<Rc<Prompt>>,
+    missing: Map<String, Value>,
 }
 
 impl Found {
-    /// Creates a result with these tools.
-    pub fn new(tools: impl IntoIterator<Item = Tool>) -> Self {
-        Self { tools: tools.into_iter().collect(), missing: Vec::new() }
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(Rc::new(tool));
+        self
     }
 
-    /// Adds a part of the source that could not be asked.
+    /// Adds a resource.
+    #[must_use]
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.resources.push(Rc::new(resource));
+        self
+    }
+
+    /// Adds a resource template.
+    #[must_use]
+    pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
+        self.templates.push(Rc::new(template));
+        self
+    }
+
+    /// Adds a prompt.
+    #[must_use]
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.prompts.push(Rc::new(prompt));
+        self
+    }
+
+    /// Adds a part of the source that could not be asked, and the problem in a sentence. The `_meta` of the list names both.
     #[must_use]
     pub fn missing(mut self, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        self.missing.push((name.into(), problem.into()));
+        self.missing.insert(name.into(), Value::String(problem.into()));
         self
+    }
+
+    /// Adds the items of another source. An item whose name is in use is dropped.
+    fn add(&mut self, other: Self) {
+        let Self { tools, resources, templates, prompts, missing } = other;
+        add_new(&mut self.tools, tools, |tool| tool.metadata.name.to_string());
+        add_new(&mut self.resources, resources, |resource| resource.description.uri.to_string());
+        add_new(&mut self.templates, templates, |template| template.description.uri_template.to_string());
+        add_new(&mut self.prompts, prompts, |prompt| prompt.metadata.name.to_string());
+        self.missing.extend(missing);
+    }
+
+    /// Returns the `_meta` of the list, if parts of a source could not be asked.
+    pub(crate) fn meta(&self) -> Option<Map<String, Value>> {
+        let missing = (!self.missing.is_empty()).then(|| Value::Object(self.missing.clone()))?;
+        Some(Map::from_iter([(MISSING.to_owned(), missing)]))
+    }
+}
+
+fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
+    for other in others {
+        let name = name_of(&other);
+        if items.iter().all(|item| name_of(item) != name) {
+            items.push(other);
+        }
     }
 }
 
 /// The sources of a server.
-pub(crate) type Sources = Vec<Rc<dyn Source>>;
+#[derive(Clone, Default)]
+pub(crate) struct Sources(Vec<Rc<dyn Source>>);
+
+impl Sources {
+    pub(crate) fn add(&mut self, source: impl Source + 'static) {
+        self.0.push(Rc::new(source));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
+        self.0.iter().find_map(|source| source.tool(name)).map(Rc::new)
+    }
+
+    pub(crate) fn resource(&self, uri: &str) -> Option<Rc<Resource>> {
+        self.0.iter().find_map(|source| source.resource(uri)).map(Rc::new)
+    }
+
+    pub(crate) fn prompt(&self, name: &str) -> Option<Rc<Prompt>> {
+        self.0.iter().find_map(|source| source.prompt(name)).map(Rc::new)
+    }
+
+    /// Asks all sources at the same time. Their items are in the order of the sources.
+    pub(crate) async fn find(&self, list: Cacheable, cx: &Context) -> Found {
+        let found = futures::future::join_all(self.0.iter().map(|source| source.find(list, cx))).await;
+        found.into_iter().fold(Found::default(), |mut all, found| {
+            all.add(found);
+            all
+        })
+    }
+}
