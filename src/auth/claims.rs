@@ -26,8 +26,8 @@ pub(super) struct Expected {
     /// The expected `iss`, if it is configured.
     pub issuer: Option<String>,
     pub audience: Audience,
-    /// Whether `exp` must be present, and also `iss` if `issuer` is set.
-    pub all: bool,
+    /// Whether a token must have an `exp`, and an `iss` if `issuer` is set.
+    pub requires_claims: bool,
 }
 
 /// The audience that a token must have.
@@ -76,12 +76,12 @@ pub(super) fn check(
     }
     match (issuer, &expected.issuer) {
         (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its `iss` is not the expected issuer")),
-        (None, Some(_)) if expected.all => return Err(invalid("it has no `iss`")),
+        (None, Some(_)) if expected.requires_claims => return Err(invalid("it has no `iss`")),
         _ => {}
     }
     match expires {
         Some(expires) if has_expired(expires, now) => return Err(TokenRefusal::Expired),
-        None if expected.all => return Err(invalid("it has no `exp`")),
+        None if expected.requires_claims => return Err(invalid("it has no `exp`")),
         _ => {}
     }
     let latest = now.saturating_add(CLOCK_SKEW_SECONDS);

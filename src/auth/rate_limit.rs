@@ -16,7 +16,7 @@ use crate::host::{Host, RateLimit, Request, warning};
 /// The `event` of warnings about requests that are not limited.
 const EVENT: &str = "unlimited";
 
-/// How an endpoint limits requests.
+/// The rate limit setting of an endpoint.
 pub(crate) enum RateLimiting {
     /// Requests are not limited, because a rate limit is not configured. A warning is logged.
     Unset,
@@ -50,7 +50,7 @@ impl RateLimiting {
     pub(crate) fn period(&self) -> Duration {
         match self {
             Self::On(limit) => limit.period(),
-            // A validator may have its own limit.
+            // A validator may have its own limit. Its callers may try again after 1 minute.
             Self::Unset | Self::Off => Duration::from_mins(1),
         }
     }

@@ -82,7 +82,7 @@ impl<'a> Presented<'a> {
         self.server_url.get()
     }
 
-    /// Returns the time in seconds since 1970-01-01T00:00:00Z.
+    /// Returns the current time in seconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> u64 {
         self.host.now_ms() / 1000
     }

@@ -91,8 +91,8 @@ impl Context {
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
-    /// Asks the person to confirm `question`. Returns `true` if the person does, and `false` if the person declines or closes the
-    /// question.
+    /// Asks the person to confirm `question`. Returns `true` if the person confirms it, and `false` if the person declines or
+    /// closes the question.
     ///
     /// # Errors
     /// [`InputError`]: the client does not support forms, or its answer is malformed.

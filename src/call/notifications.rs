@@ -58,7 +58,7 @@ impl Stream for Notifications {
     }
 }
 
-/// The notifications that were sent but not read.
+/// The number and the size of the notifications that were sent but not read.
 #[derive(Debug, Default)]
 struct Waiting {
     notifications: Cell<usize>,

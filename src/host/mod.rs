@@ -99,7 +99,7 @@ pub trait Host {
     }
 }
 
-/// The answer to a request whose program crashes: an error for each id, and a log line.
+/// The answer that the host gives if the program crashes during a request: an error for each id, and a log line.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashAnswer<'a> {
     /// The ids of the requests as JSON text, as they were sent. If the list is empty, the answer is one error without an id.

@@ -46,8 +46,8 @@ pub(crate) fn origin_of(url: &str) -> Option<&str> {
 /// Returns the host of `scheme://host[:port]`, with the brackets of an IPv6 address. Returns `None` if `origin` has another form.
 pub(crate) fn host_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
-    let is_not_allowed = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
-    if scheme.is_empty() || authority.bytes().any(is_not_allowed) {
+    let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
+    if scheme.is_empty() || authority.bytes().any(is_forbidden) {
         return None;
     }
     let (host, port) = match authority.rsplit_once(':') {

@@ -22,7 +22,7 @@ enum Scope {
 }
 
 impl CacheHint {
-    /// Results must not be cached. This is the default, and it is correct for every result.
+    /// A hint that forbids caching. It is the default, and it is correct for every result.
     pub const NONE: Self = Self { ttl_ms: 0, cache_scope: Scope::Private };
 
     /// Creates a hint for a result that may be cached for this caller only.

@@ -51,8 +51,8 @@ pub(crate) fn execute(
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let observes = tool.approval.is_some() || !called.hooks.is_empty();
-    let checked = check(tool, arguments, cx).and_then(|()| observes.then(|| shown(tool, arguments)).transpose());
+    let is_shown = tool.approval.is_some() || !called.hooks.is_empty();
+    let checked = check(tool, arguments, cx).and_then(|()| is_shown.then(|| shown(tool, arguments)).transpose());
     if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
         match permission(approval, &tool.metadata.name, shown, arguments.text(), cx) {
             Permission::Granted => {}

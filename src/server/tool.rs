@@ -156,7 +156,7 @@ impl Tool {
     }
 
     /// Adds a hook: an async function of an event of a call and the call's context. The call waits for it. A failure of
-    /// the hook is logged, and does not change the result. A hook must not ask the client.
+    /// the hook is logged, and does not change the result. A hook must not ask the client for input.
     ///
     /// If a tool has hooks, arguments with a number beyond the range of `f64` are rejected, because the hooks could not see
     /// that number.
