@@ -110,7 +110,7 @@ pub(super) fn check(
         scopes: scopes(&claims)?,
         expires,
         // The endpoint compares the audience with the URL of this server again, unless it is empty. With `Named` and `Any`, the token may
-        // have another audience, so it is left out.
+        // have another audience, so the principal does not contain the audience.
         audience: match expected.audience {
             Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
             Audience::Named(_) | Audience::Any => Vec::new(),

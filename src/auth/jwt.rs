@@ -24,8 +24,8 @@ const ACCESS_TOKEN: &str = "at+jwt";
 /// - Its `exp` has not passed.
 ///
 /// The keys are cached for 10 minutes. Two kinds of tokens cause an earlier fetch: a token with an unknown key id, and a token without a
-/// key id that no cached key has signed. The keys are fetched at most once a minute. If a fetch fails, the caller gets a 503, and the next
-/// fetch follows at least 5 s later.
+/// key id that no cached key has signed. After a fetch, the keys are not fetched again for 1 minute. If a fetch fails, the caller gets a
+/// 503, and the keys are not fetched again for 5 s.
 ///
 /// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///

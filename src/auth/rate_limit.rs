@@ -1,6 +1,9 @@
 //! Rate limits, which count requests per caller, or per address while the caller is unknown.
 //!
-//! An authenticated request does not count against its address, because many callers may share one. Source of 429: RFC 6585 §4.
+//! An authenticated request does not count against its address, because many callers may share one. It counts if the validator asks
+//! another server about the token, because the caller is still unknown at that time.
+//!
+//! Source of 429: RFC 6585 §4.
 
 use std::cell::Cell;
 use std::net::IpAddr;

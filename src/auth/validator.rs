@@ -76,8 +76,8 @@ impl<'a> Presented<'a> {
         self.token
     }
 
-    /// Returns the URL of this server, which the audience of a token must contain. If the URL is not configured, it is the URL of the
-    /// request on localhost, and `None` on other hosts.
+    /// Returns the URL of this server, which the audience of a token must contain. If the URL is not configured, this method
+    /// returns the URL of the request for a request to localhost, and `None` for other hosts.
     pub fn resource(&self) -> Option<&'a SecureUrl> {
         self.server_url.get()
     }

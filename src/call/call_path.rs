@@ -65,6 +65,7 @@ impl CallPath {
         Self { call: self.call.clone(), place, prefix: self.prefix.clone() }
     }
 
+    /// Returns the position of the innermost nested call or step.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }

@@ -74,7 +74,7 @@ impl Context {
     /// must not grant access by itself.
     ///
     /// # Errors
-    /// [`InputError`]: the client does not support URLs, or its answer is malformed.
+    /// [`InputError`]: the client does not support elicitation with a URL, or its answer is malformed.
     pub async fn elicit_url(
         &self,
         key: impl Into<String>,

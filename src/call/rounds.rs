@@ -110,6 +110,7 @@ impl Rounds {
         self.is_retry.set(true);
     }
 
+    /// Returns whether the request continues a call that asked for input in an earlier round.
     pub(crate) fn is_retry(&self) -> bool {
         self.is_retry.get()
     }

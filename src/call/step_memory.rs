@@ -10,6 +10,7 @@ use crate::limits::FINISHED_STEPS;
 /// The result of a finished step, as part of the request state.
 #[derive(Clone, Serialize)]
 pub(crate) struct Finished {
+    /// The position of the step within the call.
     place: String,
     /// The name, for the log.
     step: String,

@@ -70,7 +70,7 @@ pub trait Host {
     /// Returns whether `key` verifies `signature` as a signature of `message`. Returns `false` for bytes that are not a well-formed
     /// signature or key.
     ///
-    /// The default implementation fails, because it has no algorithms.
+    /// The default implementation fails, because it does not support any algorithm.
     ///
     /// # Errors
     /// [`CannotCheck`] if the host does not support the algorithm of the key.

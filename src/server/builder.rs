@@ -173,7 +173,7 @@ impl Definitions {
         own.map_or(self.cache, |(_, hint)| *hint)
     }
 
-    /// Removes each tool of an agent or a workflow whose name an explicitly added tool also has.
+    /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
     #[inline(never)]
     fn prefer_explicit_tools(&mut self) {
         let is_derived = |tool: &Tool| tool.origin != Origin::Tool;

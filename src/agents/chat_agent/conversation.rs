@@ -1,4 +1,4 @@
-//! The conversation with a model: it calls tools until it has an answer.
+//! The conversation with a model: the model calls tools until it has an answer.
 //!
 //! Each answer of the model and each tool call is a step. If a tool asks the client, the next round of the call gets the results of the
 //! earlier steps from the request state.

@@ -1,4 +1,4 @@
-//! The tools that a model may call: those of the agent that the caller can call.
+//! The tools that a model may call: the agent's tools, without those that the caller cannot call.
 
 use serde_json::Value;
 
