@@ -119,8 +119,8 @@ pub(super) fn check(
     })
 }
 
-/// Returns `false` if the claims are marked as the claims of a refresh token or an ID token. An authorization server may report such a
-/// token as active (RFC 7662 §2.1).
+/// Returns `false` if the claims are marked as the claims of another kind of token, such as a refresh token or an ID token. An
+/// authorization server may report such a token as active (RFC 7662 §2.1).
 fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     let is_one_of = |known: &[&str], name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
     let is_used_as_such = string(claims, "token_use")?.is_none_or(|name| is_one_of(&ACCESS_TOKEN_USES, name));

@@ -66,7 +66,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns whether the queue has room for a notification of this size.
+    /// Returns whether the queue has room for a notification of this size. An empty queue accepts every size.
     fn has_room(&self, bytes: usize) -> bool {
         let fits = self.bytes.get().saturating_add(bytes) <= WAITING_BYTES;
         self.notifications.get() == 0 || (self.notifications.get() < WAITING_NOTIFICATIONS && fits)

@@ -1,6 +1,7 @@
 //! The parts of a URL, and the comparison of URLs.
 //!
-//! There is no type for parsed URLs. Each function returns a slice of its argument. Only the comparison allocates.
+//! There is no type for parsed URLs. A function that returns a part of a URL returns a slice of its argument. Only the comparison
+//! allocates.
 
 /// Returns the path of a URL: the part between authority and query, or `/` if it is empty.
 ///

@@ -94,7 +94,7 @@ fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaErro
     Ok(tool.input_schema()?.validate(arguments))
 }
 
-/// The data of a call after its handler was called. It owns all of its data, so it can outlive the request.
+/// The data that a call needs after its handler was called. It owns all of its data, so it can outlive the request.
 struct Called {
     name: Text,
     deadline: Duration,

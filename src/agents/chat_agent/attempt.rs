@@ -21,7 +21,7 @@ const LONGEST_WAIT: u64 = 8_000;
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     limit: Duration,
-    /// In milliseconds since 1970.
+    /// The time at which the deadline passes, in milliseconds since 1970.
     at: u64,
 }
 
