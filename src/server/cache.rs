@@ -33,7 +33,8 @@ impl CacheHint {
     /// Creates a hint for a result that may be cached for all callers.
     ///
     /// A server with this hint cannot be built if the items of the result depend on the caller, because of
-    /// [`visible_if`](crate::Tool::visible_if) or [`scopes`](crate::Tool::scopes). If a handler has read the caller or a header, its response is private.
+    /// [`visible_if`](crate::Tool::visible_if) or [`scopes`](crate::Tool::scopes). If a handler has read the caller
+    /// or a header, its response is private.
     pub fn public(time: Duration) -> Self {
         Self { cache_scope: Scope::Public, ..Self::private(time) }
     }
