@@ -1,7 +1,7 @@
 //! The data about a server that is not part of the protocol: id, release date, repository, packages and remotes.
 //!
-//! The members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same data with the
-//! current names.
+//! The serialized members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same
+//! data with the current names.
 
 use serde::Serialize;
 

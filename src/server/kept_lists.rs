@@ -28,7 +28,7 @@ impl KeptLists {
         lists.iter().find(|(known, of, _)| (*known, *of) == (kind, revision)).map(|(_, _, json)| json.clone())
     }
 
-    /// Returns whether the list `kind` may be cached, because it does not depend on the caller.
+    /// Returns whether the list `kind` may be cached: it must not depend on the caller.
     pub(crate) fn keeps(&self, kind: Cacheable) -> bool {
         self.kinds.contains(&kind)
     }
