@@ -251,7 +251,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins a step, unless there is a question to send. In that case the future stays pending until the round ends.
+    /// Begins a step if there is no question to send. Otherwise the future stays pending until the round ends.
     pub(super) async fn begin(rounds: &Rc<Rounds>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
         if rounds.has_questions() {
             rounds.steps.borrow_mut().wait_at(place);

@@ -272,8 +272,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// Declares that the server sends log messages ([`Context::log`](crate::Context::log)). A client of 2026-07-28 sends the
-    /// lowest level that it wants in each request. Other clients get messages of `level` and above.
+    /// Declares that the server sends log messages ([`Context::log`](crate::Context::log)). Each request of a client
+    /// of 2026-07-28 contains the lowest level that the client wants. Other clients get messages of `level` and above.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.definitions.logging = Some(level);
         self

@@ -94,7 +94,7 @@ impl Definitions {
         }
         let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
-        // The list function of a template may return other resources each time, so its list is not cached.
+        // The list function of a template may return other resources each time, so the list of resources is not cached.
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
         add(Cacheable::ResourceTemplates, templates_are_general);
         add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
