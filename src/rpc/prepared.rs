@@ -104,8 +104,10 @@ pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
 #[cold]
 #[inline(never)]
 fn too_long(call: &Call, length: usize) -> Outcome {
-    let message =
-        format!("The answer must have at most {} bytes (got {length}). Ask for less at once.", call.response_limit);
+    let message = format!(
+        "The answer must have at most {} bytes (got {length}). Ask for less in one request.",
+        call.response_limit
+    );
     if call.method == Some(Method::CallTool) {
         // A model can react only to a result.
         return envelope::complete(call, ToolResult::failure(message));

@@ -224,6 +224,7 @@ impl Prompt {
         Ok(arguments)
     }
 
+    /// Returns the first argument that is declared twice.
     pub(crate) fn declares_twice(&self) -> Option<&str> {
         let names = self.declared.iter().map(|argument| &*argument.name);
         names
