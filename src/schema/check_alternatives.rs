@@ -52,7 +52,7 @@ impl<'d> Check<'_, 'd> {
     }
 }
 
-/// Whether the alternative with index `nth` is a candidate.
+/// Returns whether the alternative with index `nth` is a candidate.
 pub(super) fn is_candidate(bits: u64, nth: usize) -> bool {
     nth >= 64 || bits >> nth & 1 == 1
 }

@@ -32,7 +32,7 @@ impl Schema {
         let is_beyond = |property: &Value| match property.get("type") {
             Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar)),
             Some(kind) => SCALARS.iter().all(|scalar| kind != scalar),
-            // Without `type` it is a combination of schemas, such as an optional enum.
+            // A property without `type` is a combination of schemas, such as an optional enum.
             None => false,
         };
         self.properties()?.iter().find(|(_, property)| is_beyond(property)).map(|(name, _)| name.as_str())
