@@ -12,7 +12,7 @@ pub(super) struct Node {
     pub start: u32,
     /// The offset after the last byte of the value.
     pub end: u32,
-    /// The index in the list of nodes after the last child.
+    /// The index in the list of nodes after all nested values.
     pub after: u32,
     pub kind: Kind,
     /// Whether the value is a string with escapes, so that its text differs from its content.

@@ -383,7 +383,7 @@ mod tests {
         check(b"bytes".as_slice());
     }
 
-    /// Names that serde_json rejects are rejected.
+    /// serde_json rejects the same names.
     #[test]
     fn only_scalars_can_be_names() {
         fn fails(value: &impl Serialize) -> bool {

@@ -39,8 +39,8 @@ pub(super) fn is_special(byte: u8) -> bool {
     u64::from(byte) < CONTROLS || byte == b'"' || byte == b'\\'
 }
 
-/// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
-/// mark is correct.
+/// Returns the index of the first special byte of a word. A borrow changes only the bytes after a special byte, so the first mark is
+/// correct.
 #[inline(always)]
 pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);

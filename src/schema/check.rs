@@ -75,6 +75,7 @@ pub(super) struct Check<'p, 'd> {
     pub steps: Steps,
     /// The steps left for explanations. `None` during an explanation.
     pub explanation: Option<u32>,
+    /// The nesting depth of the current rule.
     depth: u32,
     /// Whether this is a trial of an alternative, in which mistakes are not recorded.
     pub is_trying: bool,
@@ -91,7 +92,7 @@ impl<'d> Check<'_, 'd> {
         self.is_trying || self.mistakes.len() >= MISTAKES || self.steps.are_exhausted()
     }
 
-    /// Returns whether `value` matches a rule. Otherwise records the mistakes, except in a trial.
+    /// Returns whether `value` matches a rule. Records the mistakes, except in a trial.
     pub(super) fn fits(&mut self, id: RuleId, value: Value<'d>) -> bool {
         if self.depth >= NESTED_SCHEMAS {
             self.steps.exhaust();
@@ -104,8 +105,8 @@ impl<'d> Check<'_, 'd> {
             return self.fail(|check| check.wrong_type(rule.types, value));
         }
         // Recursive alternatives check the same value against the same rule many times.
-        let is_cached = value.count() >= CACHEABLE && Memo::is_worth_it(&self.steps) && self.steps.take(MEMO);
-        if is_cached && let Some(fits) = self.memo.get(id, value.position()) {
+        let uses_cache = value.count() >= CACHEABLE && Memo::is_worth_it(&self.steps) && self.steps.take(MEMO);
+        if uses_cache && let Some(fits) = self.memo.get(id, value.position()) {
             // The mistakes of a trial were not recorded, so find them again.
             if fits || self.is_trying {
                 return fits;
@@ -121,7 +122,7 @@ impl<'d> Check<'_, 'd> {
             }
         }
         self.depth = self.depth.saturating_sub(1);
-        if is_cached && !self.steps.are_exhausted() {
+        if uses_cache && !self.steps.are_exhausted() {
             self.memo.set(id, value.position(), fits);
         }
         fits

@@ -1,8 +1,7 @@
 //! The compiler: from a JSON Schema to a [`Program`].
 //!
 //! The published schema is the enforced schema. The compiler rejects a schema that cannot be enforced, and a server with such a schema
-//! cannot be built.
-//! Unknown keywords are annotations, as JSON Schema requires. Keywords of older dialects and `$dynamicRef` are rejected.
+//! cannot be built. Unknown keywords are annotations, as JSON Schema requires. Keywords of older dialects and `$dynamicRef` are rejected.
 //!
 //! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
 

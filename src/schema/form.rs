@@ -8,7 +8,7 @@ use super::{SCALARS, Schema};
 use crate::json::{object, write};
 
 impl Schema {
-    /// Converts the schema to that of a form.
+    /// Converts the schema to the schema of a form.
     ///
     /// # Errors
     /// A message with the first field that a form does not support.

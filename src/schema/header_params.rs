@@ -14,7 +14,7 @@ use super::types::Type;
 /// The keyword that marks an argument.
 pub(super) const KEYWORD: &str = "x-mcp-header";
 
-/// An argument that is repeated in a header.
+/// An argument that a client repeats in a header.
 #[derive(Debug)]
 pub(crate) struct HeaderParam {
     /// The full name of the header.

@@ -9,7 +9,7 @@ use crate::json::{Kind, Value};
 use crate::limits::LISTED_VALUES;
 use crate::protocol::error::shortened;
 
-/// The largest number of known names for which a similar name is searched.
+/// The largest number of known names that are compared with an unknown one. With more known names, there is no suggestion.
 const SUGGESTION_NAMES: usize = 256;
 /// The longest name that is suggested, in bytes.
 const LONGEST_SUGGESTION: usize = 64;

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
-    /// Schemas of types and of values are cached. A full cache evicts a value.
+    /// Schemas of types and of values are cached. A full cache evicts a schema.
     #[test]
     fn schemas_are_compiled_once() {
         let (one, other) = (Schema::of::<Vec<u8>>().expect("a schema"), Schema::of::<Vec<u8>>().expect("a schema"));

@@ -17,6 +17,7 @@ pub(super) enum State {
     Split(StateId, StateId),
     /// Continues if the assertion holds, without reading.
     If(Assertion, StateId),
+    /// The pattern matches.
     Found,
 }
 

@@ -236,7 +236,9 @@ struct Scratch {
 
 /// The result of a transition.
 enum Outcome {
+    /// The pattern matches.
     Found,
+    /// The pattern cannot match.
     Lost,
     /// The search continues in the NFA states of [`Scratch::next`].
     Next,
