@@ -181,7 +181,7 @@ pub(crate) use description_method;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub(crate) struct ToolAnnotations {
-    /// The name for display, for clients that read it here.
+    /// The name for display, for clients that read it in the annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<Text>,
     /// Whether the tool only reads data.

@@ -43,7 +43,7 @@ impl Program {
             }
         }
         let expected = or_list(&mut expected.into_iter());
-        Alternatives { rules: rules.to_vec(), by_name: Selection::of(&keys), by_tag: self.tag(rules), expected }
+        Alternatives { rules: rules.to_vec(), by_key: Selection::of(&keys), by_tag: self.tag(rules), expected }
     }
 
     /// Merges alternatives that are only constants, such as the variants of an enum with documentation. Returns `None` if one

@@ -144,10 +144,11 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] as for [`of`](Self::of), or if `type` is not `"object"`.
     pub fn of_object<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
-        Self::of::<T>()?.checked_to_be_of_objects()
+        Self::of::<T>()?.require_objects()
     }
 
-    pub(crate) fn checked_to_be_of_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
+    /// Returns this schema, or an error if `type` is not `"object"`.
+    pub(crate) fn require_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 

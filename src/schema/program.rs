@@ -128,8 +128,9 @@ impl Names {
 #[derive(Debug)]
 pub(super) struct Alternatives {
     pub rules: Vec<RuleId>,
-    /// Selects by the key of the first member: serde writes an enum variant as an object with one member.
-    pub by_name: Option<Selection>,
+    /// Selects alternatives by the key of the first member: serde writes an enum variant as an object with one member.
+    pub by_key: Option<Selection>,
+    /// Selects alternatives by the value of a property.
     pub by_tag: Option<Tag>,
     /// The accepted types and values, as an error message lists them.
     pub expected: String,
@@ -146,7 +147,7 @@ pub(super) struct Tag {
 
 impl Alternatives {
     pub(super) fn of(rules: Vec<RuleId>) -> Self {
-        Self { rules, by_name: None, by_tag: None, expected: String::new() }
+        Self { rules, by_key: None, by_tag: None, expected: String::new() }
     }
 }
 

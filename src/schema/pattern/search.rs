@@ -11,7 +11,7 @@ use super::parse::Assertion;
 use crate::limits::PATTERN_CACHE;
 use crate::schema::budget::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
-/// The bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
+/// The number of bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
 const UNCACHED: usize = 256;
 
 /// The value of a transition that is not computed yet.
@@ -80,7 +80,7 @@ struct Search {
     stride: usize,
     /// The memory of the cached states, in bytes.
     bytes: usize,
-    /// The bytes of text that were read without the cache.
+    /// The number of bytes that were read without the cache.
     read: usize,
 }
 
