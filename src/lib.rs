@@ -185,7 +185,7 @@
 //!
 //! # Limits
 //!
-//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] the time of a call. [`limits`] lists all limits of the
+//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] bounds the time of a call. [`limits`] lists all limits of the
 //! library. Page: `docs/limits.md`.
 //!
 //! # Testing
@@ -195,7 +195,7 @@
 //!
 //! # Deployment
 //!
-//! A server that `scripts/new` created deploys with `npm run deploy`. Page: `docs/your-own-server.md`.
+//! To deploy a server that `scripts/new` created, run `npm run deploy`. Page: `docs/your-own-server.md`.
 //!
 //! To serve on another host, implement the traits of [`host`], and call [`Endpoint::handle`]. It returns an `http::Response`.
 //!

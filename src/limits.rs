@@ -1,7 +1,7 @@
 //! The limits of the library, in one table.
 //!
 //! Every loop over input, every list that grows and every wait has its limit here. The page docs/limits.md shows the table, and a test
-//! compares both. Thresholds that only affect speed, such as the size from which a cache is used, are next to the code that uses them.
+//! compares the two. Thresholds that only affect speed, such as the size from which a cache is used, are next to the code that uses them.
 
 use std::fmt;
 

@@ -47,7 +47,7 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     out.truncate(at.saturating_add(1));
 }
 
-/// Makes room for the length of `filler` and the margin. At opt-level "z" `Vec::resize` would write its bytes one by one.
+/// Makes room for the length of `filler` and the margin. At opt-level "z" `Vec::resize` would write the new bytes one by one.
 fn grow(out: &mut Vec<u8>, filler: &[u8]) {
     out.extend_from_slice(filler);
     out.extend_from_slice(&[0; MARGIN]);
