@@ -203,7 +203,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
         .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
         .or_else(|| {
             prompt
-                .beyond_strings()
+                .non_scalar_argument()
                 .map(|name| format!("has the argument `{name}`, whose type cannot be read from a string"))
         });
     if problem.is_some() {

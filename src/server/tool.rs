@@ -118,7 +118,7 @@ impl Tool {
         P: Parameters,
         H: Handler<P, Output: IntoToolResult>,
     {
-        let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
+        let input = Schema::of_value(input).and_then(Schema::require_objects);
         let output = output.map(Schema::of_value);
         Self::of_handler(
             name.into(),
