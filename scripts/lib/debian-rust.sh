@@ -43,6 +43,6 @@ build_wasm_library() {
   # Remove the library of an older compiler, because the compiler would find it first.
   as_root rm -rf "$lib"
   as_root install -D -m 644 -t "$lib" "$work/target/$WASM"/release/deps/*.rlib "$work/.built-with"
-  # cargo does not detect that the standard library has changed, so delete what it built with the old one.
+  # cargo does not detect that the standard library has changed, so delete the files that cargo built with the old library.
   rm -rf "$work" "${CARGO_TARGET_DIR:-$ROOT/target}/$WASM"
 }

@@ -26,7 +26,7 @@ export async function markdownFiles(root) {
   return found.sort()
 }
 
-/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. It is empty if the path has none of a-z and 0-9. */
+/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. It is empty if no character can be part of it. */
 export function slugOf(path) {
   return path
     .replace(/\.md$/i, '')

@@ -9,7 +9,7 @@ has_unwinding() {
   root=$(rustc +nightly --print sysroot 2>/dev/null) && [[ -d $root/lib/rustlib/src/rust/library && -d $root/lib/rustlib/$WASM ]]
 }
 
-# ensure_unwinding -> installs this compiler with rustup. Debian has no nightly compiler.
+# ensure_unwinding -> installs the nightly compiler with rustup. Debian has no nightly compiler.
 ensure_unwinding() {
   local start=$SECONDS
   if has_unwinding; then return; fi

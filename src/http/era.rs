@@ -1,8 +1,8 @@
 //! The kind and the revision of a message.
 //!
-//! The body takes precedence: a request that names a revision in its `_meta` is modern. Without it, the version header decides. Without
-//! the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the body, then an
-//! unsupported revision, then a missing header.
+//! The body takes precedence: a request that names a revision in its `_meta` is modern. If `_meta` names no revision, the version header
+//! decides. Without the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the
+//! body, then an unsupported revision, then a missing header.
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
@@ -23,7 +23,7 @@ use crate::protocol::revision::{Era, Feature, Revision};
 #[derive(Debug)]
 pub(super) enum Classified<'d> {
     /// Messages that need no response.
-    Nothing(Era),
+    NoRequest(Era),
     /// One request.
     Request(Box<Opened<'d>>),
     /// The requests of a batch, in a revision that has batches. Its other messages need no response.
@@ -61,10 +61,10 @@ pub(super) fn classify<'d>(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
+        Message::Response => return Ok(Classified::NoRequest(Era::Legacy)),
         Message::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
-            return Ok(Classified::Nothing(if modern { Era::Modern } else { Era::Legacy }));
+            return Ok(Classified::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
     };
     let id = request.id.clone();
@@ -162,7 +162,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
-        Some(_) if requests.is_empty() => Ok(Classified::Nothing(Era::Legacy)),
+        Some(_) if requests.is_empty() => Ok(Classified::NoRequest(Era::Legacy)),
         Some(revision) => Ok(Classified::Batch(requests, revision)),
     }
 }

@@ -36,7 +36,7 @@ impl AllowedOrigins {
         self
     }
 
-    /// Returns whether pages of `origin` may call. Returns `false` for `null` and for a malformed origin.
+    /// Returns whether pages of `origin` may call the endpoint. Returns `false` for `null` and for a malformed origin.
     pub fn allows(&self, origin: &str) -> bool {
         let Some(host) = host_of(origin) else { return false };
         self.0.iter().any(|allowed| {

@@ -50,9 +50,9 @@ pub(super) struct Received<'h> {
 
 /// The answer to an HTTP request.
 enum Answer {
-    /// The pipeline writes its log line.
+    /// The pipeline writes the log line of the request.
     Whole(Reply),
-    /// The task that produces the answer writes its log line.
+    /// The task that produces the answer writes the log line of the request.
     FromTask(Reply),
 }
 
@@ -155,7 +155,7 @@ impl Endpoint {
         let classified = classify(document.root(), &received.head, &self.limits)?;
         let info = self.request_info(received.head.clone(), principal);
         match classified {
-            Classified::Nothing(era) => {
+            Classified::NoRequest(era) => {
                 line.era(era);
                 Ok(Answer::Whole(accepted()))
             }

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
 /**
- * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. Then the module needs no promise.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. The module then needs no promise.
  * The bound is lower while many calls are pending, because the module limits the memory only for bodies that it reads itself.
  */
 const EARLY_BODY = 256 * 1024
@@ -21,7 +21,7 @@ const CALL_LIFETIME = 600_000
 let calls = 0
 
 /**
- * The pending calls, oldest first, with the data for their answers if the module breaks. They do not contain the bodies.
+ * The pending calls, oldest first, with the data for their answers if the module breaks. The entries do not contain the bodies.
  *
  * @typedef {object} Call
  * @property {number} started the time at which it started, in milliseconds
@@ -50,7 +50,7 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // The body is not stored in a variable, so it can be collected. The module copies it, and drops the copy when a handler waits.
+    // The body is not stored in a variable, so it can be garbage-collected. The module copies it, and drops the copy when a handler waits.
     const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
     const settled = answerOrOutcome(call, answered)
@@ -61,7 +61,7 @@ export async function receive(request, env, context, answer) {
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
     return isStream ? relayStream(number, call, outcome) : outcome
   } catch (error) {
-    // If another call has broken the module in the meantime, the new module does not have this call.
+    // If another call has broken the module in the meantime, this call did not cause the error: the new module does not have this call.
     const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
@@ -135,7 +135,7 @@ function answerOrOutcome(call, answered) {
 /** Returns a response with the same stream. If the module breaks, the stream ends with an error. */
 function relayStream(number, call, response) {
   const source = response.body.getReader()
-  // Another call may end this stream. The runtime does not permit that call to read this request.
+  // Another call may end this stream. The runtime does not permit that call to read this request, so the id is read now.
   const requestId = requestIdOf(call)
   const events = new ReadableStream({
     start(stream) {
@@ -199,7 +199,7 @@ const BROKEN = { status: 200, message: 'The server failed to answer this request
 export function broke(number) {
   breaks++
   brokenBy = number
-  // The next request creates a new instance. Timers of this instance must not run in the new one.
+  // With this flag, the next request creates a new instance. Timers of this instance must not run in the new one.
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
 }

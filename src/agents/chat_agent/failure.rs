@@ -42,7 +42,7 @@ impl Failure {
             "Try again later. If it keeps failing, the operator of this server finds the reason in its log.";
         match self {
             Self::Slow(limit) => format!(
-                "The model did not answer within {} s. Ask for less at once, or try again later.",
+                "The model did not answer within {} s. Ask for less in one call, or try again later.",
                 limit.as_secs()
             ),
             Self::Status(401 | 403, _) => {
@@ -51,8 +51,8 @@ impl Failure {
             }
             Self::Status(429, _) => "The model's endpoint is overloaded. Try again in a minute.".into(),
             Self::Status(408 | 500.., _) | Self::Unreachable(_) => format!("The model cannot be reached. {LATER}"),
-            Self::Status(..) => "The model's endpoint rejected the request. Ask for less at once. If that does not help, the operator of \
-                                 this server finds the reason in its log."
+            Self::Status(..) => "The model's endpoint rejected the request. Ask for less in one call. If that does not help, the operator \
+                                 of this server finds the reason in its log."
                 .into(),
             Self::TooLarge | Self::Broken(_) => {
                 format!("The model gave an answer that cannot be used. Rephrase the question. {LATER}")
@@ -61,11 +61,11 @@ impl Failure {
                 "The model's endpoint withheld the answer because of its content filter. Rephrase the question.".into()
             }
             Self::CutShort => {
-                "The model used all of its tokens before it wrote an answer. Ask for less at once.".into()
+                "The model used all of its tokens before it wrote an answer. Ask for less in one call.".into()
             }
             Self::NoAnswer(rounds) => {
                 format!(
-                    "The model was asked {rounds} times and called tools each time, without an answer. Ask for less at once."
+                    "The model was asked {rounds} times and called tools each time, without an answer. Ask for less in one call."
                 )
             }
         }
