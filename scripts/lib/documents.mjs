@@ -26,7 +26,7 @@ export async function markdownFiles(root) {
   return found.sort()
 }
 
-/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. It is empty if no character can be part of it. */
+/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. A path without a-z and 0-9 has an empty slug. */
 export function slugOf(path) {
   return path
     .replace(/\.md$/i, '')

@@ -215,7 +215,7 @@ impl AccessControl {
 }
 
 /// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so this
-/// function also checks the address, if the host provides it.
+/// function also checks the address, if `head` provides it.
 fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
     is_on_localhost(url) && head.client_address().is_none_or(|address| address.to_canonical().is_loopback())
 }

@@ -58,7 +58,7 @@ fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>>
 /// Adds the headers that permit pages of `origin` to read the reply, which may be an error. The origin must be allowed.
 #[cold]
 #[inline(never)]
-pub(super) fn allowing(origin: &str, reply: Reply) -> Reply {
+pub(super) fn with_headers(origin: &str, reply: Reply) -> Reply {
     let mut response = reply.into_response();
     insert_headers(origin, response.headers_mut());
     response.into()

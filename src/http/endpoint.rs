@@ -309,8 +309,8 @@ impl Endpoint {
         self
     }
 
-    /// Disables rate limits. If the program does not call this method and does not set a rate limit, requests are not limited either. The log
-    /// then has a warning.
+    /// Disables rate limits. If the program does not call this method and does not set a rate limit, requests are not limited either. The
+    /// log then has a warning.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
         self.access.rate_limiting.set(RateLimiting::Off);

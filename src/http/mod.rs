@@ -20,7 +20,7 @@
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
 //! | `constant_header` | response headers whose values are constants |
-//! | `json_answer` | answers that are one JSON document |
+//! | `json_answer` | answers that are not streams |
 //! | `reply` | the reply to a request: a JSON document, or any response |
 //! | `stream` | event streams (SSE) |
 //! | `sse_task` | calls whose answer may become an event stream |

@@ -53,7 +53,7 @@ impl Page {
     ///
     /// # Errors
     /// 413 if the body is too long, 408 if it does not arrive in time, 400 if it ends too early, and 503 if the memory for bodies is full.
-    /// An error of the handler is a 400, 404 or 500. If the deadline passes, it is a 500.
+    /// An error of the handler is a 400, 404 or 500. If the deadline passes, the error is a 500.
     pub(super) async fn answer(
         &self,
         head: &BoundedRequest,

@@ -1,7 +1,7 @@
 //! The path of a request through the endpoint.
 //!
-//! The order of the checks is: path, origin, method, media types and announced length; authentication; body; JSON; kind of message and
-//! revision; server; scopes; method. Checks run cheapest first. No work is done for a request that will be rejected.
+//! The order of the checks is: path, origin, HTTP method, media types and announced length; authentication; body; JSON; kind of message and
+//! revision; server; scopes; JSON-RPC method. Checks run cheapest first. No work is done for a request that will be rejected.
 //!
 //! The engine compiles a function at its first call, and every request runs the main function. So rare branches are boxed futures in
 //! separate functions.
@@ -77,7 +77,7 @@ impl Endpoint {
         self.reply(request, host).await.into_response()
     }
 
-    /// Answers one request.
+    /// Answers one request with a [`Reply`], which the host converts to a response.
     pub(crate) async fn reply(&self, request: impl host::Request + 'static, host: &Rc<dyn Host>) -> Reply {
         let started = host.now_ms();
         let request = Rc::new(request);
@@ -107,7 +107,7 @@ impl Endpoint {
             }
         };
         if let Some(origin) = allowed_origin {
-            reply = cors::allowing(&origin, reply);
+            reply = cors::with_headers(&origin, reply);
         }
         if !is_logged {
             line.write(*self.log, reply.status().as_u16(), host);

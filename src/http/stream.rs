@@ -91,7 +91,7 @@ fn event(part: Part) -> Vec<u8> {
     }
 }
 
-/// Replaces line breaks by spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this
+/// Replaces line breaks with spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this
 /// changes only whitespace between tokens. The `RawValue` of a handler may contain such line breaks.
 fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
     if has_control(&message) {

@@ -52,7 +52,7 @@ impl Answer {
         self
     }
 
-    /// Sets the text of an answer with a question that the test does not answer.
+    /// Replaces the text with `problem`, which describes a question that the test does not answer.
     pub(super) fn unanswered(mut self, problem: String) -> Self {
         self.text = problem;
         self

@@ -14,7 +14,7 @@ const BUSY_CALLS = 16
 
 /**
  * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
- * after its client has disconnected, and does not run any of its code again.
+ * after its client has disconnected, and does not run code of this call again.
  */
 const CALL_LIFETIME = 600_000
 

@@ -25,7 +25,7 @@ impl Environment for Env {
         let binding = Reflect::get(self, &name.into()).ok()?;
         // A `[[ratelimits]]` binding is an object with this method.
         let limit: Function = Reflect::get(&binding, &"limit".into()).ok()?.dyn_into().ok()?;
-        // The binding does not provide its period. Cloudflare has two periods, and this is the longer one.
+        // The binding does not provide its period. Cloudflare has two periods, and 60 s is the longer one.
         Some(RateLimit::new(Duration::from_mins(1), move |key| {
             let answer = ask(&binding, &limit, &key);
             async move { is_within_limit(answer).await.map_err(|error| format!("{error:?}")) }

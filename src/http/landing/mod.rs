@@ -112,7 +112,7 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
     })
 }
 
-/// Replaces each `{{name}}` in `template` by `value(name)`.
+/// Replaces each `{{name}}` in `template` with `value(name)`.
 fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
     let mut pieces = template.split("{{");
     let mut filled = pieces.next().unwrap_or_default().to_owned();
