@@ -47,7 +47,7 @@ fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     }
 }
 
-/// Saves the documents. If the database does not answer, it tries once more. Saving twice has no further effect.
+/// Saves the documents. If the database does not answer, the function tries once more. Saving twice has no further effect.
 async fn save(stored: &Documents, documents: &[Document]) -> Result<(), StoreError> {
     match stored.save(documents).await {
         Err(StoreError { outage: Outage::Unavailable, .. }) => stored.save(documents).await,

@@ -18,17 +18,17 @@ impl Default for AllowedOrigins {
 }
 
 impl AllowedOrigins {
-    /// Allows no origin.
+    /// Creates a list without origins.
     pub fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Allows pages from the user's machine, with every scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
+    /// Creates a list that allows pages from the user's machine, with every scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
     pub fn local() -> Self {
         Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
-    /// Also allows `origin`. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin such as
+    /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin such as
     /// `https://app.example.com:8443` must match exactly, except for its case.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
