@@ -111,7 +111,7 @@ function createTokens() {
   return value
 }
 
-/** Deploys the Worker and its secrets in one step, so that no version serves without them. Returns the URL of the Worker. */
+/** Deploys the Worker and its secrets in one step, so that every version has its secrets. Returns the URL of the Worker. */
 async function deploy(secrets) {
   const args = ['deploy']
   if (Object.keys(secrets).length > 0) {

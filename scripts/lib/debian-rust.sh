@@ -1,6 +1,6 @@
 # Installs the compiler of Debian's archive, for machines on which rustup cannot add the wasm32 target.
 # Builds the standard library for the target once, from Debian's source package.
-# wasm-target.sh sources this file when it needs it. Source root.sh and apt.sh first.
+# wasm-target.sh sources this file when it needs Debian's compiler. Source root.sh and apt.sh first.
 # shellcheck shell=bash
 
 from_debian() {

@@ -28,8 +28,8 @@ impl AllowedOrigins {
         Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
-    /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin such as
-    /// `https://app.example.com:8443` must match exactly, except for its case.
+    /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin
+    /// such as `https://app.example.com:8443` must match exactly, except for its case.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
         self.0.push(origin.into());

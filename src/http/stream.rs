@@ -81,7 +81,7 @@ impl Stream for EventStream {
     }
 }
 
-/// Formats a part as an event. Silence becomes a comment. Clients ignore it, and it keeps the connection open.
+/// Formats a part as an event. Silence becomes a comment, which clients ignore. The comment keeps the connection open.
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {

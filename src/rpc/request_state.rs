@@ -64,7 +64,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
 }
 
 /// Decrypts the state `token`. Returns the digests of the questions that were sent with it, and the state of earlier rounds. Returns
-/// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not learn the reason.
+/// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not get the reason.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
     if token.len() > call.cx.rounds().state_limit() {
         return None;

@@ -50,7 +50,7 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // The body is not stored in a variable, so it can be garbage-collected. The module copies it, and drops the copy when a handler waits.
+    // The body is not stored in a variable, so it can be garbage-collected. The module drops its copy of the body when a handler waits.
     const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
     const settled = answerOrOutcome(call, answered)
@@ -243,7 +243,7 @@ function log({ status }, begun, { started }, requestId) {
 // Copying a Headers object is faster than creating one from a plain object.
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
 
-/** Returns a response with these bytes. Without `headers` it is JSON. */
+/** Returns a response with these bytes. Without `headers`, the response is JSON. */
 export function respond(status, bytes, headers = JSON_HEADERS) {
   // The bytes are memory of the module, which changes when it runs again.
   return new Response(bytes.length === 0 ? null : bytes.slice(), { status, headers })
