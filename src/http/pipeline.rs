@@ -15,7 +15,7 @@ use http::{Response, StatusCode};
 use super::auth_failure::misconfigured;
 use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
-use super::era::{Classified, Opened, classify};
+use super::era::{Classified, VersionedRequest, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
 use super::json_answer::{Answered, accepted, respond, respond_to_batch};
@@ -169,8 +169,8 @@ impl Endpoint {
                 drop(body);
                 Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
-            Classified::Request(opened) => {
-                let (mut running, request) = match self.begin(*opened, info, received, line)? {
+            Classified::Request(request) => {
+                let (mut running, request) = match self.begin(*request, info, received, line)? {
                     Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
@@ -193,12 +193,12 @@ impl Endpoint {
     #[inline(never)]
     fn begin<'d>(
         &self,
-        opened: Opened<'d>,
+        request: VersionedRequest<'d>,
         info: RequestInfo,
         received: &Received<'_>,
         line: &mut LogLine,
     ) -> Result<Begun<'d>, Box<HttpError>> {
-        let Opened { request, revision, client, capabilities } = opened;
+        let VersionedRequest { request, revision, client, capabilities } = request;
         let Received { head, url, host, .. } = received;
         let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
         let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
@@ -220,21 +220,13 @@ impl Endpoint {
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
-        let opened = (!requested.is_empty())
+        let live_and_channel = (!requested.is_empty())
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
-        let (notifying, channel) = opened.unzip();
+        let (live, channel) = live_and_channel.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
-        let parts = Parts {
-            client,
-            capabilities,
-            meta,
-            traceparent,
-            resource,
-            state_limit: self.limits.state,
-            live: notifying,
-            ..parts
-        };
+        let parts =
+            Parts { client, capabilities, meta, traceparent, resource, state_limit: self.limits.state, live, ..parts };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
