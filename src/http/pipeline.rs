@@ -309,8 +309,8 @@ impl Endpoint {
             return Ok(nothing);
         }
         let accept = head.standard_header("accept")?;
-        let takes_streams = accept.is_some_and(|accept| guard::names(&accept, "text/event-stream"));
-        Ok(if takes_streams { requested } else { nothing })
+        let accepts_streams = accept.is_some_and(|accept| guard::names(&accept, "text/event-stream"));
+        Ok(if accepts_streams { requested } else { nothing })
     }
 
     /// Checks that `caller` has the scopes of all requests.

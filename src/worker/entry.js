@@ -84,8 +84,8 @@ function begin(number, request) {
 let hasWarmedUp = false
 
 /**
- * Passes the warm-up call to the module, once per isolate. A module that starts after a break gets no warm-up, because real calls are
- * waiting for it.
+ * Passes the warm-up call to the module, once per isolate. A module that starts after a break does not get a warm-up, because real calls
+ * are waiting for it.
  */
 export function warmUp(work, headers, body) {
   if (hasWarmedUp) return
