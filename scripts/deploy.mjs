@@ -1,7 +1,7 @@
 // scripts/deploy starts this module in the folder of wrangler.toml, and documents it.
 //
 // The script writes the id of the new database to wrangler.toml, as Cloudflare's documentation recommends. An id is not a secret, and
-// later wrangler commands (d1 execute, tail, rollback) find the database by it. Local data does not depend on the id, because wrangler
+// later wrangler commands (d1 execute, tail, rollback) find the database by its id. Local data does not depend on the id, because wrangler
 // stores it under `preview_database_id`.
 
 import { spawn } from 'node:child_process'

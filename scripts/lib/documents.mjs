@@ -4,8 +4,8 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Returns the sorted paths of the .md files in a folder and its subfolders, with `/`. Skips node_modules and folders whose names begin
- * with a dot. Follows symbolic links, but enters each folder only once.
+ * Returns the sorted paths of the .md files in a folder and its subfolders, with `/` as the separator. Skips node_modules and folders
+ * whose names begin with a dot. Follows symbolic links, but enters each folder only once.
  */
 export async function markdownFiles(root) {
   const found = []

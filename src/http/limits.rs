@@ -12,8 +12,8 @@ pub struct Limits {
     pub body: usize,
     /// Maximum depth and number of the JSON values in a body.
     pub json: JsonLimits,
-    /// Maximum size of the value of a header, in bytes. The default is 64 KiB. The answer is a 431 if a header
-    /// that the endpoint reads is longer. The program cannot read a longer header, and the log has a warning.
+    /// Maximum size of the value of a header, in bytes. The default is 64 KiB. If a header that the endpoint
+    /// reads is longer, the answer is a 431. The program cannot read a longer header, and the log has a warning.
     pub header: usize,
     /// Maximum number of messages in a batch. The default is 100.
     pub batch: usize,
