@@ -165,7 +165,7 @@ limits! {
         CHECK_STEPS: u32 = 4_600_000, Count, "":
             "steps of a check, of about 10 ns each" => "the value is rejected: \"this takes too long to check\"";
         EXPLANATION_STEPS: u32 = 400_000, Count, "":
-            "steps of the search for the closest alternative, beyond the number that the check has taken"
+            "steps of the search for the closest alternative, in addition to the steps of the check"
             => "the mistake does not name the closest alternative";
         NESTED_SCHEMAS: u32 = 400, Count, "":
             "nesting depth of the schemas that a check applies"

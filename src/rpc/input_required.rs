@@ -24,7 +24,7 @@ struct InputRequiredResult {
     request_state: String,
 }
 
-/// Restores the answers and the state that came with a request.
+/// Restores the answers and the state that a request contains.
 pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError> {
     if call.cx.revision().era() == Era::Legacy {
         return Ok(());

@@ -65,7 +65,7 @@ impl Prepared {
         }
     }
 
-    /// Stores the digest that a question to the client needs. Afterwards, the caller can drop `request`.
+    /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
             Stage::Working(_) | Stage::Ended(Ok(Reply::Asks)) => true,
@@ -109,7 +109,7 @@ fn too_long(call: &Call, length: usize) -> Outcome {
         call.response_limit
     );
     if call.method == Some(Method::CallTool) {
-        // A model can react only to a result.
+        // A model sees only results, so the error is a result with `isError`.
         return envelope::complete(call, ToolResult::failure(message));
     }
     Err(RpcError::new(ErrorCode::Internal, message))
