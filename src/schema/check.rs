@@ -60,7 +60,9 @@ pub(super) fn check(program: &Program, value: Value<'_>, options: Options) -> Ou
     };
     let fits = check.fits(0, value);
     if check.mistakes.is_empty() && (!fits || check.steps.are_exhausted()) {
-        check.mistakes.push("this takes too long to check: send less in one call, or nest it less deeply".to_owned());
+        check
+            .mistakes
+            .push("this takes too long to check: send less in one request, or nest it less deeply".to_owned());
     }
     let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
     let steps = CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left);
