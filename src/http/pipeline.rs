@@ -220,13 +220,13 @@ impl Endpoint {
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
-        let live_and_channel = (!requested.is_empty())
+        let notifications = (!requested.is_empty())
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
-        let (live, channel) = live_and_channel.unzip();
+        let (of_context, channel) = notifications.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
-        let parts =
-            Parts { client, capabilities, meta, traceparent, resource, state_limit: self.limits.state, live, ..parts };
+        let state_limit = self.limits.state;
+        let parts = Parts { client, capabilities, meta, traceparent, resource, state_limit, live: of_context, ..parts };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
