@@ -82,7 +82,7 @@ async function measure({ subjects, works, file, ...how }) {
   const result = await run(place, subjects, works, how)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, `${JSON.stringify(result)}\n`)
-  // The result of an --again run belongs to the run before it, so a new run deletes it.
+  // The result of an --again run belongs to the previous complete run, so a new run deletes this result.
   if (file === FIRST) await rm(AGAIN, { force: true })
 
   const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable].map((table) => table(result))

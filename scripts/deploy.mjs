@@ -1,7 +1,7 @@
 // scripts/deploy starts this module in the folder of wrangler.toml, and documents it.
 //
 // The script writes the id of the new database to wrangler.toml, as Cloudflare's documentation recommends. An id is not a secret, and
-// later wrangler commands (d1 execute, tail, rollback) find the database by it. Local data does not depend on the id, because wrangler
+// later wrangler commands (d1 execute, tail, rollback) find the database by its id. Local data does not depend on the id, because wrangler
 // stores it under `preview_database_id`.
 
 import { spawn } from 'node:child_process'
@@ -111,7 +111,7 @@ function createTokens() {
   return value
 }
 
-/** Deploys the Worker and its secrets in one step, so that no version serves without them. Returns the URL of the Worker. */
+/** Deploys the Worker and its secrets in one step, so that every version has its secrets. Returns the URL of the Worker. */
 async function deploy(secrets) {
   const args = ['deploy']
   if (Object.keys(secrets).length > 0) {

@@ -16,7 +16,7 @@ const token = await findToken()
 
 const failures = []
 for (const [index, { path, slug }] of documents.entries()) {
-  const problem = slug ? await save(path, slug) : 'its path has no slug, because it contains none of a-z and 0-9: rename it'
+  const problem = slug ? await save(path, slug) : 'its path has no slug, because the path does not contain a-z or 0-9: rename it'
   if (problem) failures.push(path)
   console.error(`[${index + 1}/${documents.length}] ${path}${problem ? `: NOT LOADED: ${problem}` : ` -> ${slug}`}`)
 }

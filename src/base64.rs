@@ -36,7 +36,7 @@ impl Base64 {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// Decodes `text`. Returns `None` unless `text` has the canonical form, the one that [`encode`](Self::encode) returns.
+    /// Decodes `text`. Returns `None` if `text` is not the canonical form, which [`encode`](Self::encode) returns.
     pub(crate) fn decode(&self, text: &str) -> Option<Vec<u8>> {
         let mut values = [None; 256];
         for (value, digit) in (0_u8..).zip(self.alphabet) {
@@ -52,12 +52,13 @@ impl Base64 {
             let [_, decoded @ ..] = bits(sextets.into_iter(), 6, 4).to_be_bytes();
             bytes.extend(decoded.into_iter().take(group.len().saturating_sub(1)));
         }
-        // A text with other padding, or with bits after the last byte, would decode to the same bytes as the canonical text.
+        // A text with other padding, or with bits after the last byte, decodes to the same bytes as the canonical text, so compare
+        // with the canonical text.
         (self.encode_bytes(&bytes) == text).then_some(bytes)
     }
 }
 
-/// Joins at most `count` parts of `width` bits each. The first is the highest.
+/// Joins `count` parts of `width` bits each, with the first part in the highest bits. Missing parts are 0.
 fn bits(parts: impl Iterator<Item = u8>, width: u32, count: usize) -> u32 {
     parts.chain([0; 4]).take(count).fold(0, |bits, part| bits << width | u32::from(part))
 }

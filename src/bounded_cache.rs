@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 /// An insertion into a full cache evicts the expired entries. If no entry has expired, it evicts the entry that
 /// expires soonest.
 ///
-/// Times are numbers of one unit, such as seconds since 1970. The cache does not have a clock: each call passes the current time.
+/// All times have the same unit, such as seconds since 1970. The cache does not have a clock: each call passes the current time.
 pub(crate) struct BoundedCache<K, V> {
     capacity: usize,
     /// Sorted by key.
@@ -59,7 +59,7 @@ impl<K: Ord, V> BoundedCache<K, V> {
         self.entries.insert(position, Entry { key, value, expires });
     }
 
-    /// Returns the position of `key`, or the position at which it would have to be inserted.
+    /// Returns the position of `key`. If the key is absent, the error is the position at which to insert it.
     fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
         K: Borrow<Q>,

@@ -61,8 +61,8 @@
 //! scripts/new ~/parcels && cd ~/parcels && npm run dev
 //! ```
 //!
-//! The default feature `worker` adds the module `worker`, which serves on Cloudflare Workers. With `default-features = false`, the crate does
-//! not depend on the `worker` crate.
+//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
+//! the crate does not depend on the `worker` crate.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!
@@ -116,7 +116,7 @@
 //!
 //! The function returns text, [`Json`], [`Content`], a [`ToolResult`], `()`, or a `Result` of one of these. [`IntoToolResult`] lists the
 //! return types. A [`HandlerError`] contains the sentence that the model gets. The operator `?` converts every `std::error::Error` into a
-//! `HandlerError` with a fixed sentence, and the text of the error goes to the log. [`ResultExt::message`] sets another sentence.
+//! `HandlerError` with a fixed sentence. The log gets the text of the error. [`ResultExt::message`] sets another sentence.
 //!
 //! Pages: `docs/tools.md`, `docs/tool-arguments.md`, `docs/tool-results.md`, `docs/compiler-errors.md`.
 //!
@@ -147,8 +147,8 @@
 //!
 //! # Resources
 //!
-//! A [`Resource`] has one URI. A [`ResourceTemplate`] has a [URI template](uri_template) and serves every URI that matches it. An async
-//! function reads either of them.
+//! A [`Resource`] has one URI. A [`ResourceTemplate`] has a [URI template](uri_template) and serves every URI that matches it. For both,
+//! an async function returns the contents.
 //!
 //! ```
 //! use edge_mcp::{Resource, ResourceTemplate};
@@ -185,7 +185,7 @@
 //!
 //! # Limits
 //!
-//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] the time of a call. [`limits`] lists all limits of the
+//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] bounds the time of a call. [`limits`] lists all limits of the
 //! library. Page: `docs/limits.md`.
 //!
 //! # Testing
@@ -195,7 +195,7 @@
 //!
 //! # Deployment
 //!
-//! A server that `scripts/new` created deploys with `npm run deploy`. Page: `docs/your-own-server.md`.
+//! To deploy a server that `scripts/new` created, run `npm run deploy`. Page: `docs/your-own-server.md`.
 //!
 //! To serve on another host, implement the traits of [`host`], and call [`Endpoint::handle`]. It returns an `http::Response`.
 //!
@@ -203,8 +203,8 @@
 //!
 //! | feature | entry point | page |
 //! |---|---|---|
-//! | forms and confirmations of a user | [`Context::elicit`], [`Context::confirm`] | `docs/elicitation.md` |
-//! | text of the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
+//! | questions to the user: forms, confirmations | [`Context::elicit`], [`Context::confirm`] | `docs/elicitation.md` |
+//! | text from the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
 //! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
 //! | agents and workflows as tools | [`Agent`], [`ChatAgent`], [`Workflow`] | `docs/agents.md`, `docs/workflows.md` |
@@ -216,10 +216,10 @@
 //!
 //! # Source layout
 //!
-//! Each directory of the source is a room. A room uses only rooms above it in this table. The crate exports the names of a private room at
-//! its root.
+//! Each directory of the source is a module. A module uses only modules above it in this table. The crate exports the names of a private
+//! module at its root.
 //!
-//! | room | content |
+//! | module | content |
 //! |---|---|
 //! | [`json`] | the JSON reader and writer |
 //! | `protocol` | the protocol as types: messages, revisions, methods, content, capabilities, errors |
@@ -235,7 +235,7 @@
 //! | `http` | streamable HTTP without I/O |
 //! | `worker` | Cloudflare Workers as the host (feature `worker`) |
 //!
-//! Every room can use [`limits`], the table of all limits.
+//! Every module can use [`limits`], the table of all limits.
 
 mod agents;
 mod auth;

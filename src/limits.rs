@@ -1,7 +1,7 @@
 //! The limits of the library, in one table.
 //!
 //! Every loop over input, every list that grows and every wait has its limit here. The page docs/limits.md shows the table, and a test
-//! compares both. Thresholds that only affect speed, such as the size from which a cache is used, are next to the code that uses them.
+//! compares the two. Thresholds that only affect speed, such as the size from which a cache is used, are next to the code that uses them.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Limit {
     pub number: u64,
     /// The unit of `number`.
     pub unit: Unit,
-    /// The setting by which a program can change the limit. Empty if it cannot.
+    /// The setting by which a program can change the limit. Empty if the limit is fixed.
     pub set_by: &'static str,
     /// The effect of exceeding the limit.
     pub past_it: &'static str,
@@ -27,12 +27,12 @@ pub enum Unit {
     Bytes,
     /// Seconds.
     Seconds,
-    /// A number of the things in [`Limit::what`].
+    /// A count of the things that [`Limit::what`] names.
     Count,
 }
 
 impl fmt::Display for Limit {
-    /// Formats the number for readers: `4 MiB`, `30 s`, `500 000`.
+    /// Formats the number with its unit: `4 MiB`, `30 s`, `500 000`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 2] = [(1 << 20, "MiB"), (1 << 10, "KiB")];
         if self.unit == Unit::Bytes {
@@ -101,7 +101,7 @@ limits! {
             => "503 with `Retry-After: 1`; the body is not read";
         RESERVATION_SECONDS: u64 = 300, Seconds, "":
             "the time for which memory stays reserved for a body, if the platform stops its request without notice"
-            => "the memory counts as free; this can take twice as long";
+            => "the memory counts as free, after at most twice this time";
         JSON_DEPTH: usize = 100, Count, "`Limits::json.depth`, at most 120":
             "nesting depth of arrays and objects" => "400 with `-32600`, and the id if it can be read";
         JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
@@ -147,7 +147,7 @@ limits! {
             "characters of the arguments that a question for approval shows"
             => "the question shows the size of the rest in bytes";
         QUESTIONS: usize = 256, Count, "":
-            "questions of a call to the client, over all rounds" => "`-32603`; the log has the cause";
+            "questions that a call sends to the client, over all rounds" => "`-32603`; the log has the cause";
         FINISHED_STEPS: usize = 1024, Count, "":
             "step results that a call keeps between its rounds"
             => "`-32603` at the next question; the log has the cause";
@@ -165,16 +165,16 @@ limits! {
         CHECK_STEPS: u32 = 4_600_000, Count, "":
             "steps of a check, of about 10 ns each" => "the value is rejected: \"this takes too long to check\"";
         EXPLANATION_STEPS: u32 = 400_000, Count, "":
-            "steps of the search for the closest alternative, beyond the number that the check has taken"
+            "steps of the search for the closest alternative, in addition to the steps of the check"
             => "the mistake does not name the closest alternative";
-        RULES_WITHIN_RULES: u32 = 400, Count, "":
+        NESTED_SCHEMAS: u32 = 400, Count, "":
             "nesting depth of the schemas that a check applies"
             => "the value is rejected: \"this takes too long to check\"";
         MISTAKES: usize = 10, Count, "":
             "mistakes that are listed" => "further mistakes are not listed";
         LISTED_VALUES: usize = 50, Count, "":
             "values of an `enum` that a mistake lists" => "further values are not listed";
-        REMEMBERED_ANSWERS: usize = 1 << 15, Count, "":
+        CACHED_RESULTS: usize = 1 << 15, Count, "":
             "results that a check caches, of 8 bytes each" => "a new result overwrites an older one";
         PATTERN_STATES: usize = 5_000, Count, "":
             "states of the automaton of a `pattern`" => "the server cannot be built";
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_equals_the_table() {
+    fn the_page_contains_the_table() {
         let page = page();
         assert!(include_str!("../docs/limits.md").contains(&page), "docs/limits.md must have:\n{page}");
     }

@@ -61,7 +61,7 @@ fn failed(error: worker::Error) -> StoreError {
 }
 
 /// Returns an FTS5 expression that matches documents with any word of `query`. It quotes each word as an FTS5 string and joins the
-/// strings with `OR`. Punctuation, including quotes, only separates words, so no part of `query` is an operator. The ranking puts
+/// strings with `OR`. Punctuation, including quotes, only separates words, so `query` cannot contain operators. The ranking puts
 /// documents that contain more of the words first.
 fn match_any(query: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();

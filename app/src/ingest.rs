@@ -35,7 +35,7 @@ async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>
     Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
 }
 
-/// Rejects a slug that occurs twice, because one of its documents would overwrite the other.
+/// Rejects a slug that occurs twice, because the second document would overwrite the first.
 fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     let is_repeated = |(nth, slug): &(usize, &&Slug)| slugs.iter().take(*nth).any(|earlier| earlier == *slug);
     match slugs.iter().enumerate().find(is_repeated) {
@@ -47,7 +47,7 @@ fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
     }
 }
 
-/// Saves the documents. If the database does not answer, it tries once more. Saving twice has no further effect.
+/// Saves the documents. If the database does not answer, the function tries once more. Saving twice has no further effect.
 async fn save(stored: &Documents, documents: &[Document]) -> Result<(), StoreError> {
     match stored.save(documents).await {
         Err(StoreError { outage: Outage::Unavailable, .. }) => stored.save(documents).await,

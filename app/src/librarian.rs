@@ -1,6 +1,6 @@
 //! The librarian: an agent that answers questions from the documents and names its sources.
 //!
-//! This module itself makes the first search and adds missing sources, because small models do neither reliably.
+//! This module itself makes the first search and adds missing sources, because small models do not do this reliably.
 
 use std::time::Duration;
 

@@ -59,8 +59,8 @@ impl From<StoreError> for HandlerError {
 /// Stores documents.
 #[async_trait(?Send)]
 pub(crate) trait Store {
-    /// Returns at most `limit` documents that contain a word of `query`, best match first. No character or word of `query` is
-    /// an operator.
+    /// Returns at most `limit` documents that contain a word of `query`, best match first. Characters and words of
+    /// `query` are never operators.
     async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError>;
 
     /// Returns the document with this slug, or `None` if it does not exist.

@@ -89,7 +89,7 @@ fn documents_can_be_found_read_and_replaced() {
     assert_eq!(base.text("read-document", json!({ "slug": "testing" })), ("Changed.".into(), false));
 }
 
-/// The workflow stores no document if two have the same slug, one is malformed, or the store fails.
+/// The workflow does not store any document if two documents have the same slug, one is malformed, or the store fails.
 #[test]
 fn ingest_stores_all_documents_or_none() {
     let base = KnowledgeBase::new();
@@ -212,7 +212,7 @@ fn prompts_embed_the_matching_documents() {
     assert_eq!(code(&get("answer-from-documents", json!({ "question": "x" }))), Some(-32603));
 }
 
-/// The store fails at each of its requests in turn. The caller always gets an error without the cause, nothing is partly written, and
+/// The store fails at each of its requests in turn. The caller always gets an error without the cause, the documents are unchanged, and
 /// the next call succeeds.
 #[test]
 fn a_failing_store_leaves_no_partial_state() {

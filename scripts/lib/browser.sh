@@ -2,10 +2,10 @@
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
-# This file contains the path of the browser. The test reads it.
+# The name of the file that contains the path of the browser. The test reads this file.
 BROWSER=$TOOLS/browser
 
-# ensure_browser -> writes the path of a browser to that file, and installs Chromium if there is no browser
+# ensure_browser -> writes the path of a browser to the file $BROWSER, and installs Chromium if there is no browser
 ensure_browser() {
   if [[ -x $(cat "$BROWSER" 2>/dev/null) ]] || find_browser; then return; fi
   command -v apt-get >/dev/null ||
@@ -18,7 +18,8 @@ ensure_browser() {
   say "chromium: installed in $(took "$start")"
 }
 
-# find_browser -> writes the path of the first browser that it finds. The name of the program depends on the distribution.
+# find_browser -> writes the path of the first browser that it finds to the file $BROWSER. The name of the program depends on the
+# distribution.
 find_browser() {
   local name path
   for name in chromium chromium-browser google-chrome google-chrome-stable \

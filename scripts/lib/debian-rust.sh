@@ -1,6 +1,6 @@
 # Installs the compiler of Debian's archive, for machines on which rustup cannot add the wasm32 target.
 # Builds the standard library for the target once, from Debian's source package.
-# wasm-target.sh sources this file when it needs it. Source root.sh and apt.sh first.
+# wasm-target.sh sources this file when it needs Debian's compiler. Source root.sh and apt.sh first.
 # shellcheck shell=bash
 
 from_debian() {
@@ -43,6 +43,6 @@ build_wasm_library() {
   # Remove the library of an older compiler, because the compiler would find it first.
   as_root rm -rf "$lib"
   as_root install -D -m 644 -t "$lib" "$work/target/$WASM"/release/deps/*.rlib "$work/.built-with"
-  # cargo does not detect that the standard library has changed, so delete what it built with the old one.
+  # cargo does not detect that the standard library has changed, so delete the files that cargo built with the old library.
   rm -rf "$work" "${CARGO_TARGET_DIR:-$ROOT/target}/$WASM"
 }

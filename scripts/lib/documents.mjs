@@ -4,8 +4,8 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Returns the sorted paths of the .md files in a folder and its subfolders, with `/`. Skips node_modules and folders whose names begin
- * with a dot. Follows symbolic links, but enters each folder only once.
+ * Returns the sorted paths of the .md files in a folder and its subfolders, with `/` as the separator. Skips node_modules and folders
+ * whose names begin with a dot. Follows symbolic links, but enters each folder only once.
  */
 export async function markdownFiles(root) {
   const found = []
@@ -26,7 +26,7 @@ export async function markdownFiles(root) {
   return found.sort()
 }
 
-/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. It is empty if the path has none of a-z and 0-9. */
+/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. A path without a-z and 0-9 has an empty slug. */
 export function slugOf(path) {
   return path
     .replace(/\.md$/i, '')

@@ -8,7 +8,7 @@ groups=()
 temporary=()
 
 # start COMMAND… -> runs the command in the background in a new process group, and stores its id in $started.
-# The command gets no input, because only the group in the foreground may read from a terminal.
+# The command does not get any input, because only the group in the foreground may read from a terminal.
 start() {
   set -m
   "$@" </dev/null &

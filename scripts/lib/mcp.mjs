@@ -5,13 +5,13 @@ import { setTimeout } from 'node:timers/promises'
 const REVISION = '2026-07-28'
 let requests = 0
 
-/** Whether no other machine can read a token that is sent to the URL: it is HTTPS, or it is on this machine. */
+/** Returns whether a token can be sent to the URL without exposing it to other machines: the URL is HTTPS, or is on this machine. */
 export function isConfidential({ protocol, hostname }) {
   const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)
 }
 
-/** The server answered 429 or 503, with the seconds to wait in Retry-After. */
+/** The error for a 429 or a 503 with Retry-After. `seconds` is the time to wait. */
 export class RetryLater extends Error {
   constructor(message, seconds) {
     super(message)
@@ -72,8 +72,8 @@ export async function callTool({ url, token, name, arguments: args }) {
 }
 
 /**
- * Repeats an attempt that fails with RetryLater, at most five times. A caller over a rate limit is soon below it, so more failures have
- * another cause. Reports the reason with `say` before it waits.
+ * Repeats an attempt that fails with RetryLater, at most five times. A rate limit admits the caller again soon, so further failures have
+ * another cause. Reports the reason with `say` before each wait.
  *
  * @param {() => Promise<T>} attempt
  * @param {{ say: (message: string) => void, sleep?: (seconds: number) => Promise<void> }} how

@@ -2,14 +2,14 @@
 # Source this file after common.sh and wasm-target.sh.
 # shellcheck shell=bash
 
-# has_unwinding -> whether a compiler is installed that can build modules that survive a panic. Only the nightly compiler has this
-# option. The option builds the standard library too, so it needs the source of the library.
+# has_unwinding -> whether a compiler is installed that can build modules that survive a panic. Only the nightly compiler has an
+# option for such modules. With this option, cargo also builds the standard library, so it needs the source of the library.
 has_unwinding() {
   local root
   root=$(rustc +nightly --print sysroot 2>/dev/null) && [[ -d $root/lib/rustlib/src/rust/library && -d $root/lib/rustlib/$WASM ]]
 }
 
-# ensure_unwinding -> installs this compiler with rustup. Debian has no nightly compiler.
+# ensure_unwinding -> installs the nightly compiler with rustup. Debian has no nightly compiler.
 ensure_unwinding() {
   local start=$SECONDS
   if has_unwinding; then return; fi

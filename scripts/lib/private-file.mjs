@@ -16,7 +16,7 @@ export function appendPrivately(path, text) {
   }
 }
 
-/** Sets the mode of a file to 0600 if other users have access to it. Returns whether they had; false if the file does not exist. */
+/** Sets the mode of a file to 0600 if other users have access to it, and returns whether they had. Returns false if there is no file. */
 export function makePrivate(path) {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) === 0) return false

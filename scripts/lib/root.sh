@@ -1,7 +1,7 @@
 # Runs commands that need root. Source this file after common.sh.
 # shellcheck shell=bash
 
-# The prefix of such a command: empty for root, `sudo` for other users.
+# The prefix of a command that needs root: empty for root, `sudo` for other users.
 root=()
 
 # ask_for_root COMMAND… -> asks for permission to run the command with sudo, unless the user is root.

@@ -5,7 +5,7 @@
 
 SCHEMA_SUITE=$TOOLS/json-schema-test-suite
 
-# ensure_schema_suite -> writes draft2020-12/ and mcp-registry/ to that folder, with a copy of requirements.txt. If the copy is equal to
+# ensure_schema_suite -> writes draft2020-12/ and mcp-registry/ to $SCHEMA_SUITE, with a copy of requirements.txt. If the copy is equal to
 # requirements.txt, the folder is up to date.
 ensure_schema_suite() {
   local from=$ROOT/tests/schema/requirements.txt start=$SECONDS work=$SCHEMA_SUITE.new python package
@@ -21,7 +21,7 @@ ensure_schema_suite() {
   rm -rf "$work" "$SCHEMA_SUITE"
   mkdir -p "$work"
   # Only the source package of jsonschema contains the tests. To read its metadata, pip runs build tools, which may be binary packages.
-  # pip checks the digest of the source package before that.
+  # pip checks the digest of the source package before it runs these tools.
   # The configuration of pip may require a virtual environment. This command does not need one, because it installs nothing.
   PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip download --quiet --no-deps \
     --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not download the JSON-Schema-Test-Suite"

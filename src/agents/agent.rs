@@ -158,7 +158,7 @@ impl IntoToolResult for AgentReply {
     }
 }
 
-// This is not a doc comment, because schemars would publish it in the schema.
+// The arguments of the tool. This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Deserialize, JsonSchema)]
 struct Question {
     /// The question or input for the agent.

@@ -16,7 +16,7 @@ use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 
-/// The `_meta` key of a run report. A request with the value `true` asks for the report. The result contains it.
+/// The `_meta` key of a run report. A request with the value `true` asks for the report. The result contains the report under the same key.
 const RUN: &str = "edge-mcp/run";
 
 /// A named handler that runs in steps ([`Context::step`]), served as the tool `run_<key>`.

@@ -26,8 +26,8 @@ pub(super) struct Expected {
     /// The expected `iss`, if it is configured.
     pub issuer: Option<String>,
     pub audience: Audience,
-    /// Whether `exp` must be present, and also `iss` if `issuer` is set.
-    pub all: bool,
+    /// Whether a token must have an `exp`, and an `iss` if `issuer` is set.
+    pub requires_claims: bool,
 }
 
 /// The audience that a token must have.
@@ -76,12 +76,12 @@ pub(super) fn check(
     }
     match (issuer, &expected.issuer) {
         (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its `iss` is not the expected issuer")),
-        (None, Some(_)) if expected.all => return Err(invalid("it has no `iss`")),
+        (None, Some(_)) if expected.requires_claims => return Err(invalid("it has no `iss`")),
         _ => {}
     }
     match expires {
         Some(expires) if has_expired(expires, now) => return Err(TokenRefusal::Expired),
-        None if expected.all => return Err(invalid("it has no `exp`")),
+        None if expected.requires_claims => return Err(invalid("it has no `exp`")),
         _ => {}
     }
     let latest = now.saturating_add(CLOCK_SKEW_SECONDS);
@@ -110,7 +110,7 @@ pub(super) fn check(
         scopes: scopes(&claims)?,
         expires,
         // The endpoint compares the audience with the URL of this server again, unless it is empty. With `Named` and `Any`, the token may
-        // have another audience, so it is left out.
+        // have another audience, so the principal does not contain the audience.
         audience: match expected.audience {
             Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
             Audience::Named(_) | Audience::Any => Vec::new(),
@@ -119,8 +119,8 @@ pub(super) fn check(
     })
 }
 
-/// Returns `false` if the claims are marked as the claims of a refresh token or an ID token. An authorization server may report such a
-/// token as active (RFC 7662 §2.1).
+/// Returns `false` if the claims are marked as the claims of another kind of token, such as a refresh token or an ID token. An
+/// authorization server may report such a token as active (RFC 7662 §2.1).
 fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     let is_one_of = |known: &[&str], name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
     let is_used_as_such = string(claims, "token_use")?.is_none_or(|name| is_one_of(&ACCESS_TOKEN_USES, name));

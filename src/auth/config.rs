@@ -19,7 +19,7 @@ impl ConfigError {
         Self { variable, problem: problem.into() }
     }
 
-    /// Adds how to [pass a secret to the program](Environment::about_secrets), if the error is about a secret that is not set.
+    /// Adds the sentence of [`Environment::about_secrets`], if the error is about a secret that is not set.
     pub(crate) fn about_secrets(mut self, environment: &impl Environment) -> Self {
         let advice = environment.about_secrets();
         if self.problem.starts_with("is not set") && !advice.is_empty() {

@@ -24,7 +24,7 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 /// A token is valid if all of these conditions are true:
 ///
 /// - The answer has `"active": true`.
-/// - If the answer has an `exp`, it has not passed.
+/// - The `exp` of the answer has not passed, or the answer has no `exp`.
 /// - The `aud` of the answer contains the URL of this server.
 ///
 /// The answer is cached for 60 s, but not beyond the expiry of the token. So a revoked token may be accepted for up to 60 s. A refusal is
@@ -194,8 +194,8 @@ fn parse_response(answer: &Fetched) -> Result<Map<String, Value>, TokenRefusal> 
     }
 }
 
-/// Returns whether the authorization server cannot introspect tokens of this type. Some servers answer so for signed tokens (RFC 7009
-/// §2.2.1).
+/// Returns whether the authorization server cannot introspect tokens of this type. Some servers send this error for signed tokens
+/// (RFC 7009 §2.2.1).
 fn is_unsupported_token_type(body: &[u8]) -> bool {
     claims::parse_object(body)
         .is_some_and(|answer| answer.get("error").is_some_and(|error| error == "unsupported_token_type"))

@@ -117,7 +117,7 @@ pub(super) async fn keys(
 ///
 /// # Errors
 /// [`TokenRefusal::Unavailable`] if the fetch fails, or failed less than [`KEYS_AFTER_FAILURE_SECONDS`] ago;
-/// [`TokenRefusal::TooManyRequests`].
+/// [`TokenRefusal::TooManyRequests`] if the caller's address has exceeded its rate limit.
 pub(super) async fn refetch(
     url: &SecureUrl,
     id: Option<&str>,
@@ -152,7 +152,7 @@ pub(super) async fn refetch(
     Ok(Some(with_id(&fetched?, id)))
 }
 
-/// Returns the keys with this id, or all keys without an id.
+/// Returns the keys with this id, or all keys if `id` is `None`.
 fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
     let mut found = Vec::new();
     for (name, key) in keys {
@@ -195,11 +195,11 @@ fn parse(json: &[u8]) -> Option<Vec<NamedKey>> {
 }
 
 fn is_for_signatures(key: &Map<String, Value>) -> bool {
-    let for_use = key.get("use").is_none_or(|purpose| purpose == "sig");
-    let operations = key.get("key_ops").is_none_or(|operations| {
+    let is_for_use = key.get("use").is_none_or(|purpose| purpose == "sig");
+    let can_verify = key.get("key_ops").is_none_or(|operations| {
         operations.as_array().is_some_and(|all| all.iter().any(|operation| operation == "verify"))
     });
-    for_use && operations
+    is_for_use && can_verify
 }
 
 /// Parses a key. Returns `None` if its type is unknown, if it is malformed or if it is for another algorithm.
@@ -216,8 +216,8 @@ fn public_key(key: &Map<String, Value>) -> Option<PublicKey> {
         ("OKP", Some("Ed25519")) => PublicKey::EdDsa { x: point("x")? },
         _ => return None,
     };
-    let names_it = |name: &Value| name.as_str().and_then(Algorithm::named) == Some(Algorithm::of(&public));
-    key.get("alg").is_none_or(names_it).then_some(public)
+    let is_its_algorithm = |name: &Value| name.as_str().and_then(Algorithm::named) == Some(Algorithm::of(&public));
+    key.get("alg").is_none_or(is_its_algorithm).then_some(public)
 }
 
 fn string<'k>(key: &'k Map<String, Value>, name: &str) -> Option<&'k str> {

@@ -23,8 +23,9 @@ const ACCESS_TOKEN: &str = "at+jwt";
 /// - Its `iss` is the issuer, and its `aud` contains the URL of this server.
 /// - Its `exp` has not passed.
 ///
-/// The keys are cached for 10 minutes. They are fetched again for a token with an unknown key id, and for a token without a key id that no
-/// cached key has signed, but at most once a minute. If a fetch fails, the caller gets a 503. The next fetch follows at least 5 s later.
+/// The keys are cached for 10 minutes. Two kinds of tokens cause an earlier fetch: a token with an unknown key id, and a token without a
+/// key id that no cached key has signed. After a fetch, the keys are not fetched again for 1 minute. If a fetch fails, the caller gets a
+/// 503, and the keys are not fetched again for 5 s.
 ///
 /// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///
@@ -54,7 +55,7 @@ impl Jwt {
             jwks: SecureUrl::parse(jwks).map_err(|problem| ConfigError::new("MCP_JWKS_URL", problem))?,
             algorithms: Algorithm::ALL.to_vec(),
             types: vec![ACCESS_TOKEN.to_owned()],
-            expected: Expected { issuer: Some(issuer.to_owned()), audience: Audience::Resource, all: true },
+            expected: Expected { issuer: Some(issuer.to_owned()), audience: Audience::Resource, requires_claims: true },
         })
     }
 

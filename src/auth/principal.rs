@@ -20,8 +20,8 @@ pub struct Principal {
     pub scopes: Vec<String>,
     /// The time at which the token expires, in seconds since 1970-01-01T00:00:00Z.
     pub expires: Option<u64>,
-    /// The servers for which the token was issued (`aud`). It is empty if the token does not name any, and if the validator is configured
-    /// to accept other audiences than the URL of this server.
+    /// The servers for which the token was issued (`aud`). It is empty if the token does not name any, or if the validator is configured
+    /// to accept audiences other than the URL of this server.
     pub audience: Vec<String>,
     /// All claims of the token or of the introspection answer.
     pub claims: Map<String, Value>,

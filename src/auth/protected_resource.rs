@@ -44,7 +44,7 @@ impl ProtectedResource {
         Self::default()
     }
 
-    /// Creates the resource at `url`. Spell the URL exactly as users enter it in clients, because clients compare both.
+    /// Creates the resource at `url`. Spell the URL exactly as users enter it in clients, because clients compare the two spellings.
     ///
     /// # Errors
     /// `url` is neither an HTTPS URL nor on localhost, or it has a query.
@@ -86,7 +86,7 @@ impl ProtectedResource {
         self
     }
 
-    /// Returns this resource. Members that are not set get the values of `other`.
+    /// Returns a copy of this resource, in which members that are not set have the values of `other`.
     pub(crate) fn or(&self, other: &Self) -> Self {
         fn either<T: Clone>(own: &[T], other: &[T]) -> Vec<T> {
             if own.is_empty() { other.to_vec() } else { own.to_vec() }

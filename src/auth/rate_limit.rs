@@ -1,6 +1,9 @@
 //! Rate limits, which count requests per caller, or per address while the caller is unknown.
 //!
-//! An authenticated request does not count against its address, because many callers may share one. Source of 429: RFC 6585 §4.
+//! An authenticated request does not count against its address, because many callers may share one. It counts if the validator asks
+//! another server about the token, because the caller is still unknown at that time.
+//!
+//! Source of 429: RFC 6585 §4.
 
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -16,7 +19,7 @@ use crate::host::{Host, RateLimit, Request, warning};
 /// The `event` of warnings about requests that are not limited.
 const EVENT: &str = "unlimited";
 
-/// How an endpoint limits requests.
+/// The rate limit setting of an endpoint.
 pub(crate) enum RateLimiting {
     /// Requests are not limited, because a rate limit is not configured. A warning is logged.
     Unset,
@@ -50,7 +53,7 @@ impl RateLimiting {
     pub(crate) fn period(&self) -> Duration {
         match self {
             Self::On(limit) => limit.period(),
-            // A validator may have its own limit.
+            // A validator may have its own limit. Its callers may try again after 1 minute.
             Self::Unset | Self::Off => Duration::from_mins(1),
         }
     }

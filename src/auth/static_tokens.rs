@@ -90,7 +90,7 @@ impl StaticTokens {
 
     fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
         match self.find(token) {
-            // Unlike other tokens, these have no clock tolerance, because only one clock is involved.
+            // There is no tolerance for clock skew, because only the clock of this server is involved.
             Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),
             Some(principal) => Ok(principal.clone()),
             None => Err(TokenRefusal::Invalid("it is not on the list".into())),

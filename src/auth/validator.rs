@@ -76,13 +76,13 @@ impl<'a> Presented<'a> {
         self.token
     }
 
-    /// Returns the URL of this server, which the audience of a token must contain. If the URL is not configured, it is the URL of the
-    /// request on localhost, and `None` on other hosts.
+    /// Returns the URL of this server, which the audience of a token must contain. If the URL is not configured, this method
+    /// returns the URL of the request for a request to localhost, and `None` for other hosts.
     pub fn resource(&self) -> Option<&'a SecureUrl> {
         self.server_url.get()
     }
 
-    /// Returns the time in seconds since 1970-01-01T00:00:00Z.
+    /// Returns the current time in seconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> u64 {
         self.host.now_ms() / 1000
     }

@@ -22,7 +22,7 @@ use crate::json::deserialize::read_text;
 use crate::json::object;
 use crate::protocol::revision::Era;
 
-/// The requirements of a question on its client.
+/// The requirements of a question on the client.
 pub(super) struct Needs {
     /// Whether the client declares the capability that the question needs.
     pub declared: bool,

@@ -2,7 +2,8 @@
 //!
 //! A handler that asks its client runs again from its beginning in the next round. Its steps and calls must then find
 //! the results and answers of earlier rounds, so a position must be the same in each round. A position lists the nested
-//! tool calls and steps that contain the work, outermost first. Each is a digest of its name and its input.
+//! tool calls and steps that contain the work, outermost first. Each entry is a digest of the name and the input of the
+//! call or step.
 //!
 //! Equal steps or calls with the same parent are counted. Steps with different inputs have separate counters, so the
 //! order in which `join!` polls its futures does not matter.
@@ -19,9 +20,9 @@ use crate::json::{canonical, write};
 const SHOWN: usize = 8;
 
 /// The path of the innermost running step, or of the call if no step is running. All contexts of the call share it.
-pub(crate) struct Place(RefCell<Rc<CallPath>>);
+pub(crate) struct CurrentPath(RefCell<Rc<CallPath>>);
 
-impl Place {
+impl CurrentPath {
     pub(crate) fn new(call: CallPath) -> Self {
         Self(RefCell::new(Rc::new(call)))
     }
@@ -64,6 +65,7 @@ impl CallPath {
         Self { call: self.call.clone(), place, prefix: self.prefix.clone() }
     }
 
+    /// Returns the position of the innermost nested call or step.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }

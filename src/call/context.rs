@@ -6,7 +6,7 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
-use super::call_path::{CallPath, Place};
+use super::call_path::{CallPath, CurrentPath};
 use super::connection::Connection;
 use super::error::HandlerError;
 use super::notifications::Outbox;
@@ -62,7 +62,7 @@ pub struct Context {
     tools: Option<Rc<dyn CallTools>>,
     /// The number of tool calls that contain this one.
     depth: u8,
-    place: Rc<Place>,
+    current_path: Rc<CurrentPath>,
 }
 
 /// The data that a request shares with all its nested calls.
@@ -135,7 +135,12 @@ impl Context {
             resource,
             live,
         };
-        Self { of_request: Rc::new(of_request), tools, depth: 0, place: Rc::new(Place::new(CallPath::default())) }
+        Self {
+            of_request: Rc::new(of_request),
+            tools,
+            depth: 0,
+            current_path: Rc::new(CurrentPath::new(CallPath::default())),
+        }
     }
 
     /// Creates a context for calls that the program itself makes with [`execute_tool`](crate::McpServer::execute_tool), with the
@@ -152,17 +157,17 @@ impl Context {
             of_request: self.of_request.clone(),
             tools: Some(tools),
             depth: self.depth.saturating_add(1),
-            place: Rc::new(Place::new(path)),
+            current_path: Rc::new(CurrentPath::new(path)),
         }
     }
 
     /// Returns the position, within the call, of the work that is being polled.
     pub(crate) fn path(&self) -> Rc<CallPath> {
-        self.place.path()
+        self.current_path.path()
     }
 
-    pub(crate) fn place(&self) -> &Rc<Place> {
-        &self.place
+    pub(crate) fn current_path(&self) -> &Rc<CurrentPath> {
+        &self.current_path
     }
 
     /// Returns whether the call had an earlier round or can have another one. If not, results do not have to be stored.

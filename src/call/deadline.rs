@@ -71,7 +71,7 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
 /// Returns the error text for a handler that exceeded its deadline.
 pub(crate) fn late(limit: Duration) -> String {
     format!(
-        "The call did not finish within {} s and was cancelled. Ask for less at once, or try again later.",
+        "The call did not finish within {} s and was cancelled. Ask for less in one request, or try again later.",
         limit.as_secs()
     )
 }

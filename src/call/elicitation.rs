@@ -74,7 +74,7 @@ impl Context {
     /// must not grant access by itself.
     ///
     /// # Errors
-    /// [`InputError`]: the client does not support URLs, or its answer is malformed.
+    /// [`InputError`]: the client does not support elicitation with a URL, or its answer is malformed.
     pub async fn elicit_url(
         &self,
         key: impl Into<String>,
@@ -91,8 +91,8 @@ impl Context {
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
-    /// Asks the person to confirm `question`. Returns `true` if the person does, and `false` if the person declines or closes the
-    /// question.
+    /// Asks the person to confirm `question`. Returns `true` if the person confirms it, and `false` if the person declines or
+    /// closes the question.
     ///
     /// # Errors
     /// [`InputError`]: the client does not support forms, or its answer is malformed.

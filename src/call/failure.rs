@@ -19,7 +19,7 @@ struct Failure<'a> {
 /// Logs why `subject` (a tool, a URI scheme, a method, the server) failed.
 pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
     let failure = Failure { event: "failure", subject: &shortened(subject), cause };
-    // Three strings always serialize.
+    // The serialization of three strings never fails, so the default is never used.
     let line = write::to_string(&failure).unwrap_or_default();
     host.log(Level::Error, &line);
 }

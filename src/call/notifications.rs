@@ -58,7 +58,7 @@ impl Stream for Notifications {
     }
 }
 
-/// The notifications that were sent but not read.
+/// The number and the size of the notifications that were sent but not read.
 #[derive(Debug, Default)]
 struct Waiting {
     notifications: Cell<usize>,
@@ -66,7 +66,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns whether the queue has room for a notification of this size.
+    /// Returns whether the queue has room for a notification of this size. An empty queue accepts every size.
     fn has_room(&self, bytes: usize) -> bool {
         let fits = self.bytes.get().saturating_add(bytes) <= WAITING_BYTES;
         self.notifications.get() == 0 || (self.notifications.get() < WAITING_NOTIFICATIONS && fits)

@@ -131,7 +131,7 @@ impl RequestInfo {
 
     /// Returns the path of the URL, without the query.
     pub fn path(&self) -> String {
-        // Every request to an endpoint has the same path.
+        // Every request to an endpoint has the same path, so the path does not differ between callers.
         path_of(&self.0.head.check().url()).to_owned()
     }
 

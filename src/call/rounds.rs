@@ -67,7 +67,7 @@ pub(crate) struct Rounds {
     steps: RefCell<StepMemory>,
     /// The number of nested calls or steps that have begun, by their digest.
     counts: RefCell<FxHashMap<Rc<str>, usize>>,
-    /// The keys of questions that differ from the question that an earlier round answered.
+    /// The keys whose question differs from the question that was answered in an earlier round.
     changed: RefCell<Vec<String>>,
 }
 
@@ -110,6 +110,7 @@ impl Rounds {
         self.is_retry.set(true);
     }
 
+    /// Returns whether the request continues a call that asked for input in an earlier round.
     pub(crate) fn is_retry(&self) -> bool {
         self.is_retry.get()
     }
@@ -224,9 +225,9 @@ impl Rounds {
                 "question {key:?} was asked again: an earlier round of the call asked a different question with this key"
             ));
         }
-        // Only the deadline ends a round while steps are running.
+        // Only the deadline ends a round while a running step can still finish.
         if self.has_questions() {
-            for step in steps.at_work() {
+            for step in steps.unblocked() {
                 warnings.push(format!(
                     "step `{step}` was cancelled by the deadline while the call waits for the client: it will run again"
                 ));
@@ -237,7 +238,7 @@ impl Rounds {
 
     /// Returns whether there is a question to send and no running step can still finish.
     pub(super) fn is_round_over(&self) -> bool {
-        self.has_questions() && self.steps.borrow().at_work().next().is_none()
+        self.has_questions() && self.steps.borrow().unblocked().next().is_none()
     }
 }
 
@@ -250,8 +251,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins a step. If a question is waiting, the step does not begin and the future stays pending until the round
-    /// ends.
+    /// Begins a step if there is no question to send. Otherwise the future stays pending until the round ends.
     pub(super) async fn begin(rounds: &Rc<Rounds>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
         if rounds.has_questions() {
             rounds.steps.borrow_mut().wait_at(place);

@@ -1,8 +1,8 @@
 //! Features that need a session, and the errors for them.
 //!
-//! A server without sessions answers each request alone. It cannot route a later reply to a waiting call, remember a subscription, or push
-//! a message. A request that depends on one of these gets an error that names the feature, the reason, and the alternative. The server
-//! never declares such a feature as a capability.
+//! A server without sessions answers each request independently of other requests. It cannot route a later reply to a waiting call,
+//! remember a subscription, or push a message. A request that depends on one of these features gets an error that names the feature, the
+//! reason, and the alternative. The server never declares such a feature as a capability.
 //!
 //! For a method, the error is −32601 with [`SessionRequired::data`]. For a tool, it is a result with `isError`. For a prompt or a resource,
 //! it is −32603 with the same data.

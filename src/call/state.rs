@@ -15,7 +15,7 @@ struct Entry {
 }
 
 impl State {
-    /// Adds a value. Returns `false` if there is a value of its type.
+    /// Adds a value, and returns `true`. Returns `false` if the state already has a value of this type.
     pub(crate) fn add<T: 'static>(&mut self, value: T) -> bool {
         if self.0.iter().any(|known| known.value.is::<T>()) {
             return false;

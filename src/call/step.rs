@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::call_path::{CallPath, Place};
+use super::call_path::{CallPath, CurrentPath};
 use super::context::Context;
 use super::error::HandlerError;
 use super::failure;
@@ -138,7 +138,7 @@ type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
 /// Runs a step, or loads the result that an earlier round stored. `load` returns whether it could read the result.
 ///
-/// This function does not depend on the type of the result, so the module contains it only once.
+/// This function does not depend on the type of the result, so the compiled module contains it only once.
 fn run<'a>(
     cx: &Context,
     name: String,
@@ -160,7 +160,7 @@ fn run<'a>(
         }
         // The round waits for this step until its result is stored.
         let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
-        let result = StepWork { place: cx.place().clone(), path: path.clone(), work }.await?;
+        let result = StepWork { current_path: cx.current_path().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);
         }
@@ -172,7 +172,7 @@ fn run<'a>(
 
 /// The work of a step. Nested calls, steps and questions that begin while it is polled belong to the step.
 struct StepWork<'a> {
-    place: Rc<Place>,
+    current_path: Rc<CurrentPath>,
     path: Rc<CallPath>,
     work: Work<'a>,
 }
@@ -181,9 +181,9 @@ impl Future for StepWork<'_> {
     type Output = Result<Option<Box<RawValue>>, HandlerError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
-        let around = self.place.enter(self.path.clone());
+        let outer = self.current_path.enter(self.path.clone());
         let polled = self.work.poll_unpin(task);
-        self.place.enter(around);
+        self.current_path.enter(outer);
         polled
     }
 }

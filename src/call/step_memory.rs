@@ -10,6 +10,7 @@ use crate::limits::FINISHED_STEPS;
 /// The result of a finished step, as part of the request state.
 #[derive(Clone, Serialize)]
 pub(crate) struct Finished {
+    /// The position of the step within the call.
     place: String,
     /// The name, for the log.
     step: String,
@@ -104,7 +105,7 @@ impl StepMemory {
         Some(finished.result.clone())
     }
 
-    /// Stores the result of the step at `place`. It replaces the results of the steps within it, which are no longer needed.
+    /// Stores the result of the step at `place`, and drops the results of the steps within it, which are no longer needed.
     pub(crate) fn remember(&mut self, place: &str, step: &str, result: Box<RawValue>) {
         self.finished.retain(|within| !within.place.starts_with(place));
         if self.finished.len() >= FINISHED_STEPS {
@@ -156,14 +157,14 @@ impl StepMemory {
 
     /// Marks the running steps that contain `place` as waiting for the next round.
     pub(crate) fn wait_at(&mut self, place: &str) {
-        let around = |run: &&mut StepRun| run.status == Status::Running && place.starts_with(&run.place);
-        for run in self.runs.iter_mut().filter(around) {
+        let contains_place = |run: &&mut StepRun| run.status == Status::Running && place.starts_with(&run.place);
+        for run in self.runs.iter_mut().filter(contains_place) {
             run.waits = true;
         }
     }
 
     /// Returns the names of the running steps that can still finish in this round.
-    pub(crate) fn at_work(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn unblocked(&self) -> impl Iterator<Item = &str> {
         self.runs.iter().filter(|run| run.status == Status::Running && !run.waits).map(|run| &*run.step)
     }
 

@@ -21,7 +21,7 @@ pub trait Environment {
     /// Returns the variable or secret `name`, if it is set.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// Returns a sentence that describes how to pass a secret to the program. The error about a secret that is not set ends with it.
+    /// Returns a sentence that describes how to pass a secret to the program. Errors about a missing secret end with this sentence.
     ///
     /// The default implementation returns an empty text.
     fn about_secrets(&self) -> &'static str {

@@ -87,7 +87,7 @@ pub trait Host {
     /// Returns whether `key` verifies `signature` as a signature of `message`. Returns `false` for bytes that are not a well-formed
     /// signature or key.
     ///
-    /// The default implementation fails, because it has no algorithms.
+    /// The default implementation fails, because it does not support any algorithm.
     ///
     /// # Errors
     /// [`CannotCheck`] if the host does not support the algorithm of the key.
@@ -116,7 +116,7 @@ pub trait Host {
     }
 }
 
-/// The answer to a request whose program crashes: an error for each id, and a log line.
+/// The answer that the host gives if the program crashes during a request: an error for each id, and a log line.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashAnswer<'a> {
     /// The ids of the requests as JSON text, as they were sent. If the list is empty, the answer is one error without an id.

@@ -18,7 +18,7 @@ pub enum BodyError {
 /// An HTTP request, as the host provides it.
 ///
 /// The core reads headers one at a time. On Workers they are JavaScript values. A request has about twenty headers, and the core reads
-/// six of them. The conversion of all headers would take longer than the rest of most answers.
+/// six of them. For most requests, the conversion of all headers would take longer than everything else.
 ///
 /// `http::Request<Cell<Vec<u8>>>` implements this trait, and so does [`http::request::Parts`], which has no body.
 pub trait Request {

@@ -1,6 +1,7 @@
 //! The parts of a URL, and the comparison of URLs.
 //!
-//! There is no type for parsed URLs. Each function returns a slice of its argument. Only the comparison allocates.
+//! There is no type for parsed URLs. A function that returns a part of a URL returns a slice of its argument. Only the comparison
+//! allocates.
 
 /// Returns the path of a URL: the part between authority and query, or `/` if it is empty.
 ///
@@ -46,8 +47,8 @@ pub(crate) fn origin_of(url: &str) -> Option<&str> {
 /// Returns the host of `scheme://host[:port]`, with the brackets of an IPv6 address. Returns `None` if `origin` has another form.
 pub(crate) fn host_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
-    let is_not_allowed = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
-    if scheme.is_empty() || authority.bytes().any(is_not_allowed) {
+    let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"/?#@\\,".contains(&byte);
+    if scheme.is_empty() || authority.bytes().any(is_forbidden) {
         return None;
     }
     let (host, port) = match authority.rsplit_once(':') {

@@ -35,7 +35,7 @@ pub(super) enum AuthFailure {
 }
 
 impl AuthFailure {
-    /// Returns the cause for the log, if the status does not contain it.
+    /// Returns the cause for the log, if the validator rejected the token.
     pub(super) fn for_log(&self) -> Option<String> {
         match self {
             Self::Refused(refusal) => Some(refusal.to_string()),

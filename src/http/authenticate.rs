@@ -24,7 +24,7 @@ use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
 use crate::protocol::description::Text;
 use crate::server::access::permits;
 
-/// How an endpoint authenticates callers.
+/// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
     /// The program has not set the authentication. Every request gets a 503.
     Undecided,
@@ -65,9 +65,9 @@ impl AccessControl {
         }
     }
 
-    /// Returns the URL of this server for a request to the URL `request`.
-    pub(super) fn server_url<'a>(&'a self, request: &'a str, path: &'a str) -> ServerUrl<'a> {
-        ServerUrl::new(&self.resource, request, path)
+    /// Returns the URL of this server for a request to `request_url`.
+    pub(super) fn server_url<'a>(&'a self, request_url: &'a str, path: &'a str) -> ServerUrl<'a> {
+        ServerUrl::new(&self.resource, request_url, path)
     }
 
     /// Returns whether `origin` is the origin of this server.
@@ -120,8 +120,11 @@ impl AccessControl {
         Err(misconfigured(host, problem, true))
     }
 
-    /// Admits a request for a document that needs no token, and counts the request by its address. Returns whether other requests need a
-    /// token.
+    /// Admits a request for a document or a page that needs no token, and counts the request by its address. Returns whether calls of the
+    /// endpoint need a token.
+    ///
+    /// # Errors
+    /// 503 if the endpoint is misconfigured or does not serve this caller, and 429 if the caller exceeds the rate limit.
     pub(super) async fn admit_anyone(
         &self,
         head: &dyn Request,
@@ -150,7 +153,7 @@ impl AccessControl {
             return if address_limit.allows().await { Ok(None) } else { Err(self.too_many_requests()) };
         };
         let authorization = head.standard_header("authorization")?;
-        // The engine optimizes whole functions, and an endpoint without authentication never runs this branch, so the future is boxed.
+        // The engine optimizes whole functions. An endpoint without authentication never runs this branch, so its future is boxed.
         let checked = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented =
@@ -179,7 +182,7 @@ impl AccessControl {
         server_url: &ServerUrl<'_>,
         address_limit: &AddressLimit<'_>,
     ) -> Box<HttpError> {
-        // An outage is not caused by the caller, so the request does not count.
+        // The caller does not cause an outage, so the request does not count.
         let counts = !matches!(failure, AuthFailure::Refused(TokenRefusal::Unavailable(_)));
         if counts && !address_limit.allows().await {
             return self.too_many_requests();
@@ -199,20 +202,20 @@ impl AccessControl {
         &self,
         caller: Option<&Principal>,
         needed: &[Text],
-        request: &str,
+        request_url: &str,
         path: &str,
     ) -> Result<(), Box<HttpError>> {
         if permits(caller, needed) {
             return Ok(());
         }
-        let url = self.server_url(request, path);
+        let url = self.server_url(request_url, path);
         let failure = AuthFailure::InsufficientScope(needed.join(" "));
         Err(failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period()))
     }
 }
 
 /// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so this
-/// function also checks the address, if the host provides it.
+/// function also checks the address, if `head` provides it.
 fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
     is_on_localhost(url) && head.client_address().is_none_or(|address| address.to_canonical().is_loopback())
 }

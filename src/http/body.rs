@@ -55,7 +55,7 @@ pub(super) fn not_json(body: &[u8], error: &JsonError) -> Box<HttpError> {
     HttpError::message(id, RpcError::new(code, format!("The message cannot be read: {error}.")))
 }
 
-/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll. They need no timer.
+/// Waits for a body, at most [`BODY_SECONDS`]. Most bodies are ready at the first poll, so they do not need a timer.
 async fn in_time<T>(reading: impl Future<Output = T>, host: &Rc<dyn Host>) -> Result<T, Box<HttpError>> {
     let mut reading = pin!(reading);
     if let Poll::Ready(body) = futures::poll!(&mut reading) {

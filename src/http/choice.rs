@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-/// A setting. The value of the program takes precedence over the value of the environment, in every order of the calls.
+/// A setting. The value of the program takes precedence over the value of the environment, regardless of the order of the calls.
 pub(super) struct Choice<T> {
     value: T,
     is_set_by_program: bool,

@@ -43,10 +43,10 @@ pub(super) fn preflight(head: &BoundedRequest) -> Result<Response<Body>, Box<Htt
 }
 
 /// Returns the headers that clients of all revisions send, and the `Mcp-Param-*` headers in `Access-Control-Request-Headers`. The schemas
-/// of tools define the names of the latter.
+/// of tools define the names of the `Mcp-Param-*` headers.
 fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>> {
-    let asked = head.standard_header(ACCESS_CONTROL_REQUEST_HEADERS.as_str())?.unwrap_or_default();
-    let params = asked.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));
+    let requested = head.standard_header(ACCESS_CONTROL_REQUEST_HEADERS.as_str())?.unwrap_or_default();
+    let params = requested.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));
     let mut names = REQUEST_HEADERS.to_owned();
     for name in params {
         names.push_str(", ");
@@ -55,25 +55,25 @@ fn request_headers(head: &BoundedRequest) -> Result<HeaderValue, Box<HttpError>>
     Ok(HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(REQUEST_HEADERS)))
 }
 
-/// Adds the headers with which a page of `origin` may read the reply, even if it is an error. The origin must be allowed.
+/// Adds the headers that permit pages of `origin` to read the reply, which may be an error. The origin must be allowed.
 #[cold]
 #[inline(never)]
-pub(super) fn allowing(origin: &str, reply: Reply) -> Reply {
+pub(super) fn with_headers(origin: &str, reply: Reply) -> Reply {
     let mut response = reply.into_response();
-    allow(origin, response.headers_mut());
+    insert_headers(origin, response.headers_mut());
     response.into()
 }
 
-/// Passes these headers to the host, for its answer if the program crashes.
+/// Passes the CORS headers for `origin` to the host. If the program crashes, the host adds them to its answer.
 #[cold]
 #[inline(never)]
 pub(super) fn keep_for_crash(origin: &str, host: &Rc<dyn Host>) {
     let mut headers = HeaderMap::new();
-    allow(origin, &mut headers);
+    insert_headers(origin, &mut headers);
     host.keep_crash_headers(&headers);
 }
 
-fn allow(origin: &str, headers: &mut HeaderMap) {
+fn insert_headers(origin: &str, headers: &mut HeaderMap) {
     // An allowed origin contains only characters that are valid in a header.
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);

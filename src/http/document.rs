@@ -22,7 +22,7 @@ pub(super) fn answer_other_method(method: &str) -> Option<Result<Response<Body>,
             let mut response = respond(StatusCode::NO_CONTENT);
             let headers = response.headers_mut();
             set(headers, ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-            // Clients also send the protocol version with these requests.
+            // Clients also send the header MCP-Protocol-Version with these requests.
             set(headers, ACCESS_CONTROL_ALLOW_HEADERS, "*");
             set(headers, ACCESS_CONTROL_MAX_AGE, "86400");
             Some(Ok(response))

@@ -212,7 +212,7 @@ impl Endpoint {
         }
     }
 
-    /// Answers every request with 503.
+    /// Makes the endpoint answer every request with 503.
     fn close(mut self, error: Misconfiguration) -> Self {
         self.access.authentication.set(Authentication::Misconfigured(error));
         self
@@ -233,7 +233,7 @@ impl Endpoint {
             self.access.rate_limiting.configure(RateLimiting::On(limit));
         }
         self.access.environment_requires_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
-        // `configure` does not replace the authentication that the program has set. So an error in these variables is ignored then.
+        // `configure` does not replace the authentication that the program has set. In that case, an error in these variables is ignored.
         let authentication = match callers {
             Ok(Callers::Unset) => None,
             Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
@@ -273,8 +273,8 @@ impl Endpoint {
         self.authenticated(Authentication::Open { is_public: true })
     }
 
-    /// Sets the authentication, unless an error has closed the endpoint. Then it stays closed, so that a later setting does not hide the
-    /// error.
+    /// Sets the authentication, unless an error has closed the endpoint. A closed endpoint stays closed, so that a later setting does not
+    /// hide the error.
     fn authenticated(mut self, authentication: Authentication) -> Self {
         let known = &self.access.authentication;
         let is_closed = known.is_set_by_program() && matches!(**known, Authentication::Misconfigured(_));
@@ -309,7 +309,8 @@ impl Endpoint {
         self
     }
 
-    /// Disables rate limits. Without a rate limit and without this call, requests are not limited either, and the log has a warning.
+    /// Disables rate limits. If the program does not call this method and does not set a rate limit, requests are not limited either. The
+    /// log then has a warning.
     #[must_use]
     pub fn without_rate_limit(mut self) -> Self {
         self.access.rate_limiting.set(RateLimiting::Off);
@@ -331,7 +332,7 @@ impl Endpoint {
         self
     }
 
-    /// Answers with JSON only. Progress and log notifications are dropped.
+    /// Makes the endpoint answer with JSON only. Progress and log notifications are dropped.
     #[must_use]
     pub fn json_only(mut self) -> Self {
         self.json_only = true;
@@ -339,11 +340,11 @@ impl Endpoint {
     }
 
     /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
-    /// which has the headers, the state and the network. A page has the deadline of a tool, and the limit on bodies.
+    /// which has the headers, the state and the network. The default deadline of a tool and the limit on bodies apply to a page.
     ///
-    /// Callers of a page need no token, so [`auth`](Context::auth) is always `None`. If a web page sends the request, its origin must be
-    /// the origin of this page or an [allowed](Self::allowed_origins) origin. [`each`](Self::each) does not run for pages. A page at the
-    /// path of the endpoint is ignored.
+    /// Callers do not need a token for a page, so [`auth`](Context::auth) is always `None`. If a web page sends the request, its origin
+    /// must be the origin of this page or an [allowed](Self::allowed_origins) origin. [`each`](Self::each) does not run for pages. A page
+    /// at the path of the endpoint is ignored.
     ///
     /// An error of the handler becomes a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///

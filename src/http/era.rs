@@ -1,8 +1,8 @@
 //! The kind and the revision of a message.
 //!
-//! The body takes precedence: a request that names a revision in its `_meta` is modern. Without it, the version header decides. Without
-//! the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the body, then an
-//! unsupported revision, then a missing header.
+//! The body takes precedence: a request that names a revision in its `_meta` is modern. If `_meta` names no revision, the version header
+//! decides. Without the header, the request is legacy. The specification defines the order of the errors: a header that contradicts the
+//! body, then an unsupported revision, then a missing header.
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
@@ -23,16 +23,16 @@ use crate::protocol::revision::{Era, Feature, Revision};
 #[derive(Debug)]
 pub(super) enum Classified<'d> {
     /// Messages that need no response.
-    Nothing(Era),
+    NoRequest(Era),
     /// One request.
-    Request(Box<Opened<'d>>),
+    Request(Box<VersionedRequest<'d>>),
     /// The requests of a batch, in a revision that has batches. Its other messages need no response.
     Batch(Vec<Request<'d>>, Revision),
 }
 
 /// A request whose revision is known.
 #[derive(Debug)]
-pub(super) struct Opened<'d> {
+pub(super) struct VersionedRequest<'d> {
     pub request: Request<'d>,
     pub revision: Revision,
     pub client: Option<Implementation>,
@@ -61,19 +61,19 @@ pub(super) fn classify<'d>(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Message::Response => return Ok(Classified::Nothing(Era::Legacy)),
+        Message::Response => return Ok(Classified::NoRequest(Era::Legacy)),
         Message::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
-            return Ok(Classified::Nothing(if modern { Era::Modern } else { Era::Legacy }));
+            return Ok(Classified::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
     };
     let id = request.id.clone();
-    let opened = match era_of(&request, header_era) {
-        Ok(Era::Modern) => open_modern(request, head, version.as_deref()),
-        Ok(Era::Legacy) => open_legacy(request, version.as_deref()).map_err(Box::from),
+    let read = match era_of(&request, header_era) {
+        Ok(Era::Modern) => read_modern(request, head, version.as_deref()),
+        Ok(Era::Legacy) => read_legacy(request, version.as_deref()).map_err(Box::from),
         Err(error) => Err(error.into()),
     };
-    opened.map(Box::new).map(Classified::Request).map_err(|error| error.with_id(Some(id)))
+    read.map(Box::new).map(Classified::Request).map_err(|error| error.with_id(Some(id)))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -95,11 +95,11 @@ fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcErro
 }
 
 #[inline(never)]
-fn open_modern<'d>(
+fn read_modern<'d>(
     request: Request<'d>,
     head: &BoundedRequest,
     version: Option<&str>,
-) -> Result<Opened<'d>, Box<HttpError>> {
+) -> Result<VersionedRequest<'d>, Box<HttpError>> {
     let Envelope { version: claim, client, capabilities } = Envelope::read(request.meta)?;
     request_headers::check_version_and_method(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
@@ -109,17 +109,17 @@ fn open_modern<'d>(
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
     request_headers::check_presence_and_name(head, version, &request)?;
-    Ok(Opened { request, revision, client, capabilities })
+    Ok(VersionedRequest { request, revision, client, capabilities })
 }
 
-fn open_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Opened<'d>, RpcError> {
+fn read_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<VersionedRequest<'d>, RpcError> {
     // `initialize` negotiates the revision in its body, so the endpoint ignores the header.
     let revision = if request.known_method == Some(Method::Initialize) {
         Revision::NEWEST_LEGACY
     } else {
         legacy_revision(version)?
     };
-    Ok(Opened { request, revision, client: None, capabilities: ClientCapabilities::default() })
+    Ok(VersionedRequest { request, revision, client: None, capabilities: ClientCapabilities::default() })
 }
 
 /// Returns the revision that the version header names. Without the header, returns the revision that the specification requires.
@@ -162,7 +162,7 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
-        Some(_) if requests.is_empty() => Ok(Classified::Nothing(Era::Legacy)),
+        Some(_) if requests.is_empty() => Ok(Classified::NoRequest(Era::Legacy)),
         Some(revision) => Ok(Classified::Batch(requests, revision)),
     }
 }

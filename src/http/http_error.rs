@@ -11,7 +11,7 @@ use crate::protocol::revision::Era;
 
 /// An error response to a request that is rejected before its method runs.
 ///
-/// Results have it in a box, because it is large and rare.
+/// Results contain it in a box, because it is large and rare.
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,

@@ -1,7 +1,7 @@
 //! The memory for all request bodies of an isolate.
 //!
-//! The isolate of a Worker has 128 MiB. Each request reserves memory for its body before it reads the body. If the limit is reached, the
-//! request gets a 503.
+//! The isolate of a Worker has 128 MiB of memory. Each request reserves memory for its body before it reads the body. If the limit is
+//! reached, the request gets a 503.
 
 use std::cell::Cell;
 
@@ -12,9 +12,9 @@ use super::http_error::HttpError;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// The period in milliseconds. A reservation expires after one to two periods. A platform may stop a request without dropping its values.
-/// Without expiry, such reservations would add up until every request is rejected. The deadline of a tool is at most one period, so the
-/// reservation of a running call does not expire.
+/// The length of a period in milliseconds. A reservation expires after one to two periods. A platform may stop a request without dropping
+/// its values. Without expiry, such reservations would add up until every request is rejected. The deadline of a tool is at most one
+/// period, so the reservation of a running call does not expire.
 const PERIOD_MS: u64 = RESERVATION_SECONDS * 1000;
 /// The time in seconds after which a rejected client may try again.
 const RETRY_AFTER_SECONDS: u64 = 1;

@@ -44,7 +44,7 @@ pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, li
     let mut waiting = calls.into_iter().map(|call| maybe_done(respond(call).boxed_local()));
     let mut running: VecDeque<_> = waiting.by_ref().take(concurrent.max(1)).collect();
     let mut body = vec![b'['];
-    while let Some(answered) = first_answer(&mut running).await {
+    while let Some(answered) = answer_at_front(&mut running).await {
         running.extend(waiting.next());
         let Answered { message, error, .. } = answered;
         line.error(error);
@@ -57,8 +57,9 @@ pub(super) async fn respond_to_batch(calls: Vec<Prepared>, concurrent: usize, li
     Reply::Json(StatusCode::OK, body)
 }
 
-/// Runs all calls until the first one has its answer, and takes it. Returns `None` if there is no call.
-async fn first_answer(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, Answered>>>) -> Option<Answered> {
+/// Polls all calls until the call at the front of the queue has its answer. Removes this call and returns its answer. Returns `None` if
+/// the queue is empty.
+async fn answer_at_front(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static, Answered>>>) -> Option<Answered> {
     poll_fn(|task| {
         // A batch has few calls, so a wake-up of one call polls all of them.
         for call in running.iter_mut() {

@@ -1,4 +1,4 @@
-//! The limits of an endpoint on sizes.
+//! The size limits of an endpoint.
 
 use crate::json::JsonLimits;
 use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
@@ -12,8 +12,8 @@ pub struct Limits {
     pub body: usize,
     /// Maximum depth and number of the JSON values in a body.
     pub json: JsonLimits,
-    /// Maximum size of the value of a header, in bytes. The default is 64 KiB. If the endpoint reads a longer header, the answer is a 431.
-    /// The program does not see a longer header, and the log has a warning.
+    /// Maximum size of the value of a header, in bytes. The default is 64 KiB. If a header that the endpoint
+    /// reads is longer, the answer is a 431. The program cannot read a longer header, and the log has a warning.
     pub header: usize,
     /// Maximum number of messages in a batch. The default is 100.
     pub batch: usize,
@@ -25,7 +25,7 @@ pub struct Limits {
     /// [`body`](Self::body) counts as `body`. Until it is read, a body without a `Content-Length` counts as `body` bytes. A request beyond
     /// the limit gets a 503 with `Retry-After: 1`, and its body is not read.
     pub in_flight: usize,
-    /// Maximum size of a request state, in bytes. A client sends it from one round of a call to the next. The default is 512 KiB.
+    /// Maximum size of a request state, in bytes. A client sends the state back in the next round of a call. The default is 512 KiB.
     pub state: usize,
 }
 

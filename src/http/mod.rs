@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `endpoint` | the configuration of an endpoint |
 //! | `choice` | a setting that the program or the environment can set |
-//! | `limits` | its limits on sizes |
-//! | `settings` | its settings, read from environment variables |
+//! | `limits` | the size limits of an endpoint |
+//! | `settings` | the settings of an endpoint, read from environment variables |
 //! | `pipeline` | the path of a request through all checks to its answer |
 //! | `bounded_request` | the limit on the length of headers |
 //! | `origin` | the check of the `Origin` header |
@@ -20,14 +20,14 @@
 //! | `request_headers` | the standard headers, which must agree with the body |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |
 //! | `constant_header` | response headers whose values are constants |
-//! | `json_answer` | answers that are one JSON document |
+//! | `json_answer` | answers that are not streams |
 //! | `reply` | the reply to a request: a JSON document, or any response |
 //! | `stream` | event streams (SSE) |
 //! | `sse_task` | calls whose answer may become an event stream |
 //! | `listen` | `subscriptions/listen` |
-//! | `crash` | the answer that the host gives if the program crashes |
+//! | `crash` | the data from which the host answers a request if the program crashes |
 //! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
-//! | `other_paths` | requests to other paths than the endpoint's |
+//! | `other_paths` | requests to paths other than that of the endpoint |
 //! | `page` | pages of the program |
 //! | `landing` | the landing page |
 //! | `document` | public documents |
@@ -37,7 +37,7 @@
 
 #![allow(
     clippy::unnecessary_box_returns,
-    reason = "a result has its error in a box, because errors are rare and large"
+    reason = "results contain errors in a box, because errors are rare and large"
 )]
 
 mod auth_failure;

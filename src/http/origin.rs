@@ -18,25 +18,25 @@ impl Default for AllowedOrigins {
 }
 
 impl AllowedOrigins {
-    /// Allows no origin.
+    /// Creates a list without origins.
     pub fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Allows pages from the user's machine, with every scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
+    /// Creates a list that allows pages from the user's machine, with every scheme and port: `localhost`, `127.0.0.1`, `[::1]`.
     pub fn local() -> Self {
         Self(LOCAL_HOSTS.map(String::from).to_vec())
     }
 
-    /// Also allows `origin`. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin such as
-    /// `https://app.example.com:8443` must match exactly, except for its case.
+    /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin
+    /// such as `https://app.example.com:8443` must match exactly, except for its case.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
         self.0.push(origin.into());
         self
     }
 
-    /// Returns whether pages of `origin` may call. Returns `false` for `null` and for a malformed origin.
+    /// Returns whether pages of `origin` may call the endpoint. Returns `false` for `null` and for a malformed origin.
     pub fn allows(&self, origin: &str) -> bool {
         let Some(host) = host_of(origin) else { return false };
         self.0.iter().any(|allowed| {

@@ -1,4 +1,4 @@
-//! Requests to other paths than the endpoint's: pages of the program, the landing page, and documents.
+//! Requests to paths other than that of the endpoint: pages of the program, the landing page, and documents.
 
 use http::{Response, StatusCode};
 
@@ -12,7 +12,7 @@ use crate::call::context::Context;
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
-    /// Answers a request to another path than the endpoint's, or a request for the landing page.
+    /// Answers a request to a path other than that of the endpoint, or a request for the landing page.
     pub(super) async fn answer_other_path(
         &self,
         Received { head, url, host, .. }: &Received<'_>,

@@ -1,4 +1,4 @@
-//! Pages of the program, at other paths than the endpoint's.
+//! Pages of the program, at paths other than that of the endpoint.
 
 use std::future::Future;
 
@@ -53,7 +53,7 @@ impl Page {
     ///
     /// # Errors
     /// 413 if the body is too long, 408 if it does not arrive in time, 400 if it ends too early, and 503 if the memory for bodies is full.
-    /// An error of the handler is a 400, 404 or 500. If the deadline passes, it is a 500.
+    /// An error of the handler is a 400, 404 or 500. If the deadline passes, the error is a 500.
     pub(super) async fn answer(
         &self,
         head: &BoundedRequest,
@@ -74,7 +74,7 @@ impl Page {
         let work = (self.handler)(PageRequest { method, body }, cx.clone());
         let answer = run_only(cx, DEADLINE, &self.path, work).await;
         match answer.map_err(|error| HttpError::rpc(StatusCode::INTERNAL_SERVER_ERROR, None, error))? {
-            // A host cannot send other statuses. With some statuses, it cannot send a body.
+            // A host can send only the statuses from 200 to 599. With 204, 205 and 304, it cannot send a body.
             Ok(response) => match response.status().as_u16() {
                 status @ 200..=599 => {
                     let has_body = !is_head && !matches!(status, 204 | 205 | 304);

@@ -1,7 +1,7 @@
 //! The path of a request through the endpoint.
 //!
-//! The order of the checks is: path, origin, method, media types and announced length; authentication; body; JSON; kind of message and
-//! revision; server; scopes; method. Checks run cheapest first. No work is done for a request that will be rejected.
+//! The order of the checks is: path, origin, HTTP method, media types and announced length; authentication; body; JSON; kind of message and
+//! revision; server; scopes; JSON-RPC method. Checks run cheapest first. No work is done for a request that will be rejected.
 //!
 //! The engine compiles a function at its first call, and every request runs the main function. So rare branches are boxed futures in
 //! separate functions.
@@ -15,7 +15,7 @@ use http::{Response, StatusCode};
 use super::auth_failure::misconfigured;
 use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
-use super::era::{Classified, Opened, classify};
+use super::era::{Classified, VersionedRequest, classify};
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
 use super::json_answer::{Answered, accepted, respond, respond_to_batch};
@@ -50,9 +50,9 @@ pub(super) struct Received<'h> {
 
 /// The answer to an HTTP request.
 enum Answer {
-    /// The pipeline writes its log line.
+    /// The pipeline writes the log line of the request.
     Whole(Reply),
-    /// The task that produces the answer writes its log line.
+    /// The task that produces the answer writes the log line of the request.
     FromTask(Reply),
 }
 
@@ -77,7 +77,7 @@ impl Endpoint {
         self.reply(request, host).await.into_response()
     }
 
-    /// Answers one request.
+    /// Answers one request with a [`Reply`], which the host converts to a response.
     pub(crate) async fn reply(&self, request: impl host::Request + 'static, host: &Rc<dyn Host>) -> Reply {
         let started = host.now_ms();
         let request = Rc::new(request);
@@ -107,7 +107,7 @@ impl Endpoint {
             }
         };
         if let Some(origin) = allowed_origin {
-            reply = cors::allowing(&origin, reply);
+            reply = cors::with_headers(&origin, reply);
         }
         if !is_logged {
             line.write(*self.log, reply.status().as_u16(), host);
@@ -155,7 +155,7 @@ impl Endpoint {
         let classified = classify(document.root(), &received.head, &self.limits)?;
         let info = self.request_info(received.head.clone(), principal);
         match classified {
-            Classified::Nothing(era) => {
+            Classified::NoRequest(era) => {
                 line.era(era);
                 Ok(Answer::Whole(accepted()))
             }
@@ -169,8 +169,8 @@ impl Endpoint {
                 drop(body);
                 Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
-            Classified::Request(opened) => {
-                let (mut running, request) = match self.begin(*opened, info, received, line)? {
+            Classified::Request(request) => {
+                let (mut running, request) = match self.begin(*request, info, received, line)? {
                     Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
@@ -193,12 +193,12 @@ impl Endpoint {
     #[inline(never)]
     fn begin<'d>(
         &self,
-        opened: Opened<'d>,
+        request: VersionedRequest<'d>,
         info: RequestInfo,
         received: &Received<'_>,
         line: &mut LogLine,
     ) -> Result<Begun<'d>, Box<HttpError>> {
-        let Opened { request, revision, client, capabilities } = opened;
+        let VersionedRequest { request, revision, client, capabilities } = request;
         let Received { head, url, host, .. } = received;
         let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
         let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
@@ -220,21 +220,13 @@ impl Endpoint {
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
-        let opened = (!requested.is_empty())
+        let notifications = (!requested.is_empty())
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
-        let (notifying, channel) = opened.unzip();
+        let (of_context, channel) = notifications.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
-        let parts = Parts {
-            client,
-            capabilities,
-            meta,
-            traceparent,
-            resource,
-            state_limit: self.limits.state,
-            live: notifying,
-            ..parts
-        };
+        let state_limit = self.limits.state;
+        let parts = Parts { client, capabilities, meta, traceparent, resource, state_limit, live: of_context, ..parts };
         let cx = Context::new(parts, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
@@ -317,8 +309,8 @@ impl Endpoint {
             return Ok(nothing);
         }
         let accept = head.standard_header("accept")?;
-        let takes_streams = accept.is_some_and(|accept| guard::names(&accept, "text/event-stream"));
-        Ok(if takes_streams { requested } else { nothing })
+        let accepts_streams = accept.is_some_and(|accept| guard::names(&accept, "text/event-stream"));
+        Ok(if accepts_streams { requested } else { nothing })
     }
 
     /// Checks that `caller` has the scopes of all requests.

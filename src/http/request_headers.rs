@@ -21,7 +21,7 @@ const METHOD: &str = "Mcp-Method";
 /// The header with the target of the method: a name or a URI.
 const NAME: &str = "Mcp-Name";
 
-/// Returns the value of the version header, without surrounding spaces.
+/// Returns the value of the version header, without surrounding spaces and tabs.
 pub(super) fn version(head: &BoundedRequest) -> Result<Option<String>, Box<HttpError>> {
     Ok(head.standard_header(VERSION)?.map(|value| value.trim_matches([' ', '\t']).to_owned()))
 }
@@ -86,7 +86,7 @@ pub(super) fn check_params(head: &BoundedRequest, tool: &Tool, request: &Request
     Ok(())
 }
 
-/// Parses a number in the syntax of JSON. Rust's own parser also accepts other forms.
+/// Parses a number in the syntax of JSON. The parser of the standard library also accepts other forms.
 fn number(text: &str) -> Option<Decimal> {
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
     (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))?

@@ -27,7 +27,7 @@ impl Endpoint {
         if let Some(answer) = document::answer_other_method(&method) {
             return answer;
         }
-        let is_guarded = self.access.admit_anyone(&**head, url, &self.path, host).await?;
+        let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
         let request = self.request_info(head.clone(), None);
         let server = self.build(&request, None, host)?;
         let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
@@ -38,7 +38,7 @@ impl Endpoint {
             const NAMELESS: &str = "This server has no registry name, and its URL does not determine one. Set the name with `registry_name`.";
             return Err(HttpError::http(StatusCode::NOT_FOUND, NAMELESS));
         };
-        let document = if is_guarded { document.guarded() } else { document };
+        let document = if needs_token { document.guarded() } else { document };
         let caching = if is_for_all { "public, max-age=300" } else { "no-store" };
         Ok(document::json(&document, &method, caching))
     }

@@ -60,6 +60,7 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
     })
 }
 
+/// The variables of an environment.
 struct Variables<'e, E>(&'e E);
 
 impl<E: Environment> Variables<'_, E> {

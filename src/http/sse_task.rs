@@ -79,10 +79,10 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
 
 async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connection>, host: Rc<dyn Host>) {
     let cx = job.prepared.cx().clone();
-    // In older revisions a closed stream does not cancel the request.
+    // In older revisions, a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
-    let gone = async { if cancels { connection.closed().await } else { std::future::pending().await } };
-    let mut gone = pin!(gone.fuse());
+    let disconnected = async { if cancels { connection.closed().await } else { std::future::pending().await } };
+    let mut disconnected = pin!(disconnected.fuse());
     let mut work = finish(job, host.clone()).boxed_local().fuse();
     let mut silence = host.sleep(Duration::from_secs(SILENCE_SECONDS)).fuse();
     loop {
@@ -90,7 +90,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
             (status, body) = work => return send(Part::Response(status, body)),
-            () = gone => {
+            () = disconnected => {
                 // The call is dropped, unless its handler watches for the disconnection.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
                     work.await;

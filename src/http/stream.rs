@@ -81,7 +81,7 @@ impl Stream for EventStream {
     }
 }
 
-/// Formats a part as an event. Silence becomes a comment. Clients ignore it, and it keeps the connection open.
+/// Formats a part as an event. Silence becomes a comment, which clients ignore. The comment keeps the connection open.
 fn event(part: Part) -> Vec<u8> {
     match part {
         Part::Notification(message) | Part::Response(_, message) => {
@@ -91,7 +91,7 @@ fn event(part: Part) -> Vec<u8> {
     }
 }
 
-/// Replaces line breaks by spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this
+/// Replaces line breaks with spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this
 /// changes only whitespace between tokens. The `RawValue` of a handler may contain such line breaks.
 fn on_one_line(mut message: Vec<u8>) -> Vec<u8> {
     if has_control(&message) {

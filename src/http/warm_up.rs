@@ -32,7 +32,8 @@ pub(crate) const HEADERS: [(&str, &str); 4] = [
 ];
 
 impl Endpoint {
-    /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call. `request` is its request.
+    /// Builds the program's server once, for an unauthenticated caller, and answers the warm-up call. `request` is the HTTP request of this
+    /// call.
     ///
     /// The call goes to a separate server, because the tools of the program may have effects. The log has a line only if the
     /// call fails.
@@ -51,7 +52,7 @@ impl Endpoint {
     }
 }
 
-/// Returns the endpoint of the warm-up server. Its token is valid only there.
+/// Returns the endpoint of the warm-up server. Its token is valid only for this server.
 fn endpoint() -> Endpoint {
     let tokens = r#"[{"token":"warm-up","subject":"warm-up","scopes":[]}]"#;
     let tokens = StaticTokens::from_json("", Some(tokens));

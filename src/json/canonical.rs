@@ -1,6 +1,7 @@
 //! The canonical form of a value: equal values have the same form, however they are written.
 //!
-//! Members are sorted by key, numbers are normalized, and strings have no unnecessary escapes.
+//! Members are sorted by key, numbers are normalized, and strings have no unnecessary escapes. A comma follows every member and item, so
+//! the form of an array or object is not JSON.
 
 use std::borrow::Cow;
 
@@ -26,19 +27,19 @@ pub(crate) fn of_text(json: &str) -> String {
 }
 
 /// Returns the canonical form if it is a slice of the source text, as for most scalars. Otherwise returns `None`.
-pub(crate) fn within(value: Value<'_>) -> Option<&str> {
+pub(crate) fn borrowed(value: Value<'_>) -> Option<&str> {
     match value.kind() {
         Kind::Object | Kind::Array => None,
         // A string literal without escapes is canonical.
         Kind::String => Some(value.text()).filter(|_| !value.has_escapes()),
-        Kind::Number => within_number(value.text()),
+        Kind::Number => borrowed_number(value.text()),
         Kind::Boolean | Kind::Null => Some(value.text()),
     }
 }
 
 /// Returns the canonical form of a short number: without trailing zeros in the fraction, as [`Decimal::to_plain_string`] formats it.
 /// Returns `None` for a longer number, or for one with an exponent.
-fn within_number(number: &str) -> Option<&str> {
+fn borrowed_number(number: &str) -> Option<&str> {
     if number.len() > 20 {
         return None;
     }
@@ -68,7 +69,7 @@ pub(crate) fn write(value: Value<'_>, text: &mut String) {
             }
             text.push(']');
         }
-        kind => match (within(value), kind) {
+        kind => match (borrowed(value), kind) {
             (Some(canonical), _) => text.push_str(canonical),
             (None, Kind::String) => text.push_str(&quoted(&value.as_str().unwrap_or_default())),
             // 1, 1.0 and 1e0 are the same number.
@@ -85,7 +86,7 @@ pub(crate) fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -
     let mut members = Vec::new();
     for (name, value) in object.members() {
         if is_written(&name, value) {
-            // Sort positions instead of values: `uniqueItems` sorts the same type, so the module contains the sort only once.
+            // Sort positions instead of values: `uniqueItems` sorts the same type, so the compiled module contains one sort.
             members.push((name, value.position()));
         }
     }

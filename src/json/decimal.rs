@@ -12,6 +12,7 @@ pub(crate) struct Decimal {
     is_negative: bool,
     /// The significant digits, without leading and trailing zeros. Empty for zero.
     digits: String,
+    /// The power of ten of the last digit.
     exponent: i64,
 }
 
@@ -38,7 +39,7 @@ impl Decimal {
     /// The number 0.
     pub(crate) const ZERO: Self = Self { is_negative: false, digits: String::new(), exponent: 0 };
 
-    /// Formats the number without an exponent, or with one if that would add more than 20 zeros.
+    /// Formats the number. The text has an exponent only if the power of ten of the last digit is below -20 or above 20.
     pub(crate) fn to_plain_string(&self) -> String {
         let places = usize::try_from(self.exponent.unsigned_abs()).unwrap_or(usize::MAX);
         let sign = if self.is_negative { "-" } else { "" };
@@ -53,17 +54,17 @@ impl Decimal {
         }
     }
 
-    /// The significant digits, and the power of ten of the last one.
+    /// Returns the significant digits, and the power of ten of the last one.
     pub(super) fn parts(&self) -> (&str, i64) {
         (&self.digits, self.exponent)
     }
 
-    /// Whether the number is an integer.
+    /// Returns whether the number is an integer.
     pub(crate) fn is_integer(&self) -> bool {
         self.exponent >= 0
     }
 
-    /// Whether the number is a multiple of `step`. `step` must not be zero, and its digits must fit into a `u64`. The digits of every
+    /// Returns whether the number is a multiple of `step`. `step` must not be zero, and its digits must fit into a `u64`, as those of every
     /// `u64` and `f64` do.
     pub(crate) fn is_multiple_of(&self, step: &Self) -> bool {
         if self.digits.is_empty() {
@@ -118,7 +119,7 @@ fn power_of_ten(mut exponent: u64, modulus: NonZeroU128) -> u128 {
     power
 }
 
-/// Whether a JSON number has neither a fraction nor an exponent.
+/// Returns whether a JSON number has neither a fraction nor an exponent.
 pub(crate) fn is_integer_literal(number: &str) -> bool {
     number.bytes().all(|byte| !matches!(byte, b'.' | b'e' | b'E'))
 }
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_an_order() {
+    fn numbers_are_ordered_by_value() {
         let sorted = [
             "-1e400",
             "-10",
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_are_exact() {
+    fn multiples_and_integers_are_recognized() {
         for (number, step, is_multiple) in [
             ("4.02", "0.01", true),
             ("0.3", "0.1", true),

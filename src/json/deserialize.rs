@@ -1,6 +1,7 @@
 //! Deserialization of a [`Value`] into a type, by serde.
 //!
-//! The text has been parsed already; only numbers are parsed again. Errors have the path of the rejected value and never quote it.
+//! The text has been parsed already; only numbers are parsed again. Errors have the path of the rejected value. They do not
+//! quote the value, except in messages of user-defined types.
 
 use std::borrow::Cow;
 use std::iter::once;
@@ -19,13 +20,13 @@ use super::type_error::{PathSegment, TypeError};
 /// The name by which serde_json's `RawValue` requests the source text of a value.
 const RAW: &str = "$serde_json::private::RawValue";
 
-/// Deserializes a value into a `T`, in the same way as serde_json.
+/// Deserializes a value into a `T`, in the same way as serde_json, with two differences:
 ///
-/// serde_json also reads a struct from an array of its fields. Here a struct is an object, as in its schema.
+/// - serde_json also reads a struct from an array of its fields. This function reads a struct only from an object, as its schema requires.
+/// - In serde_json, `7.0` and `-0` are not integers. Here an integer type accepts them, as in JSON Schema.
 ///
-/// In JSON Schema `7.0` is an integer; in serde_json it is not. Here an integer type accepts `7.0`. serde buffers the values of tagged
-/// and flattened types before it selects their types, so it cannot request an integer. If such a type rejects the value, it is read a
-/// second time, with every number like `7.0` as an integer.
+/// serde buffers the values of tagged and flattened types before it selects their types, so it cannot request an integer. Therefore, if `T`
+/// rejects the value, this function reads it a second time, with every number like `7.0` as an integer.
 ///
 /// # Errors
 /// `T` rejects the value.
@@ -39,6 +40,7 @@ pub(crate) fn read<'d, T: Deserialize<'d>>(value: Value<'d>) -> Result<T, TypeEr
     }
 }
 
+/// The way in which numbers are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     AsWritten,
@@ -278,7 +280,7 @@ struct Items<'d> {
     next: usize,
 }
 
-// `advance` is not generic, so the module contains it only once.
+// `advance` is not generic, so the compiled module contains it only once.
 impl<'d> Items<'d> {
     /// Returns the next item and its index.
     fn advance(&mut self) -> Option<(usize, Value<'d>)> {

@@ -19,7 +19,7 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Parses `bytes`: one JSON value, within `limits`.
+    /// Parses `bytes` as one JSON value, within `limits`.
     ///
     /// # Errors
     /// See [`JsonError`]. A byte order mark is a syntax error.
@@ -31,11 +31,11 @@ impl<'a> Document<'a> {
         Ok(Self { text, nodes: reader::read(text, limits)? })
     }
 
-    /// Parses only the root and its direct children, without limits and without the check for duplicate keys. It is used to read the id
-    /// of a rejected message.
+    /// Parses only the root and its direct children, without limits and without the check for duplicate keys.
+    /// `RequestId::of_rejected` uses it to read the id of a rejected message.
     ///
     /// # Errors
-    /// [`JsonError::Syntax`]
+    /// [`JsonError::Syntax`] if the text is not JSON.
     pub(crate) fn outline(text: &'a str) -> Result<Self, JsonError> {
         Ok(Self { text, nodes: reader::outline(text)? })
     }
@@ -73,7 +73,7 @@ impl<'d> Value<'d> {
         self.document.nodes.get(self.index as usize).copied().unwrap_or(NOTHING)
     }
 
-    /// The index of the value in its document.
+    /// Returns the index of the value in its document.
     #[inline(always)]
     pub(crate) fn position(self) -> u32 {
         self.index
@@ -84,31 +84,32 @@ impl<'d> Value<'d> {
         Self { index: position, ..self }
     }
 
-    /// The number of values in this value: itself, all nested values and all keys.
+    /// Returns the number of values in this value: itself, all nested values and all keys.
     pub(crate) fn count(self) -> u32 {
         self.node().after.saturating_sub(self.index)
     }
 
-    /// The kind of the value.
+    /// Returns the kind of the value.
     #[inline(always)]
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
-    /// The source text of the value.
+    /// Returns the source text of the value.
     #[inline(always)]
     pub fn text(self) -> &'d str {
         self.document.text.get(self.range()).unwrap_or_default()
     }
 
-    /// The byte range of [`text`](Self::text) in the text of the document.
+    /// Returns the byte range of [`text`](Self::text) in the text of the document.
     #[inline(always)]
     pub(crate) fn range(self) -> Range<usize> {
         let Node { start, end, .. } = self.node();
         start as usize..end as usize
     }
 
-    /// Whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens must be.
+    /// Returns whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens must be one of
+    /// these.
     pub(crate) fn is_string_or_integer(self) -> bool {
         match self.kind() {
             Kind::String => true,
@@ -144,7 +145,7 @@ impl<'d> Value<'d> {
         Some(map)
     }
 
-    /// The content of a string, or `None` for another kind.
+    /// Returns the content of a string, or `None` for another kind.
     pub fn as_str(self) -> Option<Cow<'d, str>> {
         match (self.kind(), self.has_escapes()) {
             (Kind::String, false) => Some(Cow::Borrowed(self.inner_text())),
@@ -153,31 +154,31 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// The content of the member `name`, if it is a string.
+    /// Returns the content of the member `name`, if it is a string.
     pub(crate) fn string(self, name: &str) -> Option<String> {
         self.get(name)?.as_str().map(Cow::into_owned)
     }
 
-    /// Whether the value is a string with escapes.
+    /// Returns whether the value is a string with escapes.
     #[inline(always)]
     pub(crate) fn has_escapes(self) -> bool {
         self.node().has_escapes
     }
 
-    /// The text between the quotes of a string. Without escapes this is its content.
+    /// Returns the text between the quotes of a string. If the string has no escapes, this is its content.
     #[inline(always)]
     pub(crate) fn inner_text(self) -> &'d str {
         let text = self.text();
         text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
     }
 
-    /// The number of characters in the content of a string.
+    /// Returns the number of characters in the content of a string.
     pub(crate) fn length(self) -> usize {
         let text = self.inner_text();
         if self.has_escapes() { count_characters(text) } else { text.chars().count() }
     }
 
-    /// Whether the value is a string with the content `text`.
+    /// Returns whether the value is a string with the content `text`.
     pub(crate) fn is_str(self, text: &str) -> bool {
         let written = self.inner_text();
         if !self.has_escapes() {
@@ -187,7 +188,7 @@ impl<'d> Value<'d> {
         written.len() <= text.len().saturating_mul(6) && self.as_str().is_some_and(|content| content == text)
     }
 
-    /// Iterates over the members of an object, in order: each key as a value, and the member's value.
+    /// Iterates over the members of an object, in order. Each item is a key, as a [`Value`], and the value of the member.
     #[inline(always)]
     pub(crate) fn pairs(self) -> Pairs<'d> {
         Pairs(self.children(Kind::Object))
@@ -203,7 +204,7 @@ impl<'d> Value<'d> {
         self.children(Kind::Array)
     }
 
-    /// Returns the member `name` of an object.
+    /// Returns the value of the member `name` of an object.
     pub fn get(self, name: &str) -> Option<Self> {
         self.members().find_map(|(key, value)| (key == name).then_some(value))
     }

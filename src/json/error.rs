@@ -15,7 +15,7 @@ pub struct JsonLimits {
 }
 
 impl JsonLimits {
-    /// The largest supported limits, for text that the server itself has written.
+    /// The largest supported limits, for text that is not the body of a request.
     pub(crate) const MOST: Self = Self { depth: 120, values: usize::MAX };
 }
 

@@ -50,11 +50,11 @@ pub(super) fn content(literal: &str, has_escapes: bool) -> Cow<'_, str> {
         }
     }
     content.truncate(at);
-    // A valid literal is UTF-8, and so are its characters.
+    // The literal is UTF-8, and a whole character replaces each escape.
     Cow::Owned(String::from_utf8(content).unwrap_or_default())
 }
 
-/// Returns the byte of an escape of one letter.
+/// Returns the byte for the letter of an escape such as `\n`.
 #[inline(always)]
 fn unescaped(letter: u8) -> u8 {
     match letter {
@@ -79,7 +79,7 @@ pub(super) fn count_characters(inner: &str) -> usize {
     count.saturating_add(rest.chars().count())
 }
 
-/// Reads `uXXXX`, or a surrogate pair: `uXXXX\uXXXX`.
+/// Reads `uXXXX`, or a surrogate pair: `uXXXX\uXXXX`. Returns the character and the number of bytes read. A lone surrogate becomes U+FFFD.
 fn unicode(escape: &[u8]) -> (char, usize) {
     const LENGTH: usize = 5;
     let first = unit(escape);

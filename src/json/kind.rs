@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name of the kind with its article, for error messages.
+    /// Returns the name of the kind with its article, for error messages.
     pub(crate) const fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",

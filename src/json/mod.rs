@@ -1,11 +1,10 @@
 //! JSON text, parsed once and strictly.
 //!
-//! One pass over the bytes rejects what most JSON parsers accept: duplicate keys, lone surrogates, deep nesting and large numbers of
-//! values. The same pass records where each value begins and ends. All later work uses these positions: a message is classified, its
-//! arguments are checked against a schema, and only then are the arguments deserialized into a type. Numbers stay text, so no number
-//! is rounded.
+//! One pass over the bytes rejects what most JSON parsers accept: duplicate keys, lone surrogates, deep nesting and too many
+//! values. The same pass records where each value begins and ends. All later work uses these positions: the library classifies a message,
+//! checks its arguments against a schema, and then deserializes them into a type. Numbers stay text, so they are not rounded.
 //!
-//! `serde_json::Value` makes none of these checks. It keeps the last of two equal keys and rounds large numbers.
+//! `serde_json::Value` keeps the last of two equal keys and rounds large numbers.
 
 #![expect(clippy::inline_always, reason = "with opt-level \"z\" the compiler would not inline these small functions")]
 

@@ -1,7 +1,7 @@
-//! Numbers in the types of Rust.
+//! The conversion of JSON numbers to Rust's number types.
 //!
 //! The conversion to `f64` does not use a table. The conversions of the standard library and of serde_json use tables of several
-//! kilobytes each, and that of serde_json also rounds twice.
+//! kilobytes each. The conversion of serde_json also rounds twice.
 
 use super::decimal::{Decimal, is_integer_literal};
 
@@ -34,7 +34,7 @@ impl Number {
         Self::of(&decimal.to_plain_string())
     }
 
-    /// Converts to the number of a `serde_json` value.
+    /// Converts to the number of a `serde_json` value. Returns `None` for NaN and the infinities.
     pub(crate) fn to_json(self) -> Option<serde_json::Number> {
         match self {
             Self::Unsigned(number) => Some(number.into()),
@@ -80,7 +80,7 @@ fn magnitude(number: &Decimal) -> Option<f64> {
     Some(rounded * 2_f64.powi(half) * 2_f64.powi(two.saturating_sub(half))).filter(|number| number.is_finite())
 }
 
-/// Shifts a mantissa to 124 bits.
+/// Shifts a mantissa to 124 bits, and adjusts the power of two.
 fn normalized(mantissa: u128, two: i32) -> (u128, i32) {
     let free = mantissa.leading_zeros();
     let (left, right) = (free.saturating_sub(4), 4_u32.saturating_sub(free));

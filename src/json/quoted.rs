@@ -2,13 +2,14 @@
 
 use super::special::{WORD, first_special, put};
 
-/// The spare room in the output, beyond the bytes that are left to write: a word of escapes with six bytes each, and the quotes.
+/// The number of spare bytes in the output, beyond the bytes that are left to write: a word in which each byte becomes an escape of six
+/// bytes, and the two quotes.
 const MARGIN: usize = 6 * WORD + 2;
 
 /// Appends `text` as a string literal, with the escapes of `serde_json`.
 ///
-/// Each word is copied whole. If it has a special byte, the bytes from there on are overwritten. The length of each copy is known at
-/// compile time; otherwise the compiler would call `memcpy`.
+/// Each word is copied whole. If a word has a special byte, later writes overwrite the output from that byte on. The length of each copy is
+/// known at compile time; otherwise the compiler would call `memcpy`.
 pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     let mut at = out.len();
@@ -46,7 +47,7 @@ pub(super) fn append(out: &mut Vec<u8>, text: &str) {
     out.truncate(at.saturating_add(1));
 }
 
-/// Makes room for the length of `filler` and the margin. At opt-level "z" `Vec::resize` would write its bytes one by one.
+/// Makes room for the length of `filler` and the margin. At opt-level "z" `Vec::resize` would write the new bytes one by one.
 fn grow(out: &mut Vec<u8>, filler: &[u8]) {
     out.extend_from_slice(filler);
     out.extend_from_slice(&[0; MARGIN]);
@@ -72,7 +73,7 @@ fn letter(byte: u8) -> u8 {
     LETTERS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// The results of [`letter`]. It is a table because a processor cannot predict the kinds of escapes in a text.
+/// The results of [`letter`]. It is a table because a processor cannot predict branches on the kind of an escape.
 #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
 const LETTERS: [u8; 1 << 8] = {
     let mut letters = [0; 1 << 8];
@@ -87,7 +88,7 @@ const LETTERS: [u8; 1 << 8] = {
 pub(super) fn quoted(text: &str) -> String {
     let mut json = Vec::new();
     append(&mut json, text);
-    // Escapes of UTF-8 are UTF-8.
+    // `text` is UTF-8 and the escapes are ASCII, so the literal is UTF-8.
     String::from_utf8(json).unwrap_or_default()
 }
 

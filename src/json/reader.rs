@@ -5,11 +5,14 @@ use super::escape::content;
 use super::kind::Kind;
 use super::special::{WORD, first_special, is_special};
 
-/// The position of a value in the text and in the list of nodes. Its children follow it; `after` is the index after them.
+/// The position of a value in the text and in the list of nodes. The nodes of its children follow its own node in the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
+    /// The offset of the first byte of the value.
     pub start: u32,
+    /// The offset after the last byte of the value.
     pub end: u32,
+    /// The index in the list of nodes after all nested values.
     pub after: u32,
     pub kind: Kind,
     /// Whether the value is a string with escapes, so that its text differs from its content.
@@ -24,11 +27,11 @@ pub(super) fn read(text: &str, limits: JsonLimits) -> Result<Vec<Node>, JsonErro
     Reader::new(text, limits, usize::MAX).document()
 }
 
-/// Parses `text` and returns the nodes of the root and of its direct children. It applies no limits, and accepts duplicate keys and
-/// lone surrogates. Deeper values take one byte of memory per nesting level.
+/// Parses `text` and returns the nodes of the root and of its direct children. It does not apply limits. It accepts duplicate keys
+/// and lone surrogates. Deeper values take one byte of memory per nesting level.
 ///
 /// # Errors
-/// [`JsonError::Syntax`]
+/// [`JsonError::Syntax`] if the text is not JSON.
 pub(super) fn outline(text: &str) -> Result<Vec<Node>, JsonError> {
     Reader::new(text, JsonLimits { depth: usize::MAX, values: usize::MAX }, 1).document()
 }
@@ -52,34 +55,34 @@ struct Reader<'a> {
     /// The kinds of the open arrays and objects.
     open: Vec<Kind>,
     /// The depth up to which nodes are recorded.
-    kept: usize,
+    recorded_depth: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, limits: JsonLimits, kept: usize) -> Self {
+    fn new(text: &'a str, limits: JsonLimits, recorded_depth: usize) -> Self {
         let (nodes, open) = (Vec::with_capacity(32), Vec::with_capacity(8));
-        Self { text, bytes: text.as_bytes(), at: 0, nodes, limits, open, kept }
+        Self { text, bytes: text.as_bytes(), at: 0, nodes, limits, open, recorded_depth }
     }
 
     fn is_outline(&self) -> bool {
-        self.kept != usize::MAX
+        self.recorded_depth != usize::MAX
     }
 
-    fn is_kept(&self) -> bool {
-        self.open.len() <= self.kept
+    fn is_recorded(&self) -> bool {
+        self.open.len() <= self.recorded_depth
     }
 
-    /// Parses the whole text. Open arrays and objects are in a list instead of on the call stack, so deep nesting cannot overflow it.
+    /// Parses the whole text. Open arrays and objects are in a list, so deep nesting cannot overflow the call stack.
     fn document(mut self) -> Result<Vec<Node>, JsonError> {
-        let mut open: Vec<usize> = Vec::with_capacity(8);
+        let mut open_nodes: Vec<usize> = Vec::with_capacity(8);
         let mut expect = Expect::Value;
         loop {
             self.skip_space();
             expect = match (expect, self.peek()) {
-                (Expect::FirstItem, Some(b']')) | (Expect::FirstKey, Some(b'}')) => self.close(&mut open)?,
+                (Expect::FirstItem, Some(b']')) | (Expect::FirstKey, Some(b'}')) => self.close(&mut open_nodes)?,
                 (Expect::Value | Expect::FirstItem, Some(byte)) => match byte {
-                    b'{' => self.open(Kind::Object, &mut open)?,
-                    b'[' => self.open(Kind::Array, &mut open)?,
+                    b'{' => self.open(Kind::Object, &mut open_nodes)?,
+                    b'[' => self.open(Kind::Array, &mut open_nodes)?,
                     _ => {
                         self.scalar(byte)?;
                         Expect::AfterValue
@@ -95,7 +98,7 @@ impl<'a> Reader<'a> {
                 (Expect::AfterValue, Some(byte)) => match (self.open.last(), byte) {
                     (Some(Kind::Array), b',') => self.advance(Expect::Value),
                     (Some(Kind::Object), b',') => self.advance(Expect::Key),
-                    (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open)?,
+                    (Some(Kind::Array), b']') | (Some(Kind::Object), b'}') => self.close(&mut open_nodes)?,
                     _ => return Err(self.syntax()),
                 },
                 _ => return Err(self.syntax()),
@@ -108,26 +111,26 @@ impl<'a> Reader<'a> {
         next
     }
 
-    fn open(&mut self, kind: Kind, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
+    fn open(&mut self, kind: Kind, open_nodes: &mut Vec<usize>) -> Result<Expect, JsonError> {
         if self.open.len() >= self.limits.depth {
             return Err(JsonError::TooDeep { limit: self.limits.depth });
         }
-        if self.is_kept() {
-            open.push(self.nodes.len());
+        if self.is_recorded() {
+            open_nodes.push(self.nodes.len());
         }
         self.push(self.at, kind, false)?;
         self.open.push(kind);
         Ok(self.advance(if kind == Kind::Object { Expect::FirstKey } else { Expect::FirstItem }))
     }
 
-    fn close(&mut self, open: &mut Vec<usize>) -> Result<Expect, JsonError> {
+    fn close(&mut self, open_nodes: &mut Vec<usize>) -> Result<Expect, JsonError> {
         let next = self.advance(Expect::AfterValue);
         self.open.pop();
-        if !self.is_kept() {
+        if !self.is_recorded() {
             return Ok(next);
         }
         let (end, after) = (position(self.at), position(self.nodes.len()));
-        let index = open.pop().unwrap_or_default();
+        let index = open_nodes.pop().unwrap_or_default();
         if let Some(node) = self.nodes.get_mut(index) {
             node.end = end;
             node.after = after;
@@ -154,7 +157,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Iterates over the keys of the object at index `object`. The object must be the last complete value.
+    /// Iterates over the keys of the object at index `object`. The object must have just been closed: its last value must be the last node.
     fn keys(&self, object: usize) -> impl Iterator<Item = &Node> {
         let mut next = object.saturating_add(1);
         std::iter::from_fn(move || {
@@ -176,7 +179,8 @@ impl<'a> Reader<'a> {
         self.push(start, kind, false)
     }
 
-    /// Parses a string (RFC 8259 §7). A `\u` escape must be a character or a surrogate pair.
+    /// Parses a string (RFC 8259 §7). A `\u` escape must be a character or a surrogate pair, except in
+    /// an outline.
     fn string(&mut self) -> Result<(), JsonError> {
         let start = self.at;
         let mut has_escapes = false;
@@ -270,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     fn push(&mut self, start: usize, kind: Kind, has_escapes: bool) -> Result<(), JsonError> {
-        if !self.is_kept() {
+        if !self.is_recorded() {
             return Ok(());
         }
         if self.nodes.len() >= self.limits.values {
@@ -314,7 +318,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Converts an offset or an index. `Document::parse` rejects texts that 32 bits cannot address.
+/// Converts an offset or an index to 32 bits. `Document::parse` rejects texts that 32 bits cannot address.
 fn position(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
-/// The largest number of significant digits, and of digits after the point. 10 to the power of their sum is below 2^127.
+/// The largest number of significant digits.
 const MOST_DIGITS: u32 = 18;
+/// The largest number of digits after the point. 10 to the power of both limits together is below 2^127, so a scaled number fits into an
+/// `i128`.
 const MOST_PLACES: u32 = 19;
 
 /// A number of at most 18 significant digits, without an exponent.
@@ -39,7 +41,7 @@ impl ShortDecimal {
         Some(Self { digits: sum.wrapping_mul(sign), places: places.unwrap_or(0) })
     }
 
-    /// Whether the number is a multiple of `step`. `step` must not be zero.
+    /// Returns whether the number is a multiple of `step`. `step` must not be zero.
     pub(crate) fn is_multiple_of(self, step: Self) -> bool {
         let (number, step) = self.aligned(step);
         number.checked_rem(step).is_some_and(|rest| rest == 0)

@@ -13,14 +13,16 @@ pub(super) fn put<const N: usize>(out: &mut [u8], at: usize, bytes: [u8; N]) {
     }
 }
 
-/// Whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
+/// Returns whether `bytes` contain a control character, such as a line break. JSON allows these only between tokens.
 pub(crate) fn has_control(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks();
     let is_marked = |word: &[u8; WORD]| controls(u64::from_le_bytes(*word)) != 0;
     words.iter().any(is_marked) || rest.iter().any(|byte| u64::from(*byte) < CONTROLS)
 }
 
+/// The number 1 in each byte of a word.
 const ONES: u64 = u64::MAX / 255;
+/// The highest bit of each byte of a word.
 const HIGH: u64 = ONES << 7;
 /// Bytes below this one are control characters.
 const CONTROLS: u64 = 0x20;
@@ -37,14 +39,14 @@ pub(super) fn is_special(byte: u8) -> bool {
     u64::from(byte) < CONTROLS || byte == b'"' || byte == b'\\'
 }
 
-/// Returns the index of the first special byte of a word. A subtraction borrows only from the bytes after a special byte, so the first
-/// mark is correct.
+/// Returns the index of the first special byte of a word. A borrow changes only the bytes after a special byte, so the first mark is
+/// correct.
 #[inline(always)]
 pub(super) fn first_special(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
     // XOR turns the wanted byte into 0, which then borrows.
-    let is = |byte: u8| (word ^ ONES.wrapping_mul(byte.into())).wrapping_sub(ONES);
-    let marked = controls(word) | ((is(b'"') | is(b'\\')) & !word & HIGH);
+    let marks = |byte: u8| (word ^ ONES.wrapping_mul(byte.into())).wrapping_sub(ONES);
+    let marked = controls(word) | ((marks(b'"') | marks(b'\\')) & !word & HIGH);
     (marked != 0).then_some(marked.trailing_zeros() as usize / 8)
 }
 

@@ -32,19 +32,19 @@ impl TypeError {
         Self::new(format!("expected {expected}"))
     }
 
-    /// Adds the segment before the path so far.
+    /// Prepends `segment` to the path.
     #[inline(never)]
     pub(super) fn inside(mut self, segment: PathSegment) -> Self {
         self.0.reversed_path.push(segment);
         self
     }
 
-    /// The path of the rejected value, from the root.
+    /// Returns the path of the rejected value, from the root.
     pub(crate) fn path(&self) -> impl Iterator<Item = &PathSegment> {
         self.0.reversed_path.iter().rev()
     }
 
-    /// The problem with the value. The message of a user-defined type may quote the value.
+    /// Returns the problem with the value. The message of a user-defined type may quote the value.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
@@ -58,7 +58,7 @@ impl Display for TypeError {
 
 impl std::error::Error for TypeError {}
 
-/// The messages do not contain the rejected value: the caller has sent it, and formatting it would be most of this code.
+/// The messages do not contain the rejected value: the caller has sent it, and the code that formats it would be large.
 impl Error for TypeError {
     fn custom<T: Display>(message: T) -> Self {
         Self::new(message.to_string())

@@ -32,7 +32,7 @@ fn into_text(json: Vec<u8>) -> serde_json::Result<String> {
     String::from_utf8(json).map_err(serde_json::Error::custom)
 }
 
-/// Serializes `value` to JSON text that other values can contain.
+/// Serializes `value` to a [`RawValue`]: JSON text that other values can contain.
 ///
 /// # Errors
 /// `value` cannot be serialized.
@@ -63,7 +63,8 @@ pub(crate) fn raw<S: Serializer>(json: &Option<Box<str>>, serializer: S) -> Resu
     json.as_deref().map(Raw).serialize(serializer)
 }
 
-/// Serializes a value. Its `Display` would use the serializer of serde_json, which the module would then contain too.
+/// Serializes a value to a string. The `Display` of the value would use the serializer of serde_json, and the compiled module would
+/// contain this serializer too.
 pub(crate) fn text(value: &serde_json::Value) -> String {
     // A value always serializes.
     to_string(value).unwrap_or_default()

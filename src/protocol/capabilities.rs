@@ -3,7 +3,7 @@
 //! A server declares only capabilities that it implements.
 //!
 //! Source: schema, `ServerCapabilities`. `listChanged` and `subscribe` are not supported: a server without sessions
-//! cannot send these notifications.
+//! cannot send the notifications that they announce.
 
 use serde::Serialize;
 use serde_json::Map;
@@ -48,7 +48,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Reads the capabilities object. `elicitation: {}` means forms.
+    /// Reads the capabilities object. An empty `elicitation` object declares forms.
     pub(crate) fn read(declared: Value<'_>) -> Self {
         let is_declared = |capability: Value<'_>, name: &str| {
             capability.get(name).is_some_and(|details| details.kind() == Kind::Object)

@@ -68,7 +68,7 @@ impl Content {
         Self::of_text(Cow::Owned(text.into()))
     }
 
-    /// Creates a text block without a copy of a literal.
+    /// Creates a text block. A literal is not copied.
     pub(crate) fn of_text(text: Text) -> Self {
         Block::Text { text }.into()
     }
@@ -98,7 +98,7 @@ impl Content {
 
     /// Creates a resource link. Clients up to 2025-03-26, which have no resource links, get its name and URI as text.
     pub fn link(mut resource: ResourceDescription) -> Self {
-        // A link is both a description and a block. Move the members that both have to the block.
+        // A resource description and a block both have annotations and `_meta`. Move these members to the block, so that they occur once.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
         Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
     }
@@ -128,8 +128,9 @@ impl Content {
             }
             Block::ResourceLink(link) if !revision.has(Feature::ResourceLinks) => {
                 let name = link.metadata.title.as_ref().unwrap_or(&link.metadata.name);
-                let what = link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
-                Block::Text { text: format!("[{name}]({}){what}", link.uri).into() }
+                let description =
+                    link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
+                Block::Text { text: format!("[{name}]({}){description}", link.uri).into() }
             }
             block => block,
         };
@@ -187,7 +188,7 @@ impl ResourceContents {
         Self::of_text(uri.into(), Cow::Owned(text.into()))
     }
 
-    /// Creates the contents of `uri` from text without a copy of a literal.
+    /// Creates the contents of `uri` from text. A literal is not copied.
     pub(crate) fn of_text(uri: String, text: Text) -> Self {
         Self { uri, mime_type: None, body: Body::Text(text), meta: None }
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// A text that is usually known when the program is compiled.
+/// A text that is usually a string literal.
 pub type Text = Cow<'static, str>;
 
 /// Returns whether `text` is empty or white space only.
@@ -92,12 +92,14 @@ impl Icon {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 
-    /// Returns whether the URL is valid (RFC 3986). Strict clients reject a whole response because of an invalid URL.
+    /// Returns whether the URL has a supported scheme and only characters that a URI may have.
+    ///
+    /// Strict clients reject a whole response because of an invalid URL.
     pub(crate) fn is_well_formed(&self) -> bool {
         ["https:", "http:", "data:"].iter().any(|scheme| self.src.starts_with(scheme)) && has_uri_characters(&self.src)
     }
 
-    /// Sets the media type, if the URL does not show it.
+    /// Sets the media type. Set it if the URL does not show the type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -189,16 +191,16 @@ pub(crate) use description_method;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub(crate) struct ToolAnnotations {
-    /// The name for display, for clients that read it here.
+    /// The name for display, for clients that read it in the annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<Text>,
-    /// Whether the tool does not modify data.
+    /// Whether the tool only reads data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) read_only_hint: Option<bool>,
     /// Whether the tool may delete or overwrite data. If `false`, it only adds data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) destructive_hint: Option<bool>,
-    /// Whether a repeated call with the same arguments does not have a further effect.
+    /// Whether repeated calls with the same arguments have the same effect as one call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) idempotent_hint: Option<bool>,
     /// Whether the tool interacts with systems outside the server.
@@ -366,7 +368,7 @@ impl PromptArgument {
         self
     }
 
-    /// Merges the description of the same argument in `other`, which takes precedence.
+    /// Merges `other`, a description of the same argument. Its texts take precedence. The argument is required if one of the two is.
     pub(crate) fn adopt(&mut self, other: &Self) {
         let Self { name: _, title, description, required } = other.clone();
         self.title = title.or(self.title.take());

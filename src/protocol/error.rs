@@ -10,12 +10,12 @@ use std::ops::Deref;
 use serde::Serialize;
 use serde_json::Value;
 
-/// An error code. The numbers are defined by the specification (2026-07-28, basic, "Error Codes").
+/// An error code. The specification defines the numbers (2026-07-28, basic, "Error Codes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
     /// The body is not JSON.
     Parse,
-    /// The body is JSON but not a message of the protocol, or HTTP rejects the request.
+    /// The body is JSON but not a message of the protocol, or the HTTP layer rejects the request.
     InvalidRequest,
     /// The method does not exist or is not available.
     MethodNotFound,

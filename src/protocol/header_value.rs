@@ -15,10 +15,10 @@ const SUFFIX: &str = "?=";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadEncoding;
 
-/// Decodes a header value. Surrounding spaces and tabs are ignored. A value without both marks is not decoded.
+/// Decodes a header value. Surrounding spaces and tabs are ignored. A value that does not have the form `=?base64?…?=` is not decoded.
 ///
 /// # Errors
-/// [`BadEncoding`] if the marked value is invalid.
+/// [`BadEncoding`] if a value of this form is invalid.
 ///
 /// ```
 /// use edge_mcp::parsers::{BadEncoding, decode};
@@ -50,7 +50,8 @@ pub(crate) fn encode(value: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// Rule 34: a marked value is decoded before it is compared. Both marks are needed, and they are case-sensitive.
+    /// Rule 34: a value with the prefix `=?base64?` and the suffix `?=` is decoded before it is compared. Prefix and suffix are
+    /// case-sensitive.
     #[test]
     fn marked_values_are_decoded() {
         for (value, expected) in [

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// The severity of a log message, lowest first.
+/// The severity of a log message. The variants are in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -31,7 +31,7 @@ impl LogLevel {
         ("emergency", Self::Emergency),
     ];
 
-    /// Returns the level `name`.
+    /// Returns the level with this name, or `None` if the name is unknown.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
     }

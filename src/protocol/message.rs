@@ -22,7 +22,7 @@ impl RequestId {
         value.is_string_or_integer().then(|| Self(value.text().into()))
     }
 
-    /// Returns the id of a message that was rejected for another reason, if it can be read.
+    /// Returns the id of a rejected message, if the id can be read.
     pub(crate) fn of_rejected(body: &[u8]) -> Option<Self> {
         let text = match str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
@@ -75,7 +75,7 @@ pub(crate) enum Message<'d> {
     Request(Request<'d>),
     /// A notification, which does not get a response.
     Notification {
-        /// Whether `params._meta` names a revision. If so, the client is a modern one.
+        /// Whether `params._meta` names a revision. If so, the client is of [`Era::Modern`](super::revision::Era::Modern).
         claims_revision: bool,
     },
     /// A response. This server does not send requests, so it does not expect responses.

@@ -23,7 +23,7 @@ pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key of the lowest level of log messages that the client requests.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request, of any type.
+/// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request. The value may have any type.
 pub(crate) fn claim(meta: Option<Value<'_>>) -> Option<Value<'_>> {
     meta?.get(PROTOCOL_VERSION)
 }
@@ -57,7 +57,7 @@ impl Envelope {
     /// Reads the envelope in the `_meta` of a request that names a revision.
     ///
     /// # Errors
-    /// -32602 that names the first key that is missing or malformed.
+    /// -32602 with the first key that is missing or malformed.
     pub(crate) fn read(meta: Option<Value<'_>>) -> Result<Self, RpcError> {
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let malformed = |key: &str, expected: &str| {

@@ -40,11 +40,12 @@ const fn row(method: Method, name: &'static str, since: Revision, until: Revisio
 }
 
 impl Row {
-    /// Source: 2026-07-28, basic/transports/streamable-http, "Standard Request Headers".
+    /// Sets the parameter with the target. Source: 2026-07-28, basic/transports/streamable-http, "Standard Request Headers".
     const fn target(self, param: &'static str) -> Self {
         Self { target: Some(param), ..self }
     }
 
+    /// Marks the method as one that runs a handler.
     const fn notifies(self) -> Self {
         Self { notifies: true, ..self }
     }
@@ -69,7 +70,7 @@ const TABLE: [Row; 13] = [
 ];
 
 impl Method {
-    /// Returns the method `name` of any revision.
+    /// Returns the method with this name in any revision, or `None` if the name is unknown.
     pub(crate) fn named(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.method)
     }
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(targets.collect::<Vec<_>>(), expected);
     }
 
-    /// Each method has exactly one row.
+    /// Each name belongs to one method.
     #[test]
     fn methods_are_found_by_name() {
         for row in &TABLE {

@@ -6,11 +6,11 @@
 //! | `revision` | the five revisions, and the features of each |
 //! | `meta` | the keys of `_meta`, and the `_meta` of a 2026-07-28 request |
 //! | `log_level` | the levels of log messages |
-//! | `error` | error codes and errors |
+//! | `error` | error codes, and the error object of a response |
 //! | `method` | the methods, and the revisions that have them |
-//! | `capabilities` | the capabilities of a server |
+//! | `capabilities` | the capabilities of servers and clients |
 //! | `description` | the description of the server, its tools and its resources in lists |
-//! | `content` | the content of results |
+//! | `content` | the content of results and messages |
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `reply` | the messages from a server to its client |
 

@@ -1,8 +1,8 @@
 //! The revisions of the protocol and their features.
 //!
 //! Revisions differ in fields and rules. Clients ignore unknown members, so most additions can be sent to all clients.
-//! [`Revision::has`] lists the features that an older client would reject or misread. Code that creates a response
-//! uses it, and does not compare dates.
+//! [`Feature`] lists the features that a client of another revision would reject or misread. Code that creates a response
+//! calls [`Revision::has`] instead of comparing dates.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl Era {
     }
 }
 
-/// A supported revision, oldest first.
+/// A supported revision. The variants are in order, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Revision {
@@ -77,12 +77,12 @@ impl Revision {
         }
     }
 
-    /// Returns the revision `name`.
+    /// Returns the revision with this name, or `None` if it is not supported.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.name() == name)
     }
 
-    /// Returns the era of a version, which may be unknown. Names are dates, so they compare like dates.
+    /// Returns the era of the version `name`, which may be unsupported. Names are dates, so they compare like dates.
     pub(crate) fn era_of(name: &str) -> Era {
         if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
     }

@@ -1,7 +1,7 @@
-//! The description of a server beyond the members of the protocol.
+//! The data about a server that is not part of the protocol: id, release date, repository, packages and remotes.
 //!
-//! The members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same data with the
-//! current names.
+//! The serialized members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same
+//! data with the current names.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::package::{Package, Remote, Repository, is_one_version};
 use crate::limits::SERVER_JSON_NAME;
 use crate::protocol::description::{Implementation, Text, is_blank};
 
-/// The description of a server beyond the members of the protocol.
+/// The data about a server that is not part of the protocol.
 #[derive(Default)]
 pub(crate) struct About {
     pub id: Option<Text>,
@@ -59,7 +59,7 @@ pub(crate) fn id(info: &Implementation, about: Option<&About>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// A slug that identifies it.
+    /// A slug that identifies the server.
     pub id: String,
     /// The name.
     pub name: Text,
@@ -82,7 +82,7 @@ pub struct VersionDetail {
     /// The release date, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_date: Option<Text>,
-    /// Whether it is the latest version.
+    /// Whether this is the latest version.
     pub is_latest: bool,
 }
 
@@ -96,10 +96,10 @@ pub struct ServerDetail {
     /// The registry of the recommended package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package_canonical: Option<Text>,
-    /// Packages that run it elsewhere.
+    /// Packages that run the server elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<Package>,
-    /// The URLs at which it runs.
+    /// The URLs at which the server runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<Remote>,
 }

@@ -1,6 +1,6 @@
 //! Command lines, environment variables and headers.
 //!
-//! When serialized, the members have the names of the registry's first drafts, as in [`package`](super::package).
+//! The serialized members have the names of the registry's first drafts, as in [`package`](super::package).
 
 use serde::Serialize;
 
@@ -32,14 +32,14 @@ impl Input {
         Self { name, description, is_required: false, is_secret: false, default_value: None }
     }
 
-    /// Makes it required.
+    /// Makes the input required.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Marks it as a secret, which must not be shown or stored in plain text.
+    /// Marks the input as a secret, which must not be shown or stored in plain text.
     #[must_use]
     pub fn secret(mut self) -> Self {
         self.is_secret = true;
@@ -100,7 +100,7 @@ impl Argument {
         }
     }
 
-    /// Makes it required.
+    /// Makes the argument required.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
@@ -114,7 +114,7 @@ impl Argument {
         self
     }
 
-    /// Allows the user who installs the package to change it.
+    /// Allows the user who installs the package to change the argument.
     #[must_use]
     pub fn editable(mut self) -> Self {
         self.is_editable = true;

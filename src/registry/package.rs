@@ -1,7 +1,7 @@
 //! The repository, packages and remotes of a server.
 //!
-//! When serialized, as in [`server_detail`](crate::McpServer::server_detail), the members have the names of the
-//! registry's first drafts. In `server.json` they have the names of its schema.
+//! In [`server_detail`](crate::McpServer::server_detail), the serialized members have the names of the registry's first
+//! drafts. In `server.json` they have the names of its schema.
 
 use serde::Serialize;
 
@@ -55,8 +55,8 @@ impl Repository {
         if is_blank(&self.source) {
             return Some("has a repository without a source, such as `github`".into());
         }
-        let is_step = |step: &str| !matches!(step, "" | "." | "..") && !step.contains(['\\', ' ']);
-        let is_path = self.subfolder.as_deref().is_none_or(|path| path.split('/').all(is_step));
+        let is_segment = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['\\', ' ']);
+        let is_path = self.subfolder.as_deref().is_none_or(|path| path.split('/').all(is_segment));
         (!is_path).then(|| "has a repository whose subfolder is not a relative path such as `servers/weather`".into())
     }
 }
@@ -79,7 +79,7 @@ pub struct Package {
     pub(super) command: Option<Command>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) environment_variables: Vec<Input>,
-    /// The URL at which it listens. `None` for standard input.
+    /// The URL at which the package listens, or `None` if its transport is stdio.
     #[serde(skip)]
     pub(super) url: Option<Text>,
     #[serde(skip)]

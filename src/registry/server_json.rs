@@ -72,7 +72,7 @@ struct Transport<'a> {
     headers: Vec<InputEntry<'a>>,
 }
 
-/// `KeyValueInput`, `PositionalArgument` or `NamedArgument`, which have different members.
+/// A `KeyValueInput`, `PositionalArgument` or `NamedArgument` of the schema. Members that a type does not have are left out.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InputEntry<'a> {
@@ -120,13 +120,13 @@ impl<'a> ServerJson<'a> {
         for icon in info.icons.iter().filter(|icon| is_icon(icon)) {
             icons.push(icon);
         }
-        let mut remotes: Vec<_> = remotes.iter().map(Transport::to).collect();
+        let mut remotes: Vec<_> = remotes.iter().map(Transport::of).collect();
         remotes.extend(own);
         Some(Self {
             schema: SCHEMA,
             name,
             title,
-            // The name of a server is not empty.
+            // The name of a server is not empty, so the default is never used.
             description: description.unwrap_or_default(),
             version: &info.version,
             repository: about.and_then(|about| about.repository.as_ref()),
@@ -199,7 +199,7 @@ fn add_arguments<'a>(command: &'a Command, to: &mut Vec<InputEntry<'a>>) {
 }
 
 impl<'a> Transport<'a> {
-    fn to(remote: &'a Remote) -> Self {
+    fn of(remote: &'a Remote) -> Self {
         let kind = match remote.transport_type {
             RemoteTransport::Streamable => STREAMABLE_HTTP,
             RemoteTransport::Sse => "sse",

@@ -41,7 +41,7 @@ impl Call {
         self.method.map_or("unknown method", Method::name)
     }
 
-    /// Returns whether lists show an item with this access to the caller.
+    /// Returns whether lists show the caller an item that has the access rules `access`.
     pub(super) fn lists(&self, access: &Access) -> bool {
         access.scopes.is_empty() || self.server.definitions.lists_all || permits(self.cx.auth(), &access.scopes)
     }

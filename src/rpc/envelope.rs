@@ -29,6 +29,7 @@ struct Envelope<'a> {
 struct ResultMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
     server_info: Option<&'a Implementation>,
+    /// The members that the handler sets.
     #[serde(flatten)]
     own: Option<&'a Map<String, Value>>,
 }
@@ -38,12 +39,12 @@ pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "complete", serialize(call, result), None, None)
 }
 
-/// Returns the response with `result` and its own `_meta`.
+/// Returns the response with `result`. The members of `meta` go into the `_meta` of the result.
 pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
     respond(call, "complete", serialize(call, result), None, meta)
 }
 
-/// Returns the response with questions.
+/// Returns the response that asks the client for input. `result` has the questions.
 pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
     respond(call, "input_required", serialize(call, result), None, None)
 }
@@ -57,7 +58,11 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () if call.cx.depends_on_caller() || call.server.definitions.has_sources() => hint.for_this_caller(),
         () => hint,
     };
-    respond(call, "complete", serialize(call, result), Some(hint), None)
+    #[cfg(feature = "client")]
+    let meta = call.server.found.as_ref().and_then(|found| found.meta());
+    #[cfg(not(feature = "client"))]
+    let meta = None;
+    respond(call, "complete", serialize(call, result), Some(hint), meta.as_ref())
 }
 
 /// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
@@ -91,7 +96,7 @@ fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Opti
     call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
 }
 
-/// Serializes the response. Only this function depends on the type of the result, so it is small.
+/// Serializes the response. The compiler generates this function once for each type of result, so the function is small.
 fn serialize(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
     result_response(call.cx.request_id(), &result)
 }
@@ -117,8 +122,8 @@ fn respond(
     response.map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))
 }
 
-/// Adds `members` to the result of a response. The function joins both as text, because the compiler would compile a serializer for the
-/// combination once for each type of result.
+/// Adds `members` to the result of a response. The function joins both as text. A serializer for both together would be compiled once for
+/// each type of result.
 fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
     // Remove the closing braces of the result and the response.
     response.truncate(response.len().saturating_sub(2));

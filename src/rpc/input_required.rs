@@ -24,7 +24,7 @@ struct InputRequiredResult {
     request_state: String,
 }
 
-/// Restores the answers and the state that came with a request.
+/// Restores the answers and the state that a request contains.
 pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError> {
     if call.cx.revision().era() == Era::Legacy {
         return Ok(());
@@ -103,7 +103,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
 fn state_too_large(call: &Call, cause: &str) -> RpcError {
     failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input, because its request state is too large. \
-                   Ask for less at once.";
+                   Ask for less in one request.";
     RpcError::new(ErrorCode::Internal, message)
 }
 

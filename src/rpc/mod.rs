@@ -18,7 +18,7 @@
 //! | `envelope` | the common members of results |
 //! | `handler_error` | the conversion of handler errors to JSON-RPC errors |
 //! | `input_required` | input requests and their answers |
-//! | `request_state` | the encrypted state that a client sends from one round of a call to the next |
+//! | `request_state` | the encrypted state that a client sends back in the next round of a call |
 //!
 //! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision. A request is answered in two phases. The
 //! first phase reads the parameters while the body is in memory. The second phase runs the handler, without the body.

@@ -30,7 +30,7 @@ pub(super) fn page<T>(
     let list = call.method_name();
     let start = match (cursor, call.server.definitions.page_size) {
         (None, _) => 0,
-        // The list can be shorter than at the previous page. A position at its end or beyond is never valid.
+        // The list can be shorter than it was for the previous page. A position at the end of the list or beyond is never valid.
         (Some(cursor), Some(_)) => {
             position(list, cursor).filter(|start| *start < items.len()).ok_or_else(invalid_cursor)?
         }

@@ -65,7 +65,7 @@ impl Prepared {
         }
     }
 
-    /// Stores the digest that a question to the client needs. Afterwards, the caller can drop `request`.
+    /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
             Stage::Working(_) | Stage::Ended(Ok(Reply::Asks)) => true,
@@ -104,10 +104,12 @@ pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
 #[cold]
 #[inline(never)]
 fn too_long(call: &Call, length: usize) -> Outcome {
-    let message =
-        format!("The answer must have at most {} bytes (got {length}). Ask for less at once.", call.response_limit);
+    let message = format!(
+        "The answer must have at most {} bytes (got {length}). Ask for less in one request.",
+        call.response_limit
+    );
     if call.method == Some(Method::CallTool) {
-        // A model can react only to a result.
+        // A model sees only results, so the error is a result with `isError`.
         return envelope::complete(call, ToolResult::failure(message));
     }
     Err(RpcError::new(ErrorCode::Internal, message))

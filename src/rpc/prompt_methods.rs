@@ -113,11 +113,11 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
 
 /// Runs the handler of a prompt to its end, and returns the response.
 async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Reply, RpcError> {
-    let Some(made) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
-    let made = made.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.metadata.name, error))?;
+    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
+    let result = result.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();
-    let description = made.description.as_deref().or(prompt.metadata.description.as_deref());
-    let messages = made.messages.into_iter().map(|message| message.for_revision(revision)).collect();
+    let description = result.description.as_deref().or(prompt.metadata.description.as_deref());
+    let messages = result.messages.into_iter().map(|message| message.for_revision(revision)).collect();
     envelope::complete(&call, GetPromptResult { description, messages }).map(Reply::Response)
 }
 

@@ -1,4 +1,4 @@
-//! `requestState`: the encrypted state that a client sends from one round of a call to the next.
+//! `requestState`: the encrypted state that a client sends back in the next round of a call.
 //!
 //! It contains the digests of the questions that are sent with it, the answers and step results of earlier rounds, and its expiry time.
 //! It is bound to one server, caller, method and set of parameters. A client cannot read or change it.
@@ -46,7 +46,7 @@ pub(super) type Asked = BTreeMap<String, String>;
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let (rounds, host) = (call.cx.rounds(), call.cx.host());
     let questions = rounds.questions();
-    // `collect` sorts first. This would add code to the module that nothing else needs.
+    // `collect` would sort the items first. No other code needs this sort, so it would only make the module larger.
     let mut asked = Asked::new();
     asked.extend(questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())));
     let state = RequestState {
@@ -64,7 +64,7 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
 }
 
 /// Decrypts the state `token`. Returns the digests of the questions that were sent with it, and the state of earlier rounds. Returns
-/// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not learn the reason.
+/// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not get the reason.
 pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
     if token.len() > call.cx.rounds().state_limit() {
         return None;

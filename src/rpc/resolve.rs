@@ -1,4 +1,4 @@
-//! The lookup of the method and its target. One lookup serves the scopes, the headers and the dispatch.
+//! The lookup of the method and its target. The checks of scopes and headers and the dispatch use the result of one lookup.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -147,20 +147,20 @@ pub(super) fn unknown_template(uri: &str) -> RpcError {
 
 /// Returns the error for an unknown resource: -32002 up to 2025-11-25, and -32602 since 2026-07-28. Both have the URI in their `data`.
 pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
-    let own_code = revision.has(Feature::ResourceNotFoundCode);
-    let code = if own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
+    let has_own_code = revision.has(Feature::ResourceNotFoundCode);
+    let code = if has_own_code { ErrorCode::ResourceNotFound } else { ErrorCode::InvalidParams };
     RpcError::new(code, NOT_FOUND).with_data(object(vec![("uri", uri.into())]))
 }
 
 /// Returns the resource at `uri`, or else the first template that matches it.
 ///
 /// A URI has several spellings, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each of them. So
-/// the function repeats the lookup with the spelling of the template. A resource or an earlier template with that spelling takes
-/// precedence, so its scopes apply.
+/// the function expands the template with these variables, and repeats the lookup with the result. A resource or an earlier template that
+/// matches the result takes precedence, so its scopes apply.
 fn find(server: &McpServer, uri: &str) -> Option<Target> {
     let mut uri = Cow::Borrowed(uri);
     let mut is_hidden = false;
-    // The spelling of a template matches the same template or an earlier one. This bounds the number of lookups.
+    // The expansion of a template matches the same template or an earlier one, so the number of lookups is bounded.
     for _ in 0..=server.definitions.templates.len() {
         if let Some(resource) = server.definitions.resource_at(&uri) {
             if server.shows(&resource.access) {

@@ -62,7 +62,7 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
     envelope::complete_list(call, Cacheable::Tools, cursor, result, hint)
 }
 
-/// Returns the annotations, if there are any. They include the title of the tool for clients that do not read it elsewhere.
+/// Returns the annotations, if there are any. In revisions in which tools have no title, the annotations include the title.
 fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotations>> {
     let mut annotations = Cow::Borrowed(&tool.annotations);
     if annotations.title.is_none() && tool.metadata.title.is_some() && !revision.has(Feature::ToolTitle) {
@@ -76,8 +76,8 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     let Target::Tool(tool) = target else { return Err(wrong_target(call)) };
     let arguments = params::optional_object(request, "arguments")?;
     input_required::resume(call, request)?;
-    let nothing = Document::empty_object();
-    let work = execute(&call.server, &tool, arguments.unwrap_or(nothing.root()), &call.cx);
+    let empty = Document::empty_object();
+    let work = execute(&call.server, &tool, arguments.unwrap_or(empty.root()), &call.cx);
     let is_wrapped = !call.cx.revision().has(Feature::AnyStructuredContent)
         && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())

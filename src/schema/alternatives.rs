@@ -43,11 +43,11 @@ impl Program {
             }
         }
         let expected = or_list(&mut expected.into_iter());
-        Alternatives { rules: rules.to_vec(), by_name: Selection::of(&keys), by_tag: self.tag(rules), expected }
+        Alternatives { rules: rules.to_vec(), by_key: Selection::of(&keys), by_tag: self.tag(rules), expected }
     }
 
-    /// Merges alternatives that are only constants, such as the variants of an enum with documentation. Returns `None` if one is
-    /// something else, or if two have the same value.
+    /// Merges alternatives that are only constants, such as the variants of an enum with documentation. Returns `None` if one
+    /// has other keywords, or if two have the same value.
     fn constants(&self, rules: &[RuleId]) -> Option<Enum> {
         let mut enums = Vec::new();
         for Rule { types, keywords } in rules.iter().map(|rule| self.rule(*rule)) {

@@ -3,9 +3,10 @@
 //! Work is counted in steps instead of time, so the same input always has the same result, on a busy machine too. The table of
 //! [limits](crate::limits) has the number of steps that a check may take.
 //!
-//! The constants below are the steps of each operation. One step is about 10 ns of WebAssembly in a Worker. They were measured on
-//! 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by `scripts/bench schema`. This script prints the time per step for
-//! about fifty values that are large or hard to check. For each value, one operation takes most of the time.
+//! Each constant below is the number of steps of an operation, or the number of bytes or items per step. One step is about 10 ns of
+//! WebAssembly in a Worker. The constants were measured on 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by
+//! `scripts/bench schema`. This script prints the time per step for about fifty values that are large or hard to check. For each value, one
+//! operation takes most of the time.
 
 /// Applying a schema to a value.
 pub(super) const SCHEMA: u32 = 2;
@@ -20,7 +21,7 @@ pub(super) const FIND: u32 = 3;
 /// Bytes of texts, or names of a rule, that are compared in one step.
 pub(super) const COMPARED: usize = 16;
 /// Reading a cached result, and writing one.
-pub(super) const REMEMBER: u32 = 5;
+pub(super) const MEMO: u32 = 5;
 
 /// Bytes of a string with escapes that are unescaped in one step.
 pub(super) const DECODED: usize = 1;
@@ -83,7 +84,7 @@ impl Steps {
         !self.are_exhausted
     }
 
-    /// Takes one step for each `per_step` of `length` bytes or names, rounded up.
+    /// Takes the steps for `length` bytes or items: one for each `per_step` of them, rounded up. Returns `false` if fewer are left.
     pub(super) fn take_for(&mut self, length: usize, per_step: usize) -> bool {
         self.take(u32::try_from(length.div_ceil(per_step.max(1))).unwrap_or(u32::MAX))
     }

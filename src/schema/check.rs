@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use super::budget::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MULTIPLE, NUMBER, REMEMBER, SCHEMA,
+    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MEMO, MULTIPLE, NUMBER, SCHEMA,
     Steps,
 };
 use super::memo::Memo;
@@ -20,10 +20,10 @@ use super::types::Types;
 use crate::json::decimal::{Decimal, is_integer_literal};
 use crate::json::short_decimal::ShortDecimal;
 use crate::json::{Kind, Value, canonical};
-use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, RULES_WITHIN_RULES};
+use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, NESTED_SCHEMAS};
 
-/// The smallest number of nested values for which the memo is used. A smaller value is checked again faster than it is looked up.
-const MEMORABLE: u32 = 8;
+/// The smallest number of nested values for which results are cached. Checking a smaller value again is faster than looking it up.
+const CACHEABLE: u32 = 8;
 
 /// The options of a check.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +60,9 @@ pub(super) fn check(program: &Program, value: Value<'_>, options: Options) -> Ou
     };
     let fits = check.fits(0, value);
     if check.mistakes.is_empty() && (!fits || check.steps.are_exhausted()) {
-        check.mistakes.push("this takes too long to check: send less at once, or nest it less deeply".to_owned());
+        check
+            .mistakes
+            .push("this takes too long to check: send less in one request, or nest it less deeply".to_owned());
     }
     let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
     let steps = CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left);
@@ -75,6 +77,7 @@ pub(super) struct Check<'p, 'd> {
     pub steps: Steps,
     /// The steps left for explanations. `None` during an explanation.
     pub explanation: Option<u32>,
+    /// The nesting depth of the current rule.
     depth: u32,
     /// Whether this is a trial of an alternative, in which mistakes are not recorded.
     pub is_trying: bool,
@@ -86,14 +89,14 @@ pub(super) struct Check<'p, 'd> {
 }
 
 impl<'d> Check<'_, 'd> {
-    /// Whether the check can end at the next mistake.
+    /// Returns whether the check can end at the next mistake.
     pub(super) fn is_done(&self) -> bool {
         self.is_trying || self.mistakes.len() >= MISTAKES || self.steps.are_exhausted()
     }
 
-    /// Whether `value` matches a rule. Otherwise records the mistakes.
+    /// Returns whether `value` matches a rule. Records the mistakes, except in a trial.
     pub(super) fn fits(&mut self, id: RuleId, value: Value<'d>) -> bool {
-        if self.depth >= RULES_WITHIN_RULES {
+        if self.depth >= NESTED_SCHEMAS {
             self.steps.exhaust();
         }
         if !self.steps.take(SCHEMA) {
@@ -104,8 +107,8 @@ impl<'d> Check<'_, 'd> {
             return self.fail(|check| check.wrong_type(rule.types, value));
         }
         // Recursive alternatives check the same value against the same rule many times.
-        let is_remembered = value.count() >= MEMORABLE && Memo::is_worth_it(&self.steps) && self.steps.take(REMEMBER);
-        if is_remembered && let Some(fits) = self.memo.get(id, value.position()) {
+        let uses_cache = value.count() >= CACHEABLE && Memo::is_worth_it(&self.steps) && self.steps.take(MEMO);
+        if uses_cache && let Some(fits) = self.memo.get(id, value.position()) {
             // The mistakes of a trial were not recorded, so find them again.
             if fits || self.is_trying {
                 return fits;
@@ -121,7 +124,7 @@ impl<'d> Check<'_, 'd> {
             }
         }
         self.depth = self.depth.saturating_sub(1);
-        if is_remembered && !self.steps.are_exhausted() {
+        if uses_cache && !self.steps.are_exhausted() {
             self.memo.set(id, value.position(), fits);
         }
         fits
@@ -138,7 +141,7 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// Whether `value` matches a rule. Does not record mistakes.
+    /// Returns whether `value` matches a rule. Does not record mistakes.
     pub(super) fn would_fit(&mut self, rule: RuleId, value: Value<'d>) -> bool {
         let was_trying = std::mem::replace(&mut self.is_trying, true);
         let fits = self.fits(rule, value);
@@ -146,7 +149,7 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// Records a mistake, and returns `false`.
+    /// Records a mistake, except in a trial, and returns `false`.
     pub(super) fn fail(&mut self, mistake: impl FnOnce(&mut Self) -> String) -> bool {
         if !self.is_trying && !self.steps.are_exhausted() && self.mistakes.len() < MISTAKES {
             let mistake = mistake(self);
@@ -157,7 +160,7 @@ impl<'d> Check<'_, 'd> {
 
     fn keyword_fits(&mut self, keyword: &Keyword, value: Value<'d>) -> bool {
         let fits = match keyword {
-            // These methods record the mistakes.
+            // An arm with `return` has recorded its mistakes. The mistakes of the other arms are recorded below.
             Keyword::Items { prefix, rest } => return self.items_fit(prefix, *rest, value),
             Keyword::Object(object) => return value.kind() != Kind::Object || self.object_fits(object, value),
             Keyword::If { condition, then, otherwise } => {
@@ -232,7 +235,7 @@ impl<'d> Check<'_, 'd> {
         value.kind() == Kind::Number && types.allow_integers() && self.is_integer(value.text())
     }
 
-    /// Whether a number is an integer, such as `7`, `7.0` or `7e2`.
+    /// Returns whether a number is an integer, such as `7`, `7.0` or `7e2`.
     fn is_integer(&mut self, number: &str) -> bool {
         if !self.steps.take_for(number.len(), DIGITS) {
             return false;
@@ -273,7 +276,7 @@ impl<'d> Check<'_, 'd> {
 
     /// Returns the canonical form of a value, or `None` if the steps run out.
     pub(super) fn canonical(&mut self, value: Value<'d>) -> Option<Cow<'d, str>> {
-        if let Some(canonical) = canonical::within(value) {
+        if let Some(canonical) = canonical::borrowed(value) {
             return Some(Cow::Borrowed(canonical));
         }
         let takes = self.steps.take_for(value.text().len(), CANONICAL)
@@ -350,7 +353,7 @@ impl<'d> Check<'_, 'd> {
     }
 }
 
-/// Whether the length of a string in bytes shows that its length in characters is allowed. A character has 1 to 4 bytes.
+/// Returns whether the length of a string in bytes shows that its length in characters is allowed. A character has 1 to 4 bytes.
 fn is_surely_within(measure: Measure, allowed: &RangeInclusive<u64>, value: Value<'_>) -> bool {
     let bytes = value.text().len().saturating_sub(2) as u64;
     measure == Measure::Characters

@@ -24,7 +24,7 @@ impl<'d> Check<'_, 'd> {
 
     /// Returns the alternatives that allow the key of the object's first member, as bits.
     pub(super) fn candidates_by_key(&mut self, alternatives: &Alternatives, value: Value<'d>) -> u64 {
-        let first = alternatives.by_name.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
+        let first = alternatives.by_key.as_ref().and_then(|selection| Some((selection, value.pairs().next()?)));
         let Some((selection, (name, _))) = first else { return u64::MAX };
         let name = self.content(name);
         let takes = self.steps.take(FIND) && self.steps.take_for(name.len(), COMPARED);
@@ -52,7 +52,7 @@ impl<'d> Check<'_, 'd> {
     }
 }
 
-/// Whether the alternative with index `nth` is a candidate.
+/// Returns whether the alternative with index `nth` is a candidate.
 pub(super) fn is_candidate(bits: u64, nth: usize) -> bool {
     nth >= 64 || bits >> nth & 1 == 1
 }

@@ -17,10 +17,10 @@ impl<'d> Check<'_, 'd> {
         })
     }
 
-    /// Returns the positions of two equal items.
+    /// Returns the positions of two equal items, or `None` if all items differ or the steps run out.
     fn repeated(&mut self, value: Value<'d>) -> Option<(u32, u32)> {
         // The low bits are the position of the item, and the high bits are from its hash, so sorting places equal items next to each
-        // other. FxHasher has only 32 bits in WebAssembly, which would collide too often.
+        // other. The hashes of FxHasher have only 32 bits in WebAssembly, and would collide too often.
         let positions = u64::from(value.position().saturating_add(value.count())).next_power_of_two().wrapping_sub(1);
         let mut hashes = Vec::new();
         for item in value.items() {

@@ -1,7 +1,7 @@
 //! The compiler: from a JSON Schema to a [`Program`].
 //!
-//! A schema that cannot be enforced is rejected, and so is the server that publishes it: the published schema is the enforced schema.
-//! Unknown keywords are annotations, as JSON Schema requires. Keywords of older dialects and `$dynamicRef` are rejected.
+//! The published schema is the enforced schema. The compiler rejects a schema that cannot be enforced, and a server with such a schema
+//! cannot be built. Unknown keywords are annotations, as JSON Schema requires. Keywords of older dialects and `$dynamicRef` are rejected.
 //!
 //! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
 
@@ -25,7 +25,7 @@ use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
 /// The only supported dialect, and the default of the protocol (2025-11-25, basic, "JSON Schema Usage").
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The vocabularies that a schema may require. Some of them are enforced, the others are annotations.
+/// The vocabularies that a schema may require. The keywords of some of them are enforced. The keywords of the others are annotations.
 const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data", "format-annotation", "content"];
 
 /// Keywords about the members of an object. Together they become one [`ObjectRule`], at the position of the first of them.
@@ -346,7 +346,7 @@ fn by_table(name: &str, value: &Value, pointer: &str) -> Result<Option<Keyword>,
     Ok(Some(Keyword::Size(*measure, least, most)))
 }
 
-/// Whether all required vocabularies are known.
+/// Returns whether all required vocabularies are known.
 fn only_known_vocabularies(value: &Value) -> bool {
     let is_known = |name: &str| {
         let name = name.strip_prefix("https://json-schema.org/draft/2020-12/vocab/");

@@ -1,4 +1,4 @@
-//! Finds cycles of `$ref`: schemas that apply to the same value must not refer back to one another.
+//! Finds cycles of `$ref`: schemas that apply to the same value must not refer to one another in a cycle.
 
 use super::error::SchemaError;
 use super::program::{Program, RuleId};

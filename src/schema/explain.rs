@@ -32,7 +32,7 @@ impl<'d> Check<'_, 'd> {
         false
     }
 
-    /// Takes the steps of writing a line.
+    /// Takes the steps for writing a line.
     fn take_line(&mut self) {
         let part = |segment: &Segment| match segment {
             Segment::Item(_) => 0,
@@ -100,7 +100,7 @@ impl<'d> Check<'_, 'd> {
         self.fail_at(name, &format!("is not a known property{suggestion}"))
     }
 
-    /// Records why no alternative matches: the mistakes of the closest one. Returns `false`.
+    /// Records the mistakes of the closest alternative, because no alternative matches. Returns `false`.
     #[cold]
     #[inline(never)]
     pub(super) fn no_alternative_fits(&mut self, alternatives: &Alternatives, value: Value<'d>) -> bool {
@@ -133,7 +133,7 @@ impl<'d> Check<'_, 'd> {
         outcome
     }
 
-    /// Returns the mistakes of the alternative with the fewest, or none if the steps run out.
+    /// Returns the mistakes of the alternative that has the fewest. Returns an empty list if the steps run out.
     fn closest(&mut self, alternatives: &Alternatives, value: Value<'d>) -> Vec<String> {
         let by_tag = self.candidates_by_tag(alternatives, value);
         // If no alternative allows the first key, the key is probably misspelled: ignore it.
@@ -160,7 +160,7 @@ impl<'d> Check<'_, 'd> {
         closest
     }
 
-    /// Whether a rule excludes the value by its type, or by an `enum` or `const`.
+    /// Returns whether a rule excludes the value by its type, or by an `enum` or `const`.
     fn is_of_another_kind(&mut self, rule: RuleId, value: Value<'d>) -> bool {
         let (program, was_trying) = (self.program, std::mem::replace(&mut self.is_trying, true));
         let rule = program.rule(rule);

@@ -8,10 +8,10 @@ use super::{SCALARS, Schema};
 use crate::json::{object, write};
 
 impl Schema {
-    /// Converts the schema to that of a form.
+    /// Converts the schema to the schema of a form.
     ///
     /// # Errors
-    /// The name of a field that a form does not support.
+    /// A message with the first field that a form does not support.
     pub(crate) fn form(&self) -> Result<Value, String> {
         let mut properties = Map::new();
         for (name, property) in self.properties().into_iter().flatten() {
@@ -24,7 +24,7 @@ impl Schema {
     }
 }
 
-/// Returns the other alternative of a property whose `anyOf` is `null` and one other schema.
+/// Returns the alternative in `anyOf` that is not `null`, if there is exactly one.
 fn not_null(property: &Value) -> Option<&Value> {
     let alternatives = property.get("anyOf")?.as_array()?;
     let mut others =
@@ -42,7 +42,7 @@ fn field(property: &Value) -> Option<Value> {
     let kinds: Vec<Value> = match field.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().filter(|kind| *kind != "null").cloned().collect(),
         Some(kind) => vec![kind.clone()],
-        // An enum with documented variants. The descriptions become titles.
+        // The property may be an enum with documented variants.
         None => return choice(&field),
     };
     let [kind] = kinds.as_slice() else { return None };
@@ -56,6 +56,7 @@ fn field(property: &Value) -> Option<Value> {
     Some(Value::Object(field))
 }
 
+/// Converts an enum with documented variants to a choice with titles, or returns `None` if the property is not such an enum.
 fn choice(field: &Map<String, Value>) -> Option<Value> {
     let alternatives = field.get("oneOf")?.as_array()?;
     let mut titled = Vec::new();

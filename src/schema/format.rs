@@ -1,7 +1,7 @@
-//! The formats of a form: `email`, `uri`, `date` and `date-time`. They are enforced only for the answers of a person.
+//! The formats of a form: `email`, `uri`, `date` and `date-time`. They are enforced only for the answer to a form.
 //!
-//! The formats are patterns for the engine of `pattern`, which is in every module anyway. Only leap seconds need more code. The crates
-//! for these formats (`url`, `chrono`, `email_address`) accept other texts than JSON Schema and are larger.
+//! The formats are patterns for the engine of `pattern`, which every compiled module contains anyway. Only leap seconds need more code.
+//! The crates for these formats (`url`, `chrono`, `email_address`) do not accept the same texts as JSON Schema, and they are larger.
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema"; RFC 3339 §5.6, RFC 5321 §4.1.2 (in ASCII), RFC 3986 §3.
 
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// Whether `text` has this format. The result must not be used once the steps are exhausted.
+    /// Returns whether `text` has this format. The result must not be used once the steps are exhausted.
     #[inline(never)]
     pub(super) fn matches(self, text: &str, steps: &mut Steps) -> bool {
         let matches = PATTERNS.with(|patterns| {
@@ -79,11 +79,11 @@ fn patterns_of_formats() -> Vec<Pattern> {
         format!("^{DATE}$"),
         format!(r"^{DATE}[Tt]{HOUR_MINUTE}:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]{HOUR_MINUTE})$"),
     ];
-    // A test checks that every pattern is valid.
+    // A test checks that every pattern is valid, so the filter does not drop one.
     sources.iter().filter_map(|source| Pattern::new(source).ok()).collect()
 }
 
-/// Whether the second of a date-time is below 60, or a leap second at the end of a day in UTC. The text must match the pattern.
+/// Returns whether the second of a date-time is below 60, or a leap second at the end of a day in UTC. The text must match the pattern.
 fn has_possible_second(text: &str) -> bool {
     let number = |text: Option<&str>| text.and_then(|digits| digits.parse::<i32>().ok()).unwrap_or_default();
     let minutes = |at: usize, text: &str| {

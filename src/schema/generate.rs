@@ -20,8 +20,8 @@ impl<T: JsonSchema> HasJsonSchema for T {}
 
 /// Returns the schema of `T` from schemars, without Rust's number formats.
 ///
-/// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as its title, and the dialect. 2020-12 is
-/// the default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
+/// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as `title`, and the dialect as `$schema`.
+/// The dialect is not needed: 2020-12 is the default of the protocol (2025-11-25, basic, "JSON Schema Usage").
 pub(super) fn from_type<T: JsonSchema>() -> Value {
     let mut generator = generator();
     let schema = generator.subschema_for::<T>();

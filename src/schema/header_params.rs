@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::error::SchemaError;
 use super::types::Type;
 
-/// The keyword.
+/// The keyword that marks an argument.
 pub(super) const KEYWORD: &str = "x-mcp-header";
 
-/// An argument that is repeated in a header.
+/// An argument that a client repeats in a header.
 #[derive(Debug)]
 pub(crate) struct HeaderParam {
     /// The full name of the header.
@@ -35,7 +35,8 @@ pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaErro
     Ok(found)
 }
 
-/// Visits `schema` and everything nested in it. `reachable` is `true` if all keywords on the way from the root are `properties`.
+/// Collects the marked arguments in `schema` and in everything nested in it. `reachable` is `true` if all keywords on the way from the root
+/// are `properties`.
 fn walk(
     schema: &Value,
     path: &mut Vec<String>,

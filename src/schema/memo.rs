@@ -6,7 +6,7 @@
 
 use super::budget::Steps;
 use super::program::RuleId;
-use crate::limits::{CHECK_STEPS, REMEMBERED_ANSWERS};
+use crate::limits::{CACHED_RESULTS, CHECK_STEPS};
 
 /// The number of steps after which the cache is used. A shorter check is faster without it.
 const WARM_UP: u32 = 20_000;
@@ -16,7 +16,7 @@ const WARM_UP: u32 = 20_000;
 pub(super) struct Memo(Vec<u64>);
 
 impl Memo {
-    /// Whether the check has done enough work to use the cache.
+    /// Returns whether the check has done enough work to use the cache.
     pub(super) fn is_worth_it(steps: &Steps) -> bool {
         steps.left() < CHECK_STEPS.saturating_sub(WARM_UP)
     }
@@ -29,7 +29,7 @@ impl Memo {
 
     pub(super) fn set(&mut self, rule: RuleId, position: u32, fits: bool) {
         if self.0.is_empty() {
-            self.0.resize(REMEMBERED_ANSWERS, 0);
+            self.0.resize(CACHED_RESULTS, 0);
         }
         if let Some(key) = key(rule, position)
             && let Some(entry) = self.0.get_mut(slot(key))
@@ -49,7 +49,7 @@ fn key(rule: RuleId, position: u32) -> Option<u64> {
 fn slot(key: u64) -> usize {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    usize::try_from(hash >> 49).unwrap_or_default() % REMEMBERED_ANSWERS
+    usize::try_from(hash >> 49).unwrap_or_default() % CACHED_RESULTS
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
         for position in 0..1_000_000 {
             memo.set(3, position, true);
         }
-        assert_eq!(memo.0.len(), REMEMBERED_ANSWERS);
+        assert_eq!(memo.0.len(), CACHED_RESULTS);
         assert_eq!(memo.get(3, 999_999), Some(true));
     }
 }

@@ -9,7 +9,7 @@ use crate::json::{Kind, Value};
 use crate::limits::LISTED_VALUES;
 use crate::protocol::error::shortened;
 
-/// The largest number of known names that are searched for a similar one.
+/// The largest number of known names that are compared with an unknown one. With more known names, there is no suggestion.
 const SUGGESTION_NAMES: usize = 256;
 /// The longest name that is suggested, in bytes.
 const LONGEST_SUGGESTION: usize = 64;
@@ -151,7 +151,7 @@ impl Measure {
     }
 }
 
-/// Whether a name, or a text with names in it, contains one of the words in [`SECRETS`].
+/// Returns whether a name, or a text with names in it, contains one of the words in [`SECRETS`].
 fn is_named_like_a_secret(name: &str) -> bool {
     // A long name is not searched. It counts as the name of a secret.
     if name.len() > LONGEST_NAME {
@@ -168,7 +168,7 @@ pub(super) fn did_you_mean(name: &str, object: &ObjectRule, steps: &mut Steps) -
     }
     let most = if name.chars().nth(3).is_none() { 1 } else { 2 };
     let mut meant: Option<(usize, &str)> = None;
-    // The lengths are in bytes, and a character may have several, so the difference may be larger than the distance.
+    // The lengths are in bytes, and a character may have several bytes, so the difference may be larger than the distance.
     for known in
         object.own_names().filter(|known| known.len().abs_diff(name.len()) <= 4 && known.len() <= LONGEST_SUGGESTION)
     {

@@ -17,7 +17,8 @@
 //! | `form` | the schemas of elicitation forms |
 //! | `wrap` | output schemas for clients that support only objects |
 //!
-//! A schema depends only on a *type*. It is compiled at the first use of the type and cached for the life of the isolate.
+//! The schema of a Rust type is compiled at the first use of the type, and cached for the life of the isolate. Schemas from JSON values are
+//! in a bounded cache.
 //!
 //! # Cost
 //!
@@ -26,7 +27,7 @@
 //!
 //! | schemas | compile | `jsonschema` | check of a valid value | `jsonschema` |
 //! |---|--:|--:|--:|--:|
-//! | the 29 of the example with every feature | 92 | 101 | 1.6 | 0.5 |
+//! | the 29 schemas of the example with every feature | 92 | 101 | 1.6 | 0.5 |
 //! | calendar tool | 187 | 342 | 7.6 | 1.0 |
 //! | filter query (recursive) | 161 | 151 | 21.6 | 1.5 |
 //! | HTTP operation | 152 | 174 | 9.1 | 2.4 |
@@ -108,13 +109,14 @@ impl Schema {
         Self::of_type(TypeId::of::<T>(), generate::from_type::<T>)
     }
 
-    /// This part of `of` does not depend on `T`, so a module contains it only once.
+    /// Returns the schema of a type. This part of `of` does not depend on `T`, so the compiled module contains it only once.
     fn of_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let known = BY_TYPE.with_borrow(|schemas| schemas.get(&id).cloned());
         known.unwrap_or_else(|| Self::compile_type(id, value))
     }
 
-    /// This large part runs only once per type. It is a separate function because the engine optimizes functions that are called often.
+    /// Compiles the schema of a type and caches it. This large part runs only once per type. It is a separate function because the engine
+    /// optimizes functions that are called often.
     #[cold]
     #[inline(never)]
     fn compile_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
@@ -142,10 +144,11 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] as for [`of`](Self::of), or if `type` is not `"object"`.
     pub fn of_object<T: JsonSchema + 'static>() -> Result<Rc<Self>, SchemaError> {
-        Self::of::<T>()?.checked_to_be_of_objects()
+        Self::of::<T>()?.require_objects()
     }
 
-    pub(crate) fn checked_to_be_of_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
+    /// Returns this schema, or an error if `type` is not `"object"`.
+    pub(crate) fn require_objects(self: Rc<Self>) -> Result<Rc<Self>, SchemaError> {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
@@ -208,7 +211,7 @@ impl Schema {
         self.value.get("properties")?.as_object()
     }
 
-    /// Whether `type` is `"object"`.
+    /// Returns whether `type` is `"object"`.
     pub(crate) fn is_of_objects(&self) -> bool {
         self.is_of_objects
     }
@@ -221,7 +224,7 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
-    /// Schemas of types and of values are cached. A full cache evicts a value.
+    /// Schemas of types and of values are cached. A full cache evicts a schema.
     #[test]
     fn schemas_are_compiled_once() {
         let (one, other) = (Schema::of::<Vec<u8>>().expect("a schema"), Schema::of::<Vec<u8>>().expect("a schema"));

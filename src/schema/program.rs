@@ -106,7 +106,7 @@ impl Names {
         self.0.binary_search_by(|known| (known.len(), known.as_str()).cmp(&(name.len(), name))).ok()
     }
 
-    /// The steps of a lookup, in addition to those of a lookup in a short list.
+    /// Returns the steps of a lookup, in addition to those of a lookup in a short list.
     pub(super) fn cost(&self) -> u32 {
         self.0.len().checked_ilog2().unwrap_or_default() / 2
     }
@@ -128,8 +128,9 @@ impl Names {
 #[derive(Debug)]
 pub(super) struct Alternatives {
     pub rules: Vec<RuleId>,
-    /// Selects by the key of the first member: serde writes an enum variant as an object with one member.
-    pub by_name: Option<Selection>,
+    /// Selects alternatives by the key of the first member: serde writes an enum variant as an object with one member.
+    pub by_key: Option<Selection>,
+    /// Selects alternatives by the value of a property.
     pub by_tag: Option<Tag>,
     /// The accepted types and values, as an error message lists them.
     pub expected: String,
@@ -146,7 +147,7 @@ pub(super) struct Tag {
 
 impl Alternatives {
     pub(super) fn of(rules: Vec<RuleId>) -> Self {
-        Self { rules, by_name: None, by_tag: None, expected: String::new() }
+        Self { rules, by_key: None, by_tag: None, expected: String::new() }
     }
 }
 
@@ -240,7 +241,7 @@ impl Enum {
         Some(Self::new(shown, canonical, types)).filter(|union| union.canonical.len() == count)
     }
 
-    /// Whether the value with this canonical form is allowed.
+    /// Returns whether the value with this canonical form is allowed.
     pub(super) fn allows(&self, canonical: &str) -> bool {
         self.canonical.find(canonical).is_some()
     }
@@ -272,7 +273,7 @@ pub(super) enum Measure {
 }
 
 impl Program {
-    /// Returns the rule with that index. If it is only a reference, returns the target.
+    /// Returns the rule with the index `id`, or its target if the rule is only a reference.
     pub(super) fn rule(&self, id: RuleId) -> &Rule {
         static EMPTY: Rule = Rule { types: Types::ALL, keywords: Vec::new() };
         // Every index comes from the compiler, so the fallback is never used.
@@ -292,7 +293,7 @@ impl Program {
         self.targets = (0..self.rules.len()).map(target).collect();
     }
 
-    /// Returns the rules that the rule applies to the same value.
+    /// Returns the rules that the rule `id` applies to the same value.
     pub(super) fn rules_for_same_value(&self, id: RuleId) -> Vec<RuleId> {
         let mut rules = Vec::new();
         for keyword in &self.rule(id).keywords {

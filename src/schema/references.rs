@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::SchemaError;
 use crate::uri_template::has_scheme;
 
-/// Keywords whose value is a schema, a list of schemas, or an object of schemas.
+/// Keywords whose value is a schema.
 const SCHEMA: [&str; 10] = [
     "items",
     "contains",
@@ -23,7 +23,9 @@ const SCHEMA: [&str; 10] = [
     "contentSchema",
     "unevaluatedItems",
 ];
+/// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
+/// Keywords whose value is an object of schemas.
 const BY_NAME: [&str; 4] = ["$defs", "properties", "patternProperties", "dependentSchemas"];
 
 /// The base URI of a document without an `$id`.

@@ -28,14 +28,14 @@ impl Schema {
     }
 
     /// Returns the first property that a string cannot represent.
-    pub(crate) fn beyond_strings(&self) -> Option<&str> {
-        let is_beyond = |property: &Value| match property.get("type") {
+    pub(crate) fn non_scalar_property(&self) -> Option<&str> {
+        let is_non_scalar = |property: &Value| match property.get("type") {
             Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar)),
             Some(kind) => SCALARS.iter().all(|scalar| kind != scalar),
-            // Without `type` it is a combination of schemas, such as an optional enum.
+            // A property without `type` is a combination of schemas, such as an optional enum.
             None => false,
         };
-        self.properties()?.iter().find(|(_, property)| is_beyond(property)).map(|(name, _)| name.as_str())
+        self.properties()?.iter().find(|(_, property)| is_non_scalar(property)).map(|(name, _)| name.as_str())
     }
 
     /// Converts `arguments` to an object of this schema. Unknown arguments are ignored, unless the schema allows additional properties.

@@ -25,12 +25,12 @@ impl Type {
         ("null", Self::Null),
     ];
 
-    /// Returns the type with that name in a schema.
+    /// Returns the type with this name in a schema, or `None` if the name is unknown.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// The type of all values of that kind.
+    /// Returns the type of all values of `kind`.
     const fn of(kind: Kind) -> Self {
         match kind {
             Kind::Null => Self::Null,
@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// The name with its article, for error messages.
+    /// Returns the name with its article, for error messages.
     const fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -73,12 +73,12 @@ impl Types {
         Self(self.0 | other.0)
     }
 
-    /// Whether all values of that kind are allowed.
+    /// Returns whether all values of `kind` are allowed.
     pub(super) const fn allow(self, kind: Kind) -> bool {
         self.0 & Type::of(kind) as u8 != 0
     }
 
-    /// Whether integers are allowed, with or without other numbers.
+    /// Returns whether integers are allowed, with or without other numbers.
     pub(super) const fn allow_integers(self) -> bool {
         self.0 & (Type::Integer as u8 | Type::Number as u8) != 0
     }
@@ -87,7 +87,7 @@ impl Types {
         self.0 & !other.0 == 0
     }
 
-    /// The names of the types, for error messages.
+    /// Iterates over the names of the types, for error messages.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         let types = Type::NAMES.into_iter().map(|(_, kind)| kind);
         types.filter(move |kind| self.0 & *kind as u8 != 0).map(Type::with_article)

@@ -86,9 +86,9 @@ pub struct ToolInfo {
     pub name: Text,
     /// The description.
     pub description: Option<Text>,
-    /// The schema of its arguments.
+    /// The schema of the arguments.
     pub input_schema: Box<RawValue>,
-    /// The schema of its structured content.
+    /// The schema of the structured content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Box<RawValue>>,
     /// The origin of the tool, if it was made from an agent or a workflow.
@@ -108,7 +108,7 @@ pub enum ToolType {
 }
 
 impl ToolInfo {
-    /// Describes `tool`. Returns `None` if its schemas are invalid, which [`build`](McpServerBuilder::build) rejects.
+    /// Describes `tool`. Returns `None` if one of its schemas is invalid. [`build`](McpServerBuilder::build) rejects such a tool.
     fn of(tool: &Tool) -> Option<Self> {
         let (input, output) = (tool.input_schema().ok()?, tool.output_schema().ok()?);
         Some(Self {

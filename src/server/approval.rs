@@ -12,15 +12,15 @@ use crate::call::result::ToolResult;
 use crate::limits::APPROVAL_CHARACTERS;
 use crate::protocol::description::{Text, is_deceptive};
 
-/// The member of a tool's `_meta` that shows in lists that calls of the tool may need approval.
+/// The member of a tool's `_meta` in lists. It tells clients that calls of the tool may need approval.
 pub(super) const APPROVAL: &str = "edge-mcp/approval";
 /// The key of the question.
 const KEY: &str = "edge-mcp/approval";
 
-/// Returns the question for a call with these arguments, or `None` if the call does not need approval.
+/// A function that returns the question for a call with these arguments, or `None` if the call does not need approval.
 pub(crate) type Approval = Rc<dyn Fn(&serde_json::Value) -> Option<Text>>;
 
-/// Whether a call may run.
+/// The decision whether a call may run.
 pub(super) enum Permission {
     Granted,
     /// The question was asked, and its answer comes with the next round.

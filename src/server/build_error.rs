@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::state::MissingState;
 
-/// The error about a definition of a server or an item that cannot be served.
+/// The error for a server or an item whose definition is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(Box<Parts>);
 

@@ -42,7 +42,7 @@ pub struct McpServer {
     pub(crate) definitions: Rc<Definitions>,
     /// The request whose caller determines which items are visible. With `None`, all items are visible.
     caller: Option<RequestInfo>,
-    /// The lists that are kept as JSON. `None` if the definitions are not shared between requests.
+    /// The lists that are cached as JSON. `None` if the definitions are not shared between requests.
     pub(crate) kept_lists: Option<Rc<KeptLists>>,
     /// The items that the sources found for this request.
     #[cfg(feature = "client")]
@@ -61,7 +61,7 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Keeps lists as JSON for the requests that share this server.
+    /// Caches lists as JSON for the requests that share this server.
     pub(crate) fn keeping_lists(self) -> Self {
         let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));
         Self { kept_lists, ..self }
@@ -206,7 +206,7 @@ impl Definitions {
         own.map_or(self.cache, |(_, hint)| *hint)
     }
 
-    /// Removes the tool of an agent or a workflow if another tool has its name.
+    /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
     #[inline(never)]
     fn prefer_explicit_tools(&mut self) {
         let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
@@ -304,16 +304,16 @@ impl McpServerBuilder {
         self
     }
 
-    /// Includes items in lists for which the caller lacks the [scopes](crate::Tool::scopes), so that clients can
-    /// request the scopes when they first use an item. A template's own [list function](ResourceTemplate::list) still
+    /// Shows items in lists even if the caller lacks their [scopes](crate::Tool::scopes). A client can then request the
+    /// scopes when it first uses an item. A template's own [list function](ResourceTemplate::list) still
     /// runs only for callers with the template's scopes.
     pub fn list_all(mut self) -> Self {
         self.definitions.lists_all = true;
         self
     }
 
-    /// Declares log messages to the client ([`Context::log`](crate::Context::log)). A client of 2026-07-28 names its lowest
-    /// level in each request. Other clients get messages of `level` and above.
+    /// Declares that the server sends log messages ([`Context::log`](crate::Context::log)). Each request of a client
+    /// of 2026-07-28 contains the lowest level that the client wants. Other clients get messages of `level` and above.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.definitions.logging = Some(level);
         self
@@ -327,8 +327,8 @@ impl McpServerBuilder {
     }
 
     /// Adds a hook to all tools, including the tools of agents and workflows. The hook is an async function of the name of the tool, an
-    /// event of a call, and the call's context. It runs before the tool's own [hooks](Tool::hook). The same rules apply to arguments and
-    /// questions.
+    /// event of a call, and the call's context. It runs before the tool's own [hooks](Tool::hook), and the rules
+    /// of those hooks for arguments and questions apply.
     ///
     /// ```
     /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};

@@ -22,7 +22,7 @@ enum Scope {
 }
 
 impl CacheHint {
-    /// Results must not be cached. This is the default, and it is correct for every result.
+    /// A hint that forbids caching. It is the default, and it is correct for every result.
     pub const NONE: Self = Self { ttl_ms: 0, cache_scope: Scope::Private };
 
     /// Creates a hint for a result that may be cached for this caller only.
@@ -32,8 +32,9 @@ impl CacheHint {
 
     /// Creates a hint for a result that may be cached for all callers.
     ///
-    /// A server with this hint cannot be built if the items of the result are [visible to some callers
-    /// only](crate::Tool::visible_if). If a handler has read the caller or a header, its response is private.
+    /// A server with this hint cannot be built if the items of the result depend on the caller, because of
+    /// [`visible_if`](crate::Tool::visible_if) or [`scopes`](crate::Tool::scopes). If a handler has read the caller
+    /// or a header, its response is private.
     pub fn public(time: Duration) -> Self {
         Self { cache_scope: Scope::Public, ..Self::private(time) }
     }

@@ -1,6 +1,7 @@
 //! The tools that passed the last check.
 //!
-//! Most server functions add the same tools for each request. Another check of the same tools would have the same result.
+//! Most server functions add the same tools for each request. A second check of the same tools would have the same result,
+//! so it is skipped.
 
 use std::any::TypeId;
 use std::cell::RefCell;

@@ -88,7 +88,7 @@ impl Completions {
         self.0.is_empty()
     }
 
-    /// Returns the first completed argument that does not exist, or that has two completions.
+    /// Returns the first name that is not the name of an argument, or that has two completions.
     pub(crate) fn first_invalid(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
         let names = self.0.iter().map(|(name, _)| &**name);
         names

@@ -88,13 +88,13 @@ impl Definitions {
     /// Returns the lists that are the same for all callers and in all requests.
     pub(super) fn general_lists(&self) -> Vec<Cacheable> {
         let mut lists = Vec::new();
-        // A page depends on its cursor.
+        // A page depends on its cursor, so pages are not cached. Sources can change.
         if self.page_size.is_some() || self.has_sources() {
             return lists;
         }
         let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
-        // The list function of a template may return other resources each time.
+        // The list function of a template may return other resources each time, so the list of resources is not cached.
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
         add(Cacheable::ResourceTemplates, templates_are_general);
         add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
@@ -107,33 +107,40 @@ impl Definitions {
     /// server/utilities/caching, "Cache Scope").
     #[inline(never)]
     fn check_caching(&self) -> Result<(), BuildError> {
-        let listed = |access: &Access| access.shown.is_none() && (self.lists_all || access.scopes.is_empty());
-        let tools = !self.tools.iter().all(|tool| listed(&tool.access));
-        let prompts = !self.prompts.iter().all(|prompt| listed(&prompt.access));
-        let fixed = !self.resources.iter().all(|resource| listed(&resource.access));
-        let templates = !self.templates.iter().all(|template| listed(&template.access));
+        let is_listed_for_all =
+            |access: &Access| access.shown.is_none() && (self.lists_all || access.scopes.is_empty());
+        let tools_differ = !self.tools.iter().all(|tool| is_listed_for_all(&tool.access));
+        let prompts_differ = !self.prompts.iter().all(|prompt| is_listed_for_all(&prompt.access));
+        let resources_differ = !self.resources.iter().all(|resource| is_listed_for_all(&resource.access));
+        let templates_differ = !self.templates.iter().all(|template| is_listed_for_all(&template.access));
         let readable = self.resources.iter().map(|resource| &resource.access);
         let readable = readable.chain(self.templates.iter().map(|template| &template.access));
-        let read = !readable.into_iter().all(Access::is_general);
-        for (result, name, depends) in [
-            (Cacheable::Discover, "server/discover", tools || prompts || fixed || templates),
-            (Cacheable::Tools, "tools/list", tools),
-            (Cacheable::Prompts, "prompts/list", prompts),
-            (Cacheable::Resources, "resources/list", fixed || templates),
-            (Cacheable::ResourceTemplates, "resources/templates/list", templates),
-            (Cacheable::ReadResource, "resources/read", read),
+        let contents_differ = !readable.into_iter().all(Access::is_general);
+        for (result, name, differs) in [
+            (
+                Cacheable::Discover,
+                "server/discover",
+                tools_differ || prompts_differ || resources_differ || templates_differ,
+            ),
+            (Cacheable::Tools, "tools/list", tools_differ),
+            (Cacheable::Prompts, "prompts/list", prompts_differ),
+            (Cacheable::Resources, "resources/list", resources_differ || templates_differ),
+            (Cacheable::ResourceTemplates, "resources/templates/list", templates_differ),
+            (Cacheable::ReadResource, "resources/read", contents_differ),
         ] {
             let problem = || format!("has a public cache hint for {name}, but its result differs between callers");
-            refuse("server", &self.info.name, (depends && self.cache_of(result).is_public()).then(problem))?;
+            refuse("server", &self.info.name, (differs && self.cache_of(result).is_public()).then(problem))?;
         }
         Ok(())
     }
 }
 
+/// Returns an error about the item if there is a problem with it.
 fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
     problem.map_or(Ok(()), |problem| Err(BuildError::new(kind, name, problem)))
 }
 
+/// Returns `problem`, unless the condition `holds`.
 fn unless(holds: bool, problem: &str) -> Option<String> {
     (!holds).then(|| problem.to_owned())
 }
@@ -175,8 +182,8 @@ fn template_problem(template: &ResourceTemplate) -> Option<String> {
         .or_else(|| completion_problem(&template.completions, |name| parsed.variables().any(|known| known == name)))
 }
 
-/// Returns the problem with `prompt` as one more version of a prompt among the `earlier` prompts. All versions must require the same
-/// scopes, because they are listed as one prompt.
+/// Compares `prompt` with its versions among the `earlier` prompts, and returns the problem, if there is one. All versions must require
+/// the same scopes, because they are listed as one prompt.
 #[inline(never)]
 fn version_problem(prompt: &Prompt, earlier: &[Rc<Prompt>]) -> Option<String> {
     let mut versions = earlier.iter().filter(|other| other.metadata.name == prompt.metadata.name);
@@ -196,7 +203,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
         .or_else(|| prompt.declares_twice().map(|name| format!("declares the argument `{name}` twice")))
         .or_else(|| {
             prompt
-                .beyond_strings()
+                .non_scalar_argument()
                 .map(|name| format!("has the argument `{name}`, whose type cannot be read from a string"))
         });
     if problem.is_some() {
@@ -210,8 +217,10 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
     }
 }
 
-/// Source: 2025-11-25, server/tools, "Tool Names", with the shorter length that clients enforce. The rule also applies
-/// to prompts, because `@` separates name and version in `name@version`.
+/// Returns the problem with the name of a tool or a prompt, or with the version of a prompt. Names of prompts follow the
+/// rule for tools, because `@` separates name and version in `name@version`.
+///
+/// Source: 2025-11-25, server/tools, "Tool Names", with the shorter length that clients enforce.
 fn name_problem(name: &str) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -")

@@ -51,8 +51,8 @@ pub(crate) fn execute(
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let observes = tool.approval.is_some() || !called.hooks.is_empty();
-    let checked = check(tool, arguments, cx).and_then(|()| observes.then(|| shown(tool, arguments)).transpose());
+    let is_shown = tool.approval.is_some() || !called.hooks.is_empty();
+    let checked = check(tool, arguments, cx).and_then(|()| is_shown.then(|| shown(tool, arguments)).transpose());
     if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
         match permission(approval, &tool.metadata.name, shown, arguments.text(), cx) {
             Permission::Granted => {}
@@ -94,7 +94,7 @@ fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaErro
     Ok(tool.input_schema()?.validate(arguments))
 }
 
-/// The data of a call after its handler was called. It owns all of its data, so it can outlive the request.
+/// The data that a call needs after its handler was called. It owns all of its data, so it can outlive the request.
 struct Called {
     name: Text,
     deadline: Duration,

@@ -58,7 +58,8 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    /// Calls all hooks of a call of `tool` in sequence, and returns their failures. A failure does not stop the hooks after it.
+    /// Calls all hooks in sequence with an event of a call of `tool`, and returns their failures. If a hook fails, the next hooks
+    /// still run.
     pub(crate) async fn notify(&self, tool: &Text, event: ToolEvent, cx: &Context) -> Vec<HandlerError> {
         let mut failures = Vec::new();
         for observe in &self.0 {

@@ -1,4 +1,4 @@
-//! Lists that are kept as JSON.
+//! The cache of lists as JSON.
 //!
 //! If the server of an endpoint is built only once, all requests share its definitions. A list that is the same for every caller is then
 //! serialized once for each revision.
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::cache::Cacheable;
 use crate::protocol::revision::Revision;
 
-/// The kept lists of one server: at most one for each kind and revision.
+/// The cached lists of one server: at most one for each kind and revision.
 pub(crate) struct KeptLists {
     /// The kinds of lists that do not depend on the caller.
     kinds: Vec<Cacheable>,
@@ -22,18 +22,18 @@ impl KeptLists {
         Self { kinds, lists: RefCell::default() }
     }
 
-    /// Returns the list `kind` for clients of `revision`, if it is kept.
+    /// Returns the list `kind` for clients of `revision`, if it is cached.
     pub(crate) fn get(&self, kind: Cacheable, revision: Revision) -> Option<Rc<str>> {
         let lists = self.lists.borrow();
         lists.iter().find(|(known, of, _)| (*known, *of) == (kind, revision)).map(|(_, _, json)| json.clone())
     }
 
-    /// Returns whether the list `kind` may be kept: it does not depend on the caller.
+    /// Returns whether the list `kind` may be cached: it must not depend on the caller.
     pub(crate) fn keeps(&self, kind: Cacheable) -> bool {
         self.kinds.contains(&kind)
     }
 
-    /// Keeps the list `kind` for clients of `revision`.
+    /// Caches the list `kind` for clients of `revision`.
     pub(crate) fn keep(&self, kind: Cacheable, revision: Revision, json: &str) {
         if self.get(kind, revision).is_none() {
             self.lists.borrow_mut().push((kind, revision, json.into()));

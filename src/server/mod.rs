@@ -10,7 +10,7 @@
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
 //! | `checked_tools` | the tools that passed the last check |
-//! | `kept_lists` | lists that are kept as JSON |
+//! | `kept_lists` | the cache of lists as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
 //! | `execute` | a call of a tool, from its arguments to its result |
 //! | `hook` | hooks that observe the calls of a tool |

@@ -208,8 +208,8 @@ impl Prompt {
     }
 
     /// Returns the first argument of the handler's struct whose type cannot be read from a string.
-    pub(crate) fn beyond_strings(&self) -> Option<String> {
-        self.handler.schema().ok()?.beyond_strings().map(str::to_owned)
+    pub(crate) fn non_scalar_argument(&self) -> Option<String> {
+        self.handler.schema().ok()?.non_scalar_property().map(str::to_owned)
     }
 
     /// Returns the arguments: the fields of the handler's struct, and the declared arguments.
@@ -224,6 +224,7 @@ impl Prompt {
         Ok(arguments)
     }
 
+    /// Returns the first argument that is declared twice.
     pub(crate) fn declares_twice(&self) -> Option<&str> {
         let names = self.declared.iter().map(|argument| &*argument.name);
         names

@@ -118,7 +118,7 @@ impl Tool {
         P: Parameters,
         H: Handler<P, Output: IntoToolResult>,
     {
-        let input = Schema::of_value(input).and_then(Schema::checked_to_be_of_objects);
+        let input = Schema::of_value(input).and_then(Schema::require_objects);
         let output = output.map(Schema::of_value);
         Self::of_handler(
             name.into(),
@@ -156,7 +156,7 @@ impl Tool {
     }
 
     /// Adds a hook: an async function of an event of a call and the call's context. The call waits for it. A failure of
-    /// the hook is logged, and does not change the result. A hook must not ask the client.
+    /// the hook is logged, and does not change the result. A hook must not ask the client for input.
     ///
     /// If a tool has hooks, arguments with a number beyond the range of `f64` are rejected, because the hooks could not see
     /// that number.
@@ -180,9 +180,9 @@ impl Tool {
         self
     }
 
-    /// Requires the approval of a person before a call runs. `question` returns the question, or `None` if the
-    /// arguments do not need approval. The arguments fit the schema. Arguments with a number beyond the range of `f64` are rejected. An
-    /// integer of more than 64 bits becomes an `f64`.
+    /// Requires the approval of a person before a call runs. `question` gets arguments that fit the schema. It returns the question,
+    /// or `None` if the arguments do not need approval. Arguments with a number beyond the range of `f64` are rejected. An integer of
+    /// more than 64 bits becomes an `f64`.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
     /// approval. A nested call asks for its own approval. If the client does not support elicitation, the result has
@@ -211,7 +211,7 @@ impl Tool {
         self
     }
 
-    /// Sets the title in the annotations, if it differs from the [title](Self::title).
+    /// Sets the title in the annotations. Use it if this title differs from the [title](Self::title).
     #[must_use]
     pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
         self.annotations.title = Some(title.into());

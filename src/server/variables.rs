@@ -13,7 +13,7 @@ use serde::forward_to_deserialize_any;
 use crate::json::number::Number;
 use crate::json::type_error::TypeError;
 
-/// Deserializes the variables into a `V`: a map, or a struct whose fields have their names.
+/// Deserializes the variables into a `V`: a map, or a struct whose fields have the names of the variables.
 ///
 /// # Errors
 /// A variable is missing, or does not have the type of its field.

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::http::stream::Body;
 
-/// The code of an error that does not come from the endpoint but from the test.
+/// The code of an error that the test client creates, not the endpoint.
 const TEST_FAILED: i64 = -32000;
 
 /// The answer to a request: a JSON-RPC message, with the status and the headers of the HTTP response.
 ///
-/// If the endpoint does not answer, this is an error. Its [`text`](Self::text) names the change that the test needs, and its
-/// [`status`](Self::status) is 0.
+/// If the endpoint does not answer, the client creates an error. The [`text`](Self::text) of this error names the change that the test
+/// needs, and its [`status`](Self::status) is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     status: u16,
@@ -40,7 +40,7 @@ impl Answer {
         Self { status, headers, body, message, notifications, text, ..Self::default() }
     }
 
-    /// Creates the answer to a request that the endpoint did not answer. `problem` names the change that the test needs.
+    /// Creates the error for a request that the endpoint did not answer. `problem` names the change that the test needs.
     pub(super) fn failed(problem: String) -> Self {
         let message = json!({ "jsonrpc": "2.0", "error": { "code": TEST_FAILED, "message": problem } });
         Self { message, text: problem, ..Self::default() }
@@ -52,7 +52,7 @@ impl Answer {
         self
     }
 
-    /// Sets the text of an answer with a question that the test does not answer.
+    /// Replaces the text with `problem`, which describes a question that the test does not answer.
     pub(super) fn unanswered(mut self, problem: String) -> Self {
         self.text = problem;
         self
@@ -83,7 +83,7 @@ impl Answer {
         &self.message
     }
 
-    /// Returns the `result` of the response, or `null` if it is an error.
+    /// Returns the `result` of the response, or `null` if the response is an error.
     pub fn result(&self) -> &Value {
         member(&self.message, "/result")
     }
@@ -145,7 +145,7 @@ fn events(stream: &[u8]) -> Vec<Value> {
     data.filter_map(|data| serde_json::from_str(data).ok()).collect()
 }
 
-/// Returns the texts in a message, or `None` if it is not a JSON-RPC response.
+/// Returns the texts in a message, or `None` if the message is not a JSON-RPC response.
 fn text(message: &Value) -> Option<String> {
     if let Some(error) = message.pointer("/error/message") {
         return error.as_str().map(str::to_owned);

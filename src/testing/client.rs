@@ -85,18 +85,18 @@ impl<'e> Client<'e> {
         }
     }
 
-    /// Sets the host of the endpoint, for its clock, its network and its log.
+    /// Sets the host, which provides the clock, the network and the log of the endpoint.
     pub fn host(mut self, host: &TestHost) -> Self {
         self.host = host.clone();
         self
     }
 
-    /// Sends a bearer token.
+    /// Adds a bearer token to each request.
     pub fn token(self, token: &str) -> Self {
         self.header("Authorization", format!("Bearer {token}"))
     }
 
-    /// Sends a header.
+    /// Adds a header to each request.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -114,8 +114,8 @@ impl<'e> Client<'e> {
         self
     }
 
-    /// Sends a member of `_meta`. `progressToken` requests progress notifications, and `io.modelcontextprotocol/logLevel` requests log
-    /// messages.
+    /// Adds a member to the `_meta` of each request. `progressToken` requests progress notifications, and
+    /// `io.modelcontextprotocol/logLevel` requests log messages.
     pub fn meta(mut self, name: impl Into<String>, value: Value) -> Self {
         self.meta.insert(name.into(), value);
         self
@@ -211,12 +211,12 @@ impl<'e> Client<'e> {
         Answer::failed(problem).with_questions(questions)
     }
 
-    /// Sends any HTTP request, to any path. The request does not get the headers of this client.
+    /// Sends any HTTP request, to any path. The client does not add its headers to the request.
     ///
     /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` implements [`host::Request`].
     pub async fn send(&self, request: impl host::Request + 'static) -> Answer {
-        let machine: Rc<dyn Host> = Rc::new(self.host.clone());
-        let answer = async { Answer::read(self.endpoint.handle(request, &machine).await).await };
+        let test_host: Rc<dyn Host> = Rc::new(self.host.clone());
+        let answer = async { Answer::read(self.endpoint.handle(request, &test_host).await).await };
         self.host.run(answer).await.unwrap_or_else(|stalled| Answer::failed(stalled.to_string()))
     }
 
@@ -258,9 +258,10 @@ impl<'e> Client<'e> {
 
     /// Returns the answer to the question with the key `key` in the request. In a nested call, this key ends with the key of the handler.
     fn reply_to(&self, key: &str, question: &Value) -> Result<Value, String> {
-        let is_own = |known: &str| key.strip_suffix(known).is_some_and(|path| path.is_empty() || path.ends_with('/'));
+        let ends_with =
+            |known: &str| key.strip_suffix(known).is_some_and(|path| path.is_empty() || path.ends_with('/'));
         let exact = self.answers.iter().find(|(known, _)| known == key);
-        let reply = exact.or_else(|| self.answers.iter().find(|(known, _)| is_own(known)));
+        let reply = exact.or_else(|| self.answers.iter().find(|(known, _)| ends_with(known)));
         let content = match reply {
             Some((_, Reply::Raw(answer))) => return Ok(answer.clone()),
             Some((_, Reply::Content(content))) => content.clone(),

@@ -81,7 +81,7 @@ impl TestHost {
         self.0.clock.advance(time);
     }
 
-    /// Returns the steps by which [`run`](Self::run) has advanced the clock, in order. A test does not wait for them.
+    /// Returns the steps by which [`run`](Self::run) has advanced the clock, in order. These steps take no real time.
     pub fn waits(&self) -> Vec<Duration> {
         self.0.clock.waits()
     }
@@ -100,7 +100,7 @@ impl TestHost {
         self
     }
 
-    /// Replaces the prepared responses by a function. The limits on time and bytes also apply to its responses.
+    /// Replaces the prepared responses with a function. The limits on time and bytes also apply to its responses.
     ///
     /// ```
     /// use edge_mcp::host::Fetched;
@@ -136,7 +136,7 @@ impl TestHost {
         self
     }
 
-    /// Sets the function that starts tasks, for tests that poll the tasks.
+    /// Sets the function that starts tasks. It is for tests that poll the tasks themselves.
     #[must_use]
     pub fn spawner(self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
         self.0.spawn.replace(Some(Rc::new(spawn)));
@@ -204,7 +204,7 @@ impl Host for TestHost {
         request: Request<String>,
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        self.0.network.note(&request, limits);
+        self.0.network.record(&request, limits);
         let fetch = self.0.fetch.borrow().clone();
         let answer = match fetch {
             Some(fetch) => fetch(request, limits),

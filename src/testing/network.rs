@@ -24,7 +24,8 @@ impl Network {
         self.responses.borrow_mut().push(Prepared { method, url, response });
     }
 
-    pub(super) fn note(&self, request: &Request<String>, limits: FetchLimits) {
+    /// Records a request, with its limits as an extension.
+    pub(super) fn record(&self, request: &Request<String>, limits: FetchLimits) {
         let mut request = request.clone();
         request.extensions_mut().insert(limits);
         self.requests.borrow_mut().push(request);
@@ -38,14 +39,14 @@ impl Network {
     pub(super) fn respond(&self, request: &Request<String>) -> Result<Fetched, FetchError> {
         let (method, url) = (request.method().as_str(), request.uri().to_string());
         let mut responses = self.responses.borrow_mut();
-        let mut fitting = responses.iter().enumerate().filter(|(_, it)| it.method == method && it.url == url);
-        let Some((first, prepared)) = fitting.next() else {
+        let mut matching = responses.iter().enumerate().filter(|(_, it)| it.method == method && it.url == url);
+        let Some((first, prepared)) = matching.next() else {
             let problem = format!(
                 "the test has no response to {method} {url}: prepare one with TestHost::respond(\"{method}\", \"{url}\", …)"
             );
             return Err(FetchError::Failed(problem));
         };
-        let (response, has_another) = (prepared.response.clone(), fitting.next().is_some());
+        let (response, has_another) = (prepared.response.clone(), matching.next().is_some());
         if has_another {
             responses.remove(first);
         }

@@ -62,17 +62,17 @@ impl TestHost {
     pub async fn run<T>(&self, future: impl Future<Output = T>) -> Result<T, Stalled> {
         let tasks = self.tasks();
         let (mut future, mut output) = (pin!(future), None);
-        let mut standstill = Standstill { turns: 0, left_ms: MAX_SKIPPED_MS };
+        let mut standstill = Standstill { turns: 0, remaining_ms: MAX_SKIPPED_MS };
         // The number of calls of the waker at the last poll of the future, and at the end of the last turn.
-        let (mut seen, mut left) = (0, 0);
+        let (mut wakes_at_poll, mut wakes_at_turn) = (0, 0);
         poll_fn(|executor| {
             tasks.add_executor(executor.waker());
             let wakes = tasks.wakes();
-            if wakes != left {
+            if wakes != wakes_at_turn {
                 standstill.turns = 0;
             }
-            if wakes != seen {
-                seen = wakes;
+            if wakes != wakes_at_poll {
+                wakes_at_poll = wakes;
                 let mut task = Context::from_waker(tasks.waker());
                 if output.is_none()
                     && let Poll::Ready(done) = future.as_mut().poll(&mut task)
@@ -81,7 +81,7 @@ impl TestHost {
                 }
                 tasks.poll(&mut task);
             }
-            if tasks.wakes() == seen {
+            if tasks.wakes() == wakes_at_poll {
                 if tasks.is_empty()
                     && let Some(done) = output.take()
                 {
@@ -92,7 +92,7 @@ impl TestHost {
                 }
                 executor.waker().wake_by_ref();
             }
-            left = tasks.wakes();
+            wakes_at_turn = tasks.wakes();
             Poll::Pending
         })
         .await
@@ -101,8 +101,10 @@ impl TestHost {
 
 /// The state of a run while the future and all tasks wait.
 struct Standstill {
+    /// The number of times that the run has yielded since the last wake-up.
     turns: u32,
-    left_ms: u64,
+    /// The time by which the run may still advance the clock, in milliseconds.
+    remaining_ms: u64,
 }
 
 impl Standstill {
@@ -112,8 +114,8 @@ impl Standstill {
             self.turns = self.turns.saturating_add(1);
             return true;
         }
-        let passed = host.timer().skip(self.left_ms);
-        self.left_ms = self.left_ms.saturating_sub(passed.unwrap_or_default());
+        let passed = host.timer().skip(self.remaining_ms);
+        self.remaining_ms = self.remaining_ms.saturating_sub(passed.unwrap_or_default());
         passed.is_some()
     }
 }

@@ -48,7 +48,7 @@ impl Tasks {
         self.relay.wakes.load(Ordering::SeqCst)
     }
 
-    /// Adds a waker that the next call of the shared waker wakes.
+    /// Adds the waker of an executor. The next call of the shared waker wakes this executor.
     pub(super) fn add_executor(&self, executor: &Waker) {
         let mut executors = self.relay.executors.lock().unwrap_or_else(PoisonError::into_inner);
         if !executors.iter().any(|known| known.will_wake(executor)) {

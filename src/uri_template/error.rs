@@ -59,7 +59,7 @@ impl fmt::Display for UriTemplateError {
 
 impl Error for UriTemplateError {}
 
-/// The reason why a URI cannot be expanded from variables.
+/// The reason why a template cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpandError {
     /// The name of the variable.

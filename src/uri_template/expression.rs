@@ -11,11 +11,12 @@ use super::value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expression {
     pub(super) operator: &'static Operator,
-    /// At least one.
+    /// The names of the variables, at least one.
     pub(super) variables: Vec<String>,
+    /// The literal after the closing brace.
     pub(super) literal: String,
-    /// The number of bytes at the start of `literal` that are also allowed in a value. The matcher reads them as a part of the value
-    /// first, and then removes them from its end.
+    /// The number of bytes at the start of `literal` that are also allowed in a value. The matcher first reads them as a part of
+    /// the value, and then removes them from the end of the value.
     pub(super) shared: usize,
 }
 
@@ -60,7 +61,7 @@ impl Expression {
     /// Checks that the end of each variable is unambiguous if the expressions `after` follow.
     ///
     /// # Errors
-    /// [`UriTemplateError::Ambiguous`]
+    /// [`UriTemplateError::Ambiguous`] if the end of a variable is ambiguous.
     pub(super) fn check_ends(&self, after: &[Self]) -> Result<(), UriTemplateError> {
         let ambiguous = |variable: &String, next| Err(UriTemplateError::Ambiguous { variable: variable.clone(), next });
         let Operator { sep, allow, .. } = *self.operator;
@@ -97,7 +98,7 @@ impl Expression {
         None
     }
 
-    /// Whether `byte` would be read as a part of this expression, after its last variable or if all of them are absent.
+    /// Returns whether `byte` would be read as a part of this expression, after its last variable or if all of them are absent.
     fn may_continue_with(&self, byte: u8) -> bool {
         let Operator { first, sep, named, ifemp, allow, .. } = *self.operator;
         let is = |text: &str| text.as_bytes() == [byte];

@@ -1,5 +1,5 @@
-//! Matching visits a number of bytes that is linear in the length of the template and the URI. The tests count these bytes on inputs that
-//! make a matcher with backtracking slow.
+//! A test of the cost of matching: the number of visited bytes is linear in the length of the template and the URI. The test counts these
+//! bytes on inputs that make a matcher with backtracking slow.
 
 #![allow(clippy::arithmetic_side_effects, clippy::expect_used)]
 
@@ -8,7 +8,7 @@ use super::UriTemplate;
 /// The largest number of visits per byte of the template and the URI.
 const VISITS_PER_BYTE: usize = 8;
 
-/// Makes a template and a URI of about this size.
+/// A function that makes a template and a URI of about the given size.
 type Adversary = fn(usize) -> (String, String);
 
 const ADVERSARIES: [Adversary; 17] = [

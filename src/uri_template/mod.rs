@@ -49,8 +49,8 @@
 //! # Values
 //!
 //! A value is percent-decoded exactly once, so `%252F` is `%2F` and not `/`. Unsafe values do not match: incomplete escapes, bytes that
-//! are not UTF-8, NUL, and `.` or `..` between slashes or backslashes, escaped or not. [`InvalidVariable`] lists them all, and
-//! [`UriTemplate::expand`] rejects them, too.
+//! are not UTF-8, NUL, and `.` or `..` between slashes or backslashes, escaped or not. [`UriTemplate::expand`] rejects
+//! the variables that would not match. [`InvalidVariable`] lists the reasons.
 
 mod error;
 mod expression;
@@ -77,11 +77,11 @@ pub struct UriTemplate {
 }
 
 impl UriTemplate {
-    /// Returns the URI with these variables (RFC 6570 §3.2).
+    /// Returns the URI for `variables` (RFC 6570 §3.2).
     ///
     /// # Errors
-    /// [`ExpandError`] with the name of the variable, if [`matches`](Self::matches) would not return the same variables. RFC 6570 would
-    /// expand some of these.
+    /// [`ExpandError`] with the name of the variable, if [`matches`](Self::matches) would not return the same variables. RFC 6570
+    /// allows some of these expansions.
     ///
     /// ```
     /// # use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ impl UriTemplate {
     }
 }
 
-/// Whether `uri` starts with a scheme (RFC 3986 §3.1).
+/// Returns whether `uri` starts with a scheme (RFC 3986 §3.1).
 pub(crate) fn has_scheme(uri: &str) -> bool {
     let Some((scheme, _)) = uri.split_once(':') else { return false };
     let begins = scheme.starts_with(|first: char| first.is_ascii_alphabetic());

@@ -12,8 +12,8 @@ use super::operator::Allow;
 ///
 /// - An escape of an unreserved character becomes the character: `%61` is `a`.
 /// - Other escapes get upper-case digits: `%2f` is `%2F`, which differs from `/`.
-/// - A character that is not allowed in a URI becomes an escape of its UTF-8 bytes: `é` is `%C3%A9`. So does a `%` that does not start
-///   an escape.
+/// - A character that is not allowed in a URI becomes an escape of its UTF-8 bytes: `é` is `%C3%A9`. The same applies to a `%`
+///   that does not start an escape.
 ///
 /// Case is significant everywhere, including the scheme and the host: many servers have an identifier in the place of the host, as in
 /// `note://Ab3x`.
@@ -39,7 +39,7 @@ pub(crate) fn normalized(uri: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// Whether a URI has only allowed characters and normal escapes. A normal escape has upper-case digits, and its character is not
+/// Returns whether a URI has only allowed characters and normal escapes. A normal escape has upper-case digits, and its character is not
 /// unreserved.
 fn is_normal(mut uri: &[u8]) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');

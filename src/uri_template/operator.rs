@@ -13,6 +13,7 @@ pub(super) struct Operator {
     pub(super) named: bool,
     /// The text after the name of a variable with an empty value.
     pub(super) ifemp: &'static str,
+    /// The characters of a value that are not percent-encoded.
     pub(super) allow: Allow,
 }
 
@@ -52,18 +53,18 @@ const fn row(
 impl Operator {
     /// Splits the content of braces into the operator and the rest.
     pub(super) fn split(expression: &str) -> Option<(&'static Self, &str)> {
-        // In reverse, because the empty symbol of the first row is a prefix of every expression.
+        // Search in reverse, because the empty symbol of the first row is a prefix of every expression.
         OPERATORS.iter().rev().find_map(|operator| Some((operator, expression.strip_prefix(operator.symbol)?)))
     }
 }
 
 impl Allow {
-    /// Whether an encoded value may contain `byte`: a character of the set, or the start of an escape.
+    /// Returns whether an encoded value may contain `byte`: a character of the set, or the start of an escape.
     pub(super) fn writes(self, byte: u8) -> bool {
         byte == b'%' || self.holds(byte)
     }
 
-    /// Whether `byte` is not encoded.
+    /// Returns whether `byte` is in the set, so it is not encoded.
     pub(super) const fn holds(self, byte: u8) -> bool {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => true,

@@ -75,7 +75,7 @@ fn variable(name: &str) -> Result<String, UriTemplateError> {
     Ok(name.to_owned())
 }
 
-/// Whether a name may contain `byte`, which may be a part of an escape (RFC 6570 §2.3).
+/// Returns whether a name may contain `byte`, which may be a part of an escape (RFC 6570 §2.3).
 pub(super) fn is_varchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'%')
 }

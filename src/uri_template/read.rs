@@ -84,7 +84,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Whether `name` is next, and not only the start of a longer name.
+    /// Returns whether the unread part starts with `name`, and `name` is not only the start of a longer name.
     fn is_at_name(&self, name: &str) -> bool {
         visit(name.len());
         let goes_on = |byte| is_varchar(byte) || byte == b'.';

@@ -14,7 +14,7 @@ pub(super) fn decode(operator: &Operator, text: &str) -> Option<String> {
     problem(operator, &value).is_none().then(|| value.into_owned())
 }
 
-/// Appends the encoded value to `uri` (RFC 6570 §3.2.1). Check it by [`problem`] first.
+/// Appends the encoded value to `uri` (RFC 6570 §3.2.1). Call [`problem`] first: this function does not check the value.
 pub(super) fn encode(allow: Allow, value: &str, uri: &mut String) {
     for byte in value.bytes() {
         if allow.holds(byte) {
@@ -33,7 +33,7 @@ pub(super) fn problem(operator: &Operator, value: &str) -> Option<InvalidVariabl
     if value.contains('\0') {
         return Some(InvalidVariable::Nul);
     }
-    // A value may end up in a path, and the WHATWG URL parser treats `\` as `/` there.
+    // The value may become a part of a path, in which the WHATWG URL parser treats `\` as `/`.
     if value.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) {
         return Some(InvalidVariable::DotSegment);
     }
@@ -41,12 +41,12 @@ pub(super) fn problem(operator: &Operator, value: &str) -> Option<InvalidVariabl
     (operator.allow == Allow::UR && has_escape()).then_some(InvalidVariable::Escape)
 }
 
-/// Whether every `%` starts an escape.
+/// Returns whether every `%` starts an escape.
 pub(super) fn escapes_are_whole(text: &str) -> bool {
     text.split('%').skip(1).all(begins_escape)
 }
 
-/// Whether the text after a `%` starts with two hexadecimal digits.
+/// Returns whether the text after a `%` starts with two hexadecimal digits.
 pub(super) fn begins_escape(after: &str) -> bool {
     let mut digits = after.bytes().take(2).filter(u8::is_ascii_hexdigit);
     digits.next().is_some() && digits.next().is_some()

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { limited } from './fetch.js'
 
 /**
- * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. Then the module needs no promise.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. The module then needs no promise.
  * The bound is lower while many calls are pending, because the module limits the memory only for bodies that it reads itself.
  */
 const EARLY_BODY = 256 * 1024
@@ -14,14 +14,14 @@ const BUSY_CALLS = 16
 
 /**
  * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
- * after its client has disconnected, and does not run any of its code again.
+ * after its client has disconnected, and does not run code of this call again.
  */
 const CALL_LIFETIME = 600_000
 
 let calls = 0
 
 /**
- * The pending calls, oldest first, with the data for their answers if the module breaks. They do not contain the bodies.
+ * The pending calls, oldest first, with the data for their answers if the module breaks. The entries do not contain the bodies.
  *
  * @typedef {object} Call
  * @property {number} started the time at which it started, in milliseconds
@@ -50,7 +50,7 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // The body is not stored in a variable, so it can be collected. The module copies it, and drops the copy when a handler waits.
+    // The body is not stored in a variable, so it can be garbage-collected. The module drops its copy of the body when a handler waits.
     const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
     const settled = answerOrOutcome(call, answered)
@@ -61,7 +61,7 @@ export async function receive(request, env, context, answer) {
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
     return isStream ? relayStream(number, call, outcome) : outcome
   } catch (error) {
-    // If another call has broken the module in the meantime, the new module does not have this call.
+    // If another call has broken the module in the meantime, this call did not cause the error: the new module does not have this call.
     const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
@@ -84,8 +84,8 @@ function begin(number, request) {
 let hasWarmedUp = false
 
 /**
- * Passes the warm-up call to the module, once per isolate. A module that starts after a break gets no warm-up, because real calls are
- * waiting for it.
+ * Passes the warm-up call to the module, once per isolate. A module that starts after a break does not get a warm-up, because real calls
+ * are waiting for it.
  */
 export function warmUp(work, headers, body) {
   if (hasWarmedUp) return
@@ -135,7 +135,7 @@ function answerOrOutcome(call, answered) {
 /** Returns a response with the same stream. If the module breaks, the stream ends with an error. */
 function relayStream(number, call, response) {
   const source = response.body.getReader()
-  // Another call may end this stream. The runtime does not permit that call to read this request.
+  // Another call may end this stream. The runtime does not permit that call to read this request, so the id is read now.
   const requestId = requestIdOf(call)
   const events = new ReadableStream({
     start(stream) {
@@ -199,7 +199,7 @@ const BROKEN = { status: 200, message: 'The server failed to answer this request
 export function broke(number) {
   breaks++
   brokenBy = number
-  // The next request creates a new instance. Timers of this instance must not run in the new one.
+  // With this flag, the next request creates a new instance. Timers of this instance must not run in the new one.
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
 }
@@ -243,7 +243,7 @@ function log({ status }, begun, { started }, requestId) {
 // Copying a Headers object is faster than creating one from a plain object.
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
 
-/** Returns a response with these bytes. Without `headers` it is JSON. */
+/** Returns a response with these bytes. Without `headers`, the response is JSON. */
 export function respond(status, bytes, headers = JSON_HEADERS) {
   // The bytes are memory of the module, which changes when it runs again.
   return new Response(bytes.length === 0 ? null : bytes.slice(), { status, headers })

@@ -41,7 +41,7 @@ thread_local! {
     static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
 }
 
-/// Starts the module. [`entry!`](crate::worker::entry) calls it.
+/// Starts the module, with a warm-up call. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
@@ -61,13 +61,13 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     warm_up(&work, &headers, warm_up::CALL);
 }
 
-/// Answers a fetch event. [`entry!`](crate::worker::entry) calls it.
+/// Answers a fetch event. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     ANSWER.with(|kept| {
         let answer = kept.get_or_init(|| {
             // A module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
-            // JavaScript starts such a module, and it supports only the handler of the worker crate.
+            // JavaScript starts such a module. This JavaScript supports only the handler of the worker crate.
             #[cfg(not(panic = "unwind"))]
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
@@ -103,7 +103,8 @@ fn handle(
     Box::pin(async move { endpoint.reply(request, &host).await })
 }
 
-/// Reports to `entry.js` that the module has broken. The broken module can call JavaScript once more. JavaScript does not call it again.
+/// Reports to `entry.js` that the module has broken. The broken module can call JavaScript once more. JavaScript does not call the
+/// module again.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
     broke(current_call::get());

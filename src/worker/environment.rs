@@ -25,23 +25,23 @@ impl Environment for Env {
         let binding = Reflect::get(self, &name.into()).ok()?;
         // A `[[ratelimits]]` binding is an object with this method.
         let limit: Function = Reflect::get(&binding, &"limit".into()).ok()?.dyn_into().ok()?;
-        // The binding does not provide its period. Cloudflare has two periods, and this is the longer one.
+        // The binding does not provide its period. Cloudflare has two periods, and 60 s is the longer one.
         Some(RateLimit::new(Duration::from_mins(1), move |key| {
-            let asked = ask(&binding, &limit, &key);
-            async move { count(asked).await.map_err(|error| format!("{error:?}")) }
+            let answer = ask(&binding, &limit, &key);
+            async move { is_within_limit(answer).await.map_err(|error| format!("{error:?}")) }
         }))
     }
 }
 
 /// Calls `limit({ key })` of a binding. The method of the worker crate would convert the objects with serde.
 fn ask(binding: &JsValue, limit: &Function, key: &str) -> Result<JsValue, JsValue> {
-    let asked = Object::new();
-    Reflect::set(&asked, &"key".into(), &key.into())?;
-    limit.call1(binding, &asked)
+    let options = Object::new();
+    Reflect::set(&options, &"key".into(), &key.into())?;
+    limit.call1(binding, &options)
 }
 
-/// Returns whether the key is within the limit.
-async fn count(answer: Result<JsValue, JsValue>) -> Result<bool, JsValue> {
+/// Returns whether the key is within the limit, according to the answer of the binding.
+async fn is_within_limit(answer: Result<JsValue, JsValue>) -> Result<bool, JsValue> {
     let answer: Promise = answer?.dyn_into()?;
     let outcome = JsFuture::from(answer).await?;
     Reflect::get(&outcome, &"success".into())?.as_bool().ok_or(outcome)

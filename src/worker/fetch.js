@@ -1,7 +1,7 @@
 // Requests to other servers, and the reading of bodies up to a limit.
 
 /**
- * Returns the bytes of the stream `body`. If there are more than `limit`, it stops and returns the number of bytes that it has read.
+ * Returns the bytes of the stream `body`. If there are more than `limit` bytes, stops and returns the number of bytes read so far.
  */
 export async function limited(body, limit) {
   const chunks = []
@@ -17,7 +17,7 @@ export async function limited(body, limit) {
 /**
  * Sends a request. Returns the status, the Retry-After header, and the result of `limited` for the body.
  *
- * It does not follow redirects, because a redirect would send the token to another server.
+ * The function does not follow redirects, because a redirect would send the token to another server.
  */
 export async function ask(url, method, headers, body, limit, signal) {
   const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' })

@@ -48,7 +48,8 @@ pub fn of_event(context: impl EventContext) -> Rc<dyn Host> {
     host(context, UNKNOWN_CALL)
 }
 
-/// The context of an event. It can run work after the event has ended. A Durable Object can implement it for its own state.
+/// The context of an event. It can run work after the event has ended. A program can implement this trait for the state of a Durable
+/// Object.
 pub trait EventContext: 'static {
     /// Runs `work` to its end, even if the event ends earlier.
     fn wait_until(&self, work: LocalBoxFuture<'static, ()>);

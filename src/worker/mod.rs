@@ -13,8 +13,8 @@
 //! | `promise` | the conversion of futures to values or promises |
 //! | `current_call` | the call whose code runs in the module |
 //!
-//! This module sets no panic hook, and programs must not add `console_error_panic_hook`: the worker crate installs its own hook when the
-//! module starts, and this hook writes the panic to the log. `entry` answers the calls that wait.
+//! The worker crate installs a panic hook when the WebAssembly module starts. This hook writes the panic to the log, so this module sets no
+//! hook, and programs must not add `console_error_panic_hook`. `entry` answers the calls that wait.
 
 mod current_call;
 mod entry;

@@ -19,7 +19,7 @@ use crate::limits::HEADER_NAMES;
 extern "C" {
     type Headers;
 
-    // The binding of web-sys takes the name as a Rust string. JavaScript would have to decode it each time.
+    // The binding of web-sys takes the name as a Rust string, which JavaScript would have to decode each time.
     #[wasm_bindgen(method, catch)]
     fn get(this: &Headers, name: &JsString) -> Result<Option<String>, JsValue>;
 }
@@ -35,6 +35,7 @@ thread_local! {
     static NAMES: RefCell<Vec<(String, JsString)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// A request of the Workers runtime.
 pub(super) struct WorkerRequest {
     request: web_sys::Request,
     headers: Headers,
@@ -71,10 +72,10 @@ impl Request for WorkerRequest {
                 if let Some((_, known)) = names.iter().find(|(known, _)| known == name) {
                     return self.headers.get(known);
                 }
-                let made = JsString::from(name);
-                let value = self.headers.get(&made);
+                let converted = JsString::from(name);
+                let value = self.headers.get(&converted);
                 if names.len() < HEADER_NAMES {
-                    names.push((name.to_owned(), made));
+                    names.push((name.to_owned(), converted));
                 }
                 value
             })

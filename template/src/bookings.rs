@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The desks have the numbers 1 to `DESKS`.
+/// The number of desks. They are numbered from 1.
 pub const DESKS: u32 = 20;
 
 // Doc comments of fields become descriptions in the published schema.

@@ -32,7 +32,8 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-/// Builds the endpoint from the bindings and variables in `wrangler.toml`. The Worker calls this function when it starts.
+/// Builds the endpoint from the bindings and variables in `wrangler.toml`. An isolate calls this function when it starts and at its first
+/// request.
 fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
     let app = App { bookings: Rc::new(D1Bookings(env.d1("DB")?)) };
     Ok(Endpoint::new(server).state(app).configured(env))

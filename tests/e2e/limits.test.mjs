@@ -21,7 +21,7 @@ test('an error replaces an answer beyond the limit', async () => {
   for (const bytes of [most, 50_000_000]) {
     const { status, body } = await post(worker, large(bytes))
     assert.deepEqual([status, body.id, body.result.isError], [200, 'large', true])
-    assert.match(body.result.content[0].text, new RegExp(`^The answer has \\d+ bytes; at most ${most} are sent\\.`))
+    assert.match(body.result.content[0].text, new RegExp(`^The answer must have at most ${most} bytes \\(got \\d+\\)\\.`))
   }
   await assertServing(worker)
 })

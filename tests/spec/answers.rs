@@ -314,7 +314,7 @@ fn the_state_of_a_call_is_bounded() {
             Some("") => assert_eq!(answer.tool_text(), ("done", false), "calls without a question are not limited"),
             Some(says) => {
                 assert_eq!(answer.refusal(), (200, -32603), "{runs} {bytes} {questions}");
-                assert!(answer.message().contains("Ask for less at once."), "{}", answer.message());
+                assert!(answer.message().contains("Ask for less in one request."), "{}", answer.message());
                 assert!(host.log_text().contains(says), "{}", host.log_text());
             }
         }

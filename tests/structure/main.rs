@@ -1,7 +1,7 @@
-//! Tests of the structure of `src/`: the imports between files, and the sizes of the rooms.
+//! Tests of the structure of `src/`: the imports between files, and the sizes of the modules.
 //!
-//! A room is a file or folder directly in `src/`. Each room imports only rooms above it in [`ROOMS`], and no two files import each
-//! other, directly or indirectly.
+//! A module is a file or folder directly in `src/`. Each module imports only modules above it in [`MODULES`], and no two files import
+//! each other, directly or indirectly.
 
 // Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects)]
@@ -16,9 +16,9 @@ use std::path::Path;
 
 use imports::imports;
 
-/// The rooms. Each imports only the rooms before it. Every room may use the first three: the table of limits, base64, and the bounded
-/// cache.
-const ROOMS: [&str; 16] = [
+/// The modules. Each imports only the modules before it. Every module may use the first three: the table of limits, base64, and the
+/// bounded cache.
+const MODULES: [&str; 16] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -37,7 +37,7 @@ const ROOMS: [&str; 16] = [
     "worker",
 ];
 
-/// The files that may import every room.
+/// The files that may import every module.
 const FREE: [&str; 3] = ["lib", "testing", "documentation"];
 
 /// The source texts of a crate, by their paths in `src/`.
@@ -65,21 +65,21 @@ fn sources() -> Sources {
     sources
 }
 
-/// Returns the room of a file: the first part of its path.
-fn room(file: &str) -> &str {
+/// Returns the module of a file: the first part of its path.
+fn module(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
-/// Returns the imports of a room that is not above the importing room, as `file imports file`.
+/// Returns the imports of a module that is not above the importing module, as `file imports file`.
 fn upward(imports: &Imports) -> Vec<String> {
     let place = |file: &str| {
-        let place = ROOMS.iter().position(|known| *known == room(file));
-        place.unwrap_or_else(|| panic!("{file}: ROOMS does not contain the room `{}`", room(file)))
+        let place = MODULES.iter().position(|known| *known == module(file));
+        place.unwrap_or_else(|| panic!("{file}: MODULES does not contain the module `{}`", module(file)))
     };
-    let is_free = |file: &str| FREE.contains(&room(file));
+    let is_free = |file: &str| FREE.contains(&module(file));
     let all = imports.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)));
-    let rooms = all.filter(|(from, _)| !is_free(from));
-    rooms
+    let checked = all.filter(|(from, _)| !is_free(from));
+    checked
         .filter(|(from, to)| is_free(to) || place(from) < place(to))
         .map(|(from, to)| format!("{from} imports {to}"))
         .collect()
@@ -92,20 +92,20 @@ fn no_files_import_each_other() {
 }
 
 #[test]
-fn no_room_imports_a_room_below_it() {
+fn no_module_imports_a_module_below_it() {
     let upward = upward(&imports(&sources()));
     assert!(upward.is_empty(), "upward imports:\n{}", upward.join("\n"));
 }
 
 #[test]
-fn no_room_has_more_than_a_fifth_of_the_lines() {
+fn no_module_has_more_than_a_fifth_of_the_lines() {
     let mut lines = BTreeMap::<String, usize>::new();
     for (file, text) in sources() {
-        *lines.entry(room(&file).to_owned()).or_default() += text.lines().count();
+        *lines.entry(module(&file).to_owned()).or_default() += text.lines().count();
     }
     let all: usize = lines.values().sum();
     let large: Vec<_> = lines.iter().filter(|(_, lines)| *lines * 5 > all).collect();
-    assert!(large.is_empty(), "rooms with more than a fifth of the {all} lines: {large:?}");
+    assert!(large.is_empty(), "modules with more than a fifth of the {all} lines: {large:?}");
 }
 
 fn sources_of(files: &[(&str, &str)]) -> Sources {

@@ -24,7 +24,7 @@ fn endpoint() -> Endpoint {
     testing::endpoint(server).state(Paging { page_size: None })
 }
 
-/// Sends a request as a client of 2025-11-25, which the server cannot ask.
+/// Sends a request as a client of 2025-11-25. The server cannot ask such a client for input.
 fn request(method: &str, params: Value) -> Answer {
     testing::run(Client::new(&endpoint()).revision(Revision::V2025_11_25).request(method, params))
 }

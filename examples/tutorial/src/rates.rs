@@ -1,4 +1,4 @@
-//! Exchange rates. They come from KV, or from another server if KV has none.
+//! Exchange rates. They come from KV, or from another server if KV does not have the rate.
 
 use std::time::Duration;
 

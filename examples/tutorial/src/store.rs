@@ -11,7 +11,7 @@ pub struct Expense {
     pub euros: f64,
 }
 
-/// The tests implement this trait in memory.
+/// Stores expenses and exchange rates. The tests implement this trait in memory.
 #[async_trait(?Send)]
 pub trait Store {
     async fn add(&self, person: &str, expense: &Expense) -> Result<()>;

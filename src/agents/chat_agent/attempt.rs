@@ -21,7 +21,7 @@ const LONGEST_WAIT: u64 = 8_000;
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     limit: Duration,
-    /// In milliseconds since 1970.
+    /// The time at which the deadline passes, in milliseconds since 1970.
     at: u64,
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn ask(
         let pause = jittered(wait, cx.host()).max(retry_after);
         // Give up after two malformed answers, because a third attempt rarely helps. Give up at once if the next
         // attempt would start after the deadline.
-        if !failure.may_pass() || is_broken && was_broken || pause >= deadline.left(cx) {
+        if !failure.is_temporary() || is_broken && was_broken || pause >= deadline.left(cx) {
             return Err(failure.after(attempts));
         }
         was_broken |= is_broken;

@@ -1,4 +1,4 @@
-//! The conversation with a model: it calls tools until it has an answer.
+//! The conversation with a model: the model calls tools until it has an answer.
 //!
 //! Each answer of the model and each tool call is a step. If a tool asks the client, the next round of the call gets the results of the
 //! earlier steps from the request state.
@@ -30,7 +30,7 @@ pub(super) struct Conversation<'a> {
     pub messages: Vec<Value>,
     /// The tool calls of this round of the call.
     pub calls: RefCell<Vec<AgentCall>>,
-    /// The last value of the progress notifications.
+    /// The value of the last progress notification.
     pub progress: Cell<u32>,
 }
 
@@ -69,7 +69,7 @@ impl Conversation<'_> {
             let body = wire::request(self.model, &self.messages, offers, is_last);
             Ok(write::to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
-        // As a `Value`, the result of the step would add serde_json's own parser to the module.
+        // A step with a result of type `Value` would add serde_json's own parser to the compiled module.
         let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
         let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
         wire::json(answer.get().as_bytes()).ok_or_else(broken)
@@ -109,8 +109,8 @@ impl Conversation<'_> {
         self.report(format!("calling {name}"));
         let result = match self.cx.call_tool(name, arguments.clone()).await {
             Ok(result) => result,
-            // The client gets the error, for example about a missing capability. If a client of its revision cannot be asked, the model
-            // gets the error and continues without the tool.
+            // The client gets the error, for example about a missing capability. If the revision of the client does not support questions,
+            // the model gets the error and continues without the tool.
             Err(error) if error.0.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
                 return Err(error);
             }

@@ -1,7 +1,7 @@
 //! Failures of model requests, with a text for the caller and a text for the log.
 //!
-//! Neither text contains parts of the conversation or the API key. Error bodies are not repeated, because endpoints
-//! often include them.
+//! Neither text contains parts of the conversation or the API key. Neither text quotes an error body, because endpoints often repeat the
+//! conversation or the key in it.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Returns whether a retry may succeed.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Broken(_) => true,
             Self::Status(status, _) => matches!(status, 408 | 429 | 500..),
@@ -42,7 +42,7 @@ impl Failure {
             "Try again later. If it keeps failing, the operator of this server finds the reason in its log.";
         match self {
             Self::Slow(limit) => format!(
-                "The model did not answer within {} s. Ask for less at once, or try again later.",
+                "The model did not answer within {} s. Ask for less in one request, or try again later.",
                 limit.as_secs()
             ),
             Self::Status(401 | 403, _) => {
@@ -51,8 +51,8 @@ impl Failure {
             }
             Self::Status(429, _) => "The model's endpoint is overloaded. Try again in a minute.".into(),
             Self::Status(408 | 500.., _) | Self::Unreachable(_) => format!("The model cannot be reached. {LATER}"),
-            Self::Status(..) => "The model's endpoint rejected the request. Ask for less at once. If that does not help, the operator of \
-                                 this server finds the reason in its log."
+            Self::Status(..) => "The model's endpoint rejected the request. Ask for less in one request. If that does not help, the \
+                                 operator of this server finds the reason in its log."
                 .into(),
             Self::TooLarge | Self::Broken(_) => {
                 format!("The model gave an answer that cannot be used. Rephrase the question. {LATER}")
@@ -61,11 +61,11 @@ impl Failure {
                 "The model's endpoint withheld the answer because of its content filter. Rephrase the question.".into()
             }
             Self::CutShort => {
-                "The model used all of its tokens before it wrote an answer. Ask for less at once.".into()
+                "The model used all of its tokens before it wrote an answer. Ask for less in one request.".into()
             }
             Self::NoAnswer(rounds) => {
                 format!(
-                    "The model was asked {rounds} times and called tools each time, without an answer. Ask for less at once."
+                    "The model was asked {rounds} times and called tools each time, without an answer. Ask for less in one request."
                 )
             }
         }
@@ -85,7 +85,7 @@ impl Failure {
         }
     }
 
-    /// Returns the error after this number of attempts.
+    /// Converts the failure into the error of the handler. The cause for the log states the number of attempts.
     pub(super) fn after(&self, attempts: u32) -> HandlerError {
         let cause = self.cause();
         let cause = if attempts > 1 { format!("{cause} (asked {attempts} times)") } else { cause };

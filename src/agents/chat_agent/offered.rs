@@ -1,4 +1,4 @@
-//! The tools that a model may call: those of the agent that the caller can call.
+//! The tools that a model may call: the agent's tools, without those that the caller cannot call.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl Offered {
         &self.tool.name
     }
 
-    /// Returns whether `name` names this tool. Some models use the original name, which they read elsewhere.
+    /// Returns whether `name` names this tool. Some models use the original name of the tool, for example from the instructions.
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.wire_name == name || self.tool.name == name
     }

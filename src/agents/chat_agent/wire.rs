@@ -49,7 +49,7 @@ pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
 pub(super) struct ToolCall {
     pub id: String,
     pub name: String,
-    /// `None` if they are not a JSON object.
+    /// The arguments, or `None` if they are not a JSON object.
     pub arguments: Option<Value>,
 }
 

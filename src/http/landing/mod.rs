@@ -66,8 +66,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (VARY, "Accept"),
 ];
 
-/// Returns whether a browser requests the page. An MCP client that opens a stream accepts `text/event-stream`. It gets the answer of the
-/// endpoint, if the endpoint is at `/`.
+/// Returns whether a browser requests the page. An MCP client that opens a stream accepts `text/event-stream`, so it does not get the page.
+/// If the endpoint is at `/`, such a client gets the answer of the endpoint.
 pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
     if path != "/" || !matches!(&*head.method(), "GET" | "HEAD") {
         return Ok(false);
@@ -76,7 +76,7 @@ pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Bo
     Ok(guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
 }
 
-/// Returns the page of `server`. Its endpoint is at `path`. `url` is the URL of the endpoint, if it is known.
+/// Returns the page of `server`, whose endpoint is at `path`. `url` is the URL of the endpoint, if it is known.
 pub(super) fn answer(server: &Implementation, path: &str, url: Option<&SecureUrl>, method: &str) -> Response<Body> {
     let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
@@ -112,7 +112,7 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
     })
 }
 
-/// Replaces each `{{name}}` in `template` by `value(name)`.
+/// Replaces each `{{name}}` in `template` with `value(name)`.
 fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
     let mut pieces = template.split("{{");
     let mut filled = pieces.next().unwrap_or_default().to_owned();
@@ -124,7 +124,7 @@ fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
     filled
 }
 
-/// Escapes a text for HTML, also for quoted attributes.
+/// Escapes a text for HTML, including quoted attributes.
 fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();

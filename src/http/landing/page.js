@@ -9,14 +9,14 @@ const URL_FOR_CLIENTS = KNOWN_URL || ENDPOINT
 function formWithResult(label, fields, act) {
   const result = el('div', { className: 'result', tabIndex: -1, role: 'group', 'aria-label': 'Result', hidden: true })
   const button = el('button', {}, label)
-  const isBusy = (is) => {
-    button.ariaBusy = String(is)
-    button.textContent = is ? 'Waiting for the answer…' : label
+  const setBusy = (isBusy) => {
+    button.ariaBusy = String(isBusy)
+    button.textContent = isBusy ? 'Waiting for the answer…' : label
   }
   const submit = async (event) => {
     event.preventDefault()
     if (button.ariaBusy === 'true') return
-    isBusy(true)
+    setBusy(true)
     announce(button.textContent)
     let outcome
     try {
@@ -26,7 +26,7 @@ function formWithResult(label, fields, act) {
     } catch (error) {
       outcome = showError(error)
     }
-    isBusy(false)
+    setBusy(false)
     result.classList.toggle('error', outcome.isError)
     result.replaceChildren(el('p', { className: 'title' }, outcome.title), ...outcome.parts)
     result.hidden = false

@@ -17,7 +17,7 @@ const pre = (text) => el('pre', {}, text)
 const hint = (...words) => el('p', { className: 'hint' }, words.filter(Boolean).join(' · '))
 const folded = (title, ...content) => el('details', { className: 'folded' }, el('summary', {}, title), ...content)
 
-/** Only `http` and `https` URLs become links. */
+/** Returns a link to an `http` or `https` URL. Returns any other URI as text. */
 const link = (uri) => (/^https?:\/\//i.test(uri) ? el('a', { href: uri, rel: 'noreferrer' }, uri) : code(uri))
 
 /** Returns the approximate number of bytes in a base64 text. */
@@ -81,7 +81,7 @@ function showResult(method, result, milliseconds) {
   }
 }
 
-/** Returns the same for an error. */
+/** Returns the title and the elements of an error. */
 function showError(error) {
   return {
     title: 'No result',

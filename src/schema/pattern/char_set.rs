@@ -5,7 +5,7 @@ use crate::schema::sorted::sorted;
 /// The highest code point.
 pub(super) const LAST: u32 = 0x10_FFFF;
 
-/// ECMA-262, `WhiteSpace` and `LineTerminator`.
+/// The characters that `\s` matches (ECMA-262, `WhiteSpace` and `LineTerminator`).
 const SPACES: [(u32, u32); 10] = [
     (0x09, 0x0D),
     (0x20, 0x20),
@@ -18,10 +18,11 @@ const SPACES: [(u32, u32); 10] = [
     (0x3000, 0x3000),
     (0xFEFF, 0xFEFF),
 ];
+/// The characters that `\d` matches.
 const DIGITS: [(u32, u32); 1] = [(0x30, 0x39)];
-/// ECMA-262, `WordCharacters`.
+/// The characters that `\w` matches (ECMA-262, `WordCharacters`).
 const WORD: [(u32, u32); 4] = [(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
-/// ECMA-262, `LineTerminator`.
+/// The characters that `.` does not match (ECMA-262, `LineTerminator`).
 const LINE_ENDS: [(u32, u32); 3] = [(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
 /// A set of characters.
@@ -29,22 +30,22 @@ const LINE_ENDS: [(u32, u32); 3] = [(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)
 pub(super) struct CharSet(Vec<(u32, u32)>);
 
 impl CharSet {
-    /// The set of one code point.
+    /// Creates the set of one code point.
     pub(super) fn of(code: u32) -> Self {
         Self(vec![(code, code)])
     }
 
-    /// The characters that `.` matches.
+    /// Creates the set of the characters that `.` matches.
     pub(super) fn dot() -> Self {
         Self(LINE_ENDS.to_vec()).complement()
     }
 
-    /// `\w`.
+    /// Creates the set of the characters that `\w` matches.
     pub(super) fn word() -> Self {
         Self(WORD.to_vec())
     }
 
-    /// The set of an escape such as `\d`. Returns `None` for other letters.
+    /// Creates the set of an escape such as `\d`. Returns `None` for other letters.
     pub(super) fn of_escape(letter: char) -> Option<Self> {
         let set = match letter {
             'd' | 'D' => Self(DIGITS.to_vec()),
@@ -93,13 +94,13 @@ impl CharSet {
         Self(others)
     }
 
-    /// Whether the code point is in the set. The set must be normalized.
+    /// Returns whether the code point is in the set. The set must be normalized.
     pub(super) fn contains(&self, code: u32) -> bool {
         let after = self.0.partition_point(|(first, _)| *first <= code);
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, last)| code <= *last)
     }
 
-    /// The first code point of each range, and the first one after it.
+    /// Iterates over the first code point of each range, and the first one after it.
     pub(super) fn boundaries(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|(first, last)| [*first, last.saturating_add(1)])
     }

@@ -1,11 +1,11 @@
 //! `pattern`: the regular expressions of JSON Schema, matched in linear time.
 //!
-//! JSON Schema uses the syntax of ECMAScript with the `u` flag (JSON Schema Core §6.4). `parse` reads exactly that syntax. It rejects
-//! lookaround, back references and Unicode properties. `nfa` compiles it to an automaton, and `search` runs the automaton on a text. The
-//! work of a search takes steps of its check.
+//! JSON Schema uses the syntax of ECMAScript with the `u` flag (JSON Schema Core §6.4). `parse` reads this syntax, but rejects
+//! lookaround, back references and Unicode properties. `nfa` compiles the pattern to an automaton, and `search` runs the automaton on a
+//! text. A search takes steps from the budget of its check.
 //!
-//! The crate regex-lite is not used. A check needs only "found or not found", so the states can be cached as in a DFA, and long texts
-//! are matched ten to a hundred times faster. Patterns are also not translated to another syntax, which could change their meaning.
+//! The crate regex-lite is not used. A check needs only "found or not found", so this module can cache the states as in a DFA, and match
+//! long texts ten to a hundred times faster. For regex-lite, patterns would also need a translation, which could change their meaning.
 
 mod char_set;
 mod nfa;
@@ -32,12 +32,12 @@ impl Pattern {
         Ok(Self { nfa, source: source.to_owned() })
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     pub(super) fn states(&self) -> usize {
         self.nfa.len()
     }
 
-    /// The source text.
+    /// Returns the source text.
     pub(super) fn source(&self) -> &str {
         &self.source
     }

@@ -17,6 +17,7 @@ pub(super) enum State {
     Split(StateId, StateId),
     /// Continues if the assertion holds, without reading.
     If(Assertion, StateId),
+    /// The pattern matches.
     Found,
 }
 
@@ -66,7 +67,7 @@ impl Nfa {
         self.start
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     pub(super) fn len(&self) -> usize {
         self.states.len()
     }
@@ -76,18 +77,18 @@ impl Nfa {
         self.states.get(usize::from(id)).copied().unwrap_or(State::Found)
     }
 
-    /// The number of character classes.
+    /// Returns the number of character classes.
     pub(super) fn classes(&self) -> usize {
         self.alphabet.firsts.len()
     }
 
-    /// The class of an ASCII character. Returns `None` for other bytes.
+    /// Returns the class of an ASCII character. Returns `None` for other bytes.
     #[inline]
     pub(super) fn class_of_ascii(&self, byte: u8) -> Option<usize> {
         self.alphabet.ascii.get(usize::from(byte)).map(|class| usize::from(*class))
     }
 
-    /// The class of a character.
+    /// Returns the class of a character.
     pub(super) fn class_of(&self, character: char) -> usize {
         match self.alphabet.ascii.get(character as usize) {
             Some(class) => usize::from(*class),
@@ -95,13 +96,13 @@ impl Nfa {
         }
     }
 
-    /// Whether the characters of a class are in a set.
+    /// Returns whether the characters of a class are in a set.
     pub(super) fn reads(&self, set: u16, class: usize) -> bool {
         let first = self.alphabet.firsts.get(class).copied().unwrap_or_default();
         self.sets.get(usize::from(set)).is_some_and(|set| set.contains(first))
     }
 
-    /// Whether the characters of a class are part of words.
+    /// Returns whether the characters of a class are part of words.
     pub(super) fn is_word(&self, class: usize) -> bool {
         let first = self.alphabet.firsts.get(class).copied().and_then(char::from_u32);
         first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '_')
@@ -174,7 +175,7 @@ impl Nfa {
         Ok(entry)
     }
 
-    /// Whether every path from the start passes `^` before it reads a character or ends.
+    /// Returns whether every path from the start passes `^` before it reads a character or ends.
     fn is_found_at_the_start_only(&self) -> bool {
         let mut seen = vec![false; self.states.len()];
         let mut open = vec![self.start];

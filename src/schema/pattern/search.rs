@@ -11,12 +11,14 @@ use super::parse::Assertion;
 use crate::limits::PATTERN_CACHE;
 use crate::schema::budget::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 
-/// The bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
+/// The number of bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
 const UNCACHED: usize = 256;
 
-/// Special values of a transition.
+/// The value of a transition that is not computed yet.
 const UNKNOWN: u32 = u32::MAX;
+/// The value of a transition that completes a match.
 const FOUND: u32 = u32::MAX - 1;
+/// The value of a transition after which the pattern cannot match.
 const LOST: u32 = u32::MAX - 2;
 
 /// The kind of the last character, as far as assertions distinguish it.
@@ -38,7 +40,7 @@ pub(crate) struct Searches {
 }
 
 impl Searches {
-    /// Whether the pattern with that index matches in `text`. The result must not be used once the steps are exhausted.
+    /// Returns whether the pattern at `index` matches in `text`. The result must not be used once the steps are exhausted.
     pub(crate) fn is_found(&mut self, patterns: &[Pattern], index: usize, text: &str, steps: &mut Steps) -> bool {
         let Some(Pattern { nfa, .. }) = patterns.get(index).filter(|_| steps.take(MATCH)) else { return false };
         if self.of_patterns.len() < patterns.len() {
@@ -78,7 +80,7 @@ struct Search {
     stride: usize,
     /// The memory of the cached states, in bytes.
     bytes: usize,
-    /// The bytes of text that were read without the cache.
+    /// The number of bytes that were read without the cache.
     read: usize,
 }
 
@@ -222,16 +224,21 @@ impl Search {
 #[derive(Debug, Default)]
 struct Scratch {
     open: Vec<StateId>,
-    /// The transition in which each NFA state was last visited, and last added to `next`.
+    /// The transition in which each NFA state was last visited.
     visited: Vec<u32>,
+    /// The transition in which each NFA state was last added to `next`.
     added: Vec<u32>,
+    /// The number of the current transition.
     transition: u32,
+    /// The NFA states after the transition.
     next: Vec<StateId>,
 }
 
 /// The result of a transition.
 enum Outcome {
+    /// The pattern matches.
     Found,
+    /// The pattern cannot match.
     Lost,
     /// The search continues in the NFA states of [`Scratch::next`].
     Next,
@@ -317,7 +324,7 @@ fn holds(assertion: Assertion, before: Before, nfa: &Nfa, class: Option<usize>) 
 }
 
 impl Before {
-    /// The kind of a character class. Patterns without `\b` and `\B` do not distinguish words.
+    /// Returns the kind of a character class. Patterns without `\b` and `\B` do not distinguish words.
     fn after(nfa: &Nfa, class: Option<usize>) -> Self {
         let is_word = nfa.has_word_boundary && class.is_some_and(|class| nfa.is_word(class));
         if is_word { Self::Word } else { Self::Other }
