@@ -32,6 +32,7 @@
 //! | `definition` | the items of lists |
 //! | `read` | reading resources, getting prompts, completing arguments |
 //! | `result` | the results |
+//! | `source` | tools of other servers as tools of this server |
 //! | `error` | the errors |
 
 mod call;
@@ -48,6 +49,7 @@ mod negotiation;
 mod read;
 mod request;
 mod result;
+mod source;
 mod sse;
 mod transport;
 mod upstream;
@@ -59,5 +61,6 @@ pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::Listing;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use result::CallResult;
+pub use source::RemoteTools;
 pub use transport::Transport;
 pub use upstream::Upstream;

@@ -4,8 +4,10 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
 use crate::json::deserialize::read;
 use crate::json::{Document, JsonLimits, Kind, Value};
+use crate::protocol::content::Content;
 
 /// The result of a tool call.
 #[derive(Clone, Debug)]
@@ -66,6 +68,15 @@ impl CallResult {
         outcome.map_err(|problem| {
             HandlerError::new("Another server gave a result in an unexpected form.").because(problem)
         })
+    }
+
+    /// Converts the result for the caller of a tool of this program. Blocks of an unknown type are left out.
+    pub fn into_tool_result(self) -> ToolResult {
+        let Some(document) = parsed(&self.json) else { return ToolResult::default() };
+        let blocks = document.root().get("content").into_iter().flat_map(Value::items);
+        let mut result = ToolResult::new(blocks.filter_map(Content::read));
+        result.structured_content = document.root().get("structuredContent").map(|value| value.text().into());
+        if self.is_error { result.error() } else { result }
     }
 
     /// Returns the result as JSON text, as the server sent it.

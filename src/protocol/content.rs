@@ -138,6 +138,31 @@ impl Content {
     }
 }
 
+#[cfg(feature = "client")]
+impl Content {
+    /// Reads a block that another server sent. Returns `None` for an unknown type or a malformed block.
+    pub(crate) fn read(block: crate::json::Value<'_>) -> Option<Self> {
+        let text = |name: &str| block.string(name);
+        let media = || Some(Media { data: text("data")?, mime_type: text("mimeType")?.into() });
+        let content = match &*text("type")? {
+            "text" => Block::Text { text: text("text")?.into() },
+            "image" => Block::Image(media()?),
+            "audio" => Block::Audio(media()?),
+            "resource" => Block::Resource { resource: ResourceContents::read(block.get("resource")?)? },
+            "resource_link" => {
+                let mut link = ResourceDescription::new(text("uri")?, text("name")?);
+                link.mime_type = text("mimeType").map(Into::into);
+                link.metadata.title = text("title").map(Into::into);
+                link.metadata.description = text("description").map(Into::into);
+                Block::ResourceLink(Box::new(link))
+            }
+            _ => return None,
+        };
+        let meta = block.get("_meta").and_then(crate::json::Value::to_map).map(Box::new);
+        Some(Self { meta, ..content.into() })
+    }
+}
+
 impl From<String> for Content {
     fn from(text: String) -> Self {
         Self::text(text)
@@ -181,6 +206,21 @@ impl fmt::Display for NotBase64 {
 }
 
 impl std::error::Error for NotBase64 {}
+
+#[cfg(feature = "client")]
+impl ResourceContents {
+    /// Reads contents that another server sent. Returns `None` if they are malformed.
+    pub(crate) fn read(contents: crate::json::Value<'_>) -> Option<Self> {
+        let body = match (contents.string("text"), contents.string("blob")) {
+            (Some(text), None) => Body::Text(text.into()),
+            (None, Some(blob)) => Body::Blob(blob),
+            _ => return None,
+        };
+        let mime_type = contents.string("mimeType").map(Into::into);
+        let meta = contents.get("_meta").and_then(crate::json::Value::to_map).map(Box::new);
+        Some(Self { uri: contents.string("uri")?, mime_type, body, meta })
+    }
+}
 
 impl ResourceContents {
     /// Creates the contents of `uri` from text.

@@ -29,8 +29,7 @@ impl Call {
         #[cfg(feature = "client")]
         if self.server.definitions.has_sources() {
             let found = self.server.definitions.sources.find(kind, &self.cx).await;
-            let server = McpServer { found: Some(Rc::new(found)), ..self.server };
-            return Self { server, ..self };
+            return Self { server: self.server.with_found(found), ..self };
         }
         let _ = kind;
         self

@@ -139,6 +139,13 @@ impl Schema {
         })
     }
 
+    /// Returns a schema that is published unchanged and not enforced: another server enforces it.
+    #[cfg(feature = "client")]
+    pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
+        let (program, is_of_objects) = (Program::default(), true);
+        Rc::new(Self { value, json, wrapped: OnceCell::new(), header_params: Vec::new(), program, is_of_objects })
+    }
+
     /// Returns the schema of `T`, which must be an object schema.
     ///
     /// # Errors

@@ -61,6 +61,12 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
+    /// Adds the items that the sources found for a request.
+    #[cfg(feature = "client")]
+    pub(crate) fn with_found(self, found: Found) -> Self {
+        Self { found: Some(Rc::new(found)), ..self }
+    }
+
     /// Caches lists as JSON for the requests that share this server.
     pub(crate) fn keeping_lists(self) -> Self {
         let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));

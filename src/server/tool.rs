@@ -127,7 +127,7 @@ impl Tool {
         )
     }
 
-    fn of_handler(name: Text, description: Text, handler: Box<dyn AnyToolHandler>) -> Self {
+    pub(crate) fn of_handler(name: Text, description: Text, handler: Box<dyn AnyToolHandler>) -> Self {
         let metadata = Metadata { description: Some(description), ..Metadata::new(name) };
         Self {
             deadline: DEADLINE,

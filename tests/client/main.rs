@@ -5,3 +5,4 @@
 
 mod calls;
 mod peer;
+mod sources;
