@@ -11,21 +11,21 @@ use serde_json::json;
 
 use crate::peer::{Peer, error, json_answer, result};
 
-fn context(host: &TestHost) -> Context {
+pub fn context(host: &TestHost) -> Context {
     let (head, ()) = http::Request::new(()).into_parts();
     Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
 }
 
-fn client(upstream: Upstream) -> McpClient {
+pub fn client(upstream: Upstream) -> McpClient {
     McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client")
 }
 
-fn at(peer: &Peer) -> Upstream {
+pub fn at(peer: &Peer) -> Upstream {
     Upstream::via("https://parcels.example/mcp", peer.clone()).expect("a URL")
 }
 
 /// Calls the tool `track` and returns its text.
-fn track(upstream: Upstream) -> Result<String, ClientError> {
+pub fn track(upstream: Upstream) -> Result<String, ClientError> {
     let host = TestHost::new();
     let cx = context(&host);
     let connection = client(upstream).connect(&cx);
@@ -57,7 +57,7 @@ fn a_tool_is_called_in_each_revision() {
     assert_eq!(track(upstream()).expect("a result"), "Parcel 7 is in Lyon.");
 }
 
-fn modern(text: &str) -> crate::peer::Answer {
+pub fn modern(text: &str) -> crate::peer::Answer {
     result(json!({ "content": [{ "type": "text", "text": text }], "resultType": "complete" }))
 }
 
@@ -72,7 +72,8 @@ fn a_call_is_preceded_by_a_probe() {
 /// A legacy server with sessions: three requests, and the end of the session.
 #[test]
 fn a_legacy_session_is_begun_and_ended() {
-    let initialized = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "p", "version": "1" } });
+    let initialized =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "p", "version": "1" } });
     let peer = Peer::new([
         json_answer(400, json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": "no session" } })),
         result(initialized).header("mcp-session-id", "s-1"),

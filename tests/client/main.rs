@@ -1,8 +1,15 @@
 //! The MCP client, against servers in the same program and against scripted peers.
 
 #![cfg(feature = "client")]
-#![allow(unreachable_pub, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::arithmetic_side_effects)]
+#![allow(
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::arithmetic_side_effects
+)]
 
 mod calls;
+mod hostile;
 mod peer;
 mod sources;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use edge_mcp::client::Transport;
 use edge_mcp::host::{FetchError, Host, Opened};
-use futures::future::{LocalBoxFuture, ready};
+use futures::future::{LocalBoxFuture, pending, ready};
 use futures::{FutureExt, StreamExt};
 use http::{HeaderMap, HeaderName, Request};
 use serde_json::{Value, json};
@@ -16,12 +16,41 @@ pub struct Answer {
     status: u16,
     headers: HeaderMap,
     chunks: Vec<Vec<u8>>,
+    end: End,
+}
+
+/// The end of an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The body is complete.
+    Complete,
+    /// The connection fails before the head.
+    NoHead,
+    /// The head never arrives.
+    SilentBeforeHead,
+    /// The connection fails within the body.
+    Cut,
+    /// The connection stays open, but nothing more arrives.
+    Silent,
+    /// The last chunk is repeated for ever.
+    Endless,
 }
 
 impl Answer {
     pub fn new(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        let answer = Self { status, headers: HeaderMap::new(), chunks: vec![body.into()] };
+        let answer = Self { status, headers: HeaderMap::new(), chunks: vec![body.into()], end: End::Complete };
         if media_type.is_empty() { answer } else { answer.header("content-type", media_type) }
+    }
+
+    pub fn end(mut self, end: End) -> Self {
+        self.end = end;
+        self
+    }
+
+    /// Cuts the body into chunks of `size` bytes.
+    pub fn in_chunks(mut self, size: usize) -> Self {
+        self.chunks = self.chunks.concat().chunks(size).map(<[u8]>::to_vec).collect();
+        self
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -75,14 +104,29 @@ impl Transport for Peer {
     fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let id = serde_json::from_str::<Value>(request.body()).map_or(Value::Null, |message| message["id"].clone());
         self.requests.borrow_mut().push(request);
-        let Some(Answer { status, headers, chunks }) = self.answers.borrow_mut().pop_front() else {
+        let Some(Answer { status, headers, chunks, end }) = self.answers.borrow_mut().pop_front() else {
             return ready(Err(FetchError::Failed("the peer has no answer left".into()))).boxed_local();
         };
-        let fill = move |chunk: Vec<u8>| match String::from_utf8(chunk) {
+        match end {
+            End::NoHead => return ready(Err(FetchError::Failed("connection lost: SECRET-4711".into()))).boxed_local(),
+            End::SilentBeforeHead => return pending().boxed_local(),
+            _ => {}
+        }
+        let size = chunks.first().map_or(1, Vec::len).max(1);
+        let body = match String::from_utf8(chunks.concat()) {
             Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
             Err(error) => error.into_bytes(),
         };
-        let chunks: Vec<_> = chunks.into_iter().map(fill).map(Ok).collect();
-        ready(Ok(Opened { status, headers, body: futures::stream::iter(chunks).boxed_local() })).boxed_local()
+        let size = if chunks.len() == 1 { body.len().max(1) } else { size };
+        let chunks: Vec<_> = body.chunks(size).map(|chunk| Ok(chunk.to_vec())).collect();
+        let last = chunks.last().cloned().unwrap_or_else(|| Ok(Vec::new()));
+        let sent = futures::stream::iter(chunks);
+        let body = match end {
+            End::Cut => sent.chain(futures::stream::iter([Err(FetchError::Failed("reset".into()))])).boxed_local(),
+            End::Silent => sent.chain(futures::stream::pending()).boxed_local(),
+            End::Endless => sent.chain(futures::stream::repeat_with(move || last.clone())).boxed_local(),
+            _ => sent.boxed_local(),
+        };
+        ready(Ok(Opened { status, headers, body })).boxed_local()
     }
 }

@@ -28,7 +28,10 @@ fn parcels() -> Upstream {
 fn desk(client: McpClient, is_named: bool) -> edge_mcp::Endpoint {
     testing::endpoint(move |_| {
         let tools = if is_named { client.tools(["parcels_track", "weather_now"]) } else { client.read_only_tools() };
-        McpServer::builder("desk", "1.0.0").tool(Tool::new("greet", "Says hello.", || async { "Hello" })).source(tools).build()
+        McpServer::builder("desk", "1.0.0")
+            .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
+            .source(tools)
+            .build()
     })
 }
 
@@ -39,7 +42,8 @@ fn tools_of_another_server_are_listed_and_called() {
     testing::run(async {
         let client = Client::new(&endpoint);
         let tools = client.request("tools/list", json!({})).await;
-        let names: Vec<_> = tools.result()["tools"].as_array().expect("a list").iter().map(|tool| tool["name"].clone()).collect();
+        let names: Vec<_> =
+            tools.result()["tools"].as_array().expect("a list").iter().map(|tool| tool["name"].clone()).collect();
         assert_eq!(names, ["greet", "parcels_track"]);
         let schema = &tools.result()["tools"][1]["inputSchema"];
         assert_eq!(schema["properties"]["number"]["type"], "integer");
@@ -48,7 +52,10 @@ fn tools_of_another_server_are_listed_and_called() {
         let answer = client.call("parcels_track", json!({ "number": "x" })).await;
         assert!(answer.is_error() && answer.text().contains("`number` must be an integer"), "{answer:?}");
         let answer = client.call("parcels_lose", json!({})).await;
-        assert_eq!(answer.error().map(|(_, message)| message), Some("Unknown tool `parcels_lose`. Call tools/list for the available tools."));
+        assert_eq!(
+            answer.error().map(|(_, message)| message),
+            Some("Unknown tool `parcels_lose`. Call tools/list for the available tools.")
+        );
     });
 }
 
@@ -69,7 +76,11 @@ fn without_names_only_read_only_tools_of_trusted_servers_are_listed() {
 fn a_server_that_fails_is_named() {
     let peer = Peer::new([Answer::new(502, "text/html", "<p>SECRET-4711</p>"), Answer::new(502, "", "")]);
     let broken = Upstream::via("https://weather.example/mcp", peer).expect("a URL");
-    let client = McpClient::builder("desk", "1.0.0").server("parcels", parcels()).server("weather", broken).build().expect("a client");
+    let client = McpClient::builder("desk", "1.0.0")
+        .server("parcels", parcels())
+        .server("weather", broken)
+        .build()
+        .expect("a client");
     let endpoint = desk(client, true);
     testing::run(async {
         let tools = Client::new(&endpoint).request("tools/list", json!({})).await;
@@ -84,7 +95,8 @@ fn a_server_that_fails_is_named() {
 #[test]
 fn all_pages_of_a_list_are_read() {
     let page = |name: &str, next: Option<&str>| {
-        let mut page = json!({ "tools": [{ "name": name, "inputSchema": { "type": "object" } }], "resultType": "complete" });
+        let mut page =
+            json!({ "tools": [{ "name": name, "inputSchema": { "type": "object" } }], "resultType": "complete" });
         if let Some(next) = next {
             page["nextCursor"] = json!(next);
         }
