@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::connection::{Connection, Link, Peer};
+use super::definition::Listed;
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
 use super::result::CallResult;
+use crate::json::write;
 use crate::protocol::method::Method;
 
 /// A call of a tool of another server. It is sent when it is awaited.
@@ -23,12 +26,36 @@ pub struct Call {
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
     is_idempotent: bool,
+    definition: Option<Listed>,
+}
+
+impl Connection {
+    /// Creates a call of a tool by its full name, such as `weather_get-forecast`. It is sent when it is awaited.
+    ///
+    /// # Errors
+    /// The name does not begin with the name of a server and `_`.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Result<Call, ClientError> {
+        let (server, tool) = name.split_once('_').unwrap_or((name, ""));
+        Ok(self.server(server)?.call(tool, arguments))
+    }
+}
+
+impl Peer {
+    /// Creates a call of the tool `name`. It is sent when it is awaited.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
+        let arguments = write::to_raw_value(&arguments);
+        let timeout = self.0.upstream().timeout;
+        let (link, name) = (self.0.clone(), name.to_owned());
+        Call { link, name, arguments, timeout, is_idempotent: false, definition: None }
+    }
 }
 
 impl Call {
-    pub(super) fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
-        let timeout = link.upstream().timeout;
-        Self { link, name, arguments, timeout, is_idempotent: false }
+    /// Sets the definition of the tool, which was listed earlier. The client then sends the headers that the definition requires, and checks
+    /// the result, without listing the tools again.
+    pub fn tool(mut self, definition: &Listed) -> Self {
+        self.definition = Some(definition.clone());
+        self
     }
 
     /// Sets the time limit of the request.
@@ -45,19 +72,21 @@ impl Call {
     }
 
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent } = self;
-        let arguments = arguments.map_err(|error| {
-            let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&link.server().name, Method::CallTool.name(), failure).because(error)
-        })?;
-        let params = Params::default().with_text("name", &name).with("arguments", arguments);
+        let Self { link, name, arguments, timeout, is_idempotent, definition } = self;
+        let not_called = |problem: &str| {
+            let failure = Failure::Local(format!("was not called: {problem}"));
+            ClientError::new(&link.server().name, Method::CallTool.name(), failure)
+        };
+        let arguments =
+            arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
+        if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
+            return Err(not_called("the definition is of another tool."));
+        }
+        let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
-        let result = link.request(&outgoing).await?;
-        CallResult::read(result).map_err(|problem| {
-            ClientError::new(&link.server().name, Method::CallTool.name(), Failure::Malformed(problem))
-        })
+        link.call_tool(outgoing, &arguments, definition).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -13,7 +14,7 @@ use super::headers;
 use super::sse::{Event, EventReader};
 use crate::host::{FetchError, Opened};
 use crate::json::{Document, JsonLimits, Value};
-use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_STREAM_BYTES};
+use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::description::is_deceptive;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::{ServerError, ServerMessage};
@@ -31,6 +32,16 @@ pub(super) struct Expected<'a> {
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
+    /// The position at which the stream of a legacy server was interrupted.
+    pub position: RefCell<Option<Position>>,
+}
+
+/// A position in an event stream, at which a server can resume the stream.
+#[derive(Clone, Debug)]
+pub(super) struct Position {
+    pub last_event: HeaderValue,
+    /// The pause before the resumption.
+    pub pause: Duration,
 }
 
 /// An answer to a request.
@@ -187,8 +198,32 @@ fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
-    let session = opened.headers.get(headers::SESSION).cloned();
     let mut reader = EventReader::default();
+    let answer = read_events(&mut opened, &mut reader, expected, observer).await;
+    if expected.era == Era::Legacy && matches!(answer, Err((Failure::Interrupted, _))) {
+        expected.position.replace(Position::of(&reader));
+    }
+    answer
+}
+
+impl Position {
+    /// Returns the position after the last event that has an id.
+    fn of(reader: &EventReader) -> Option<Self> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        const LONGEST_PAUSE: Duration = Duration::from_secs(UPSTREAM_RETRY_SECONDS);
+        let id = reader.last_id().filter(|id| id.len() <= HEADER_BYTES)?;
+        let last_event = HeaderValue::from_bytes(id).ok()?;
+        Some(Self { last_event, pause: reader.retry().unwrap_or(PAUSE).min(LONGEST_PAUSE) })
+    }
+}
+
+async fn read_events(
+    opened: &mut Opened,
+    reader: &mut EventReader,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Answer, Failed> {
+    let session = opened.headers.get(headers::SESSION).cloned();
     let (mut bytes, mut events) = (0_usize, 0_usize);
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -269,7 +304,7 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
 }
 
 /// Returns the media type in lower case, without its parameters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = text(headers.get(CONTENT_TYPE))?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }

@@ -1,14 +1,17 @@
 //! One JSON-RPC request to a server, with negotiation and retries.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, pin_mut};
-use http::HeaderName;
-use http::header::HeaderValue;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, HeaderName};
 use serde_json::value::RawValue;
 
+use super::about::About;
 use super::connection::{Link, Session};
+use super::ending::Unanswered;
 use super::error::{ClientError, Executed, Failure};
 use super::exchange::{self, Answer, Expected, Failed, Observe, RpcFailure, ServerRequest};
 use super::headers;
@@ -17,7 +20,9 @@ use super::negotiation::{Form, Known, Reaction, Sent, react};
 use super::upstream::Credential;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits, Value};
-use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::limits::{
+    UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOTAL_SECONDS,
+};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -36,6 +41,8 @@ pub(super) struct Outgoing {
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
+    /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
+    pub deadline: Option<u64>,
 }
 
 impl Outgoing {
@@ -47,6 +54,7 @@ impl Outgoing {
             header_params: Vec::new(),
             is_repeatable: method != Method::CallTool,
             timeout,
+            deadline: None,
         }
     }
 }
@@ -54,10 +62,13 @@ impl Outgoing {
 impl Link {
     /// Sends a request and returns its result.
     pub(super) async fn request(&self, outgoing: &Outgoing) -> Result<Box<RawValue>, ClientError> {
+        let deadline = outgoing.deadline.unwrap_or_else(|| self.deadline(outgoing.timeout));
         let (mut is_second, mut has_failed) = (false, false);
         for _ in 0..UPSTREAM_ATTEMPTS {
             let known = self.negotiated(outgoing.method).await?;
-            let answer = match self.post(outgoing, known).await {
+            let time =
+                self.time_left(outgoing.timeout, deadline).map_err(|failed| self.failed(outgoing.method, failed))?;
+            let answer = match self.post(outgoing, known, time).await {
                 Ok(answer) => answer,
                 Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
                     has_failed = true;
@@ -110,17 +121,20 @@ impl Link {
     }
 
     /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
-    async fn discover(&self) -> Result<Known, ClientError> {
+    pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), NEGOTIATION);
         let failed = |failed| self.failed(Method::Discover, failed);
         let mut is_second = false;
         loop {
-            let answer = self.post(&outgoing, Known::Nothing).await.map_err(failed)?;
+            let answer = self.post(&outgoing, Known::Nothing, NEGOTIATION).await.map_err(failed)?;
             let supported = supported(&answer);
             match react(Sent { known: Known::Nothing, is_discover: true, is_second }, form(&answer, &supported)) {
                 Reaction::Accept(Known::Nothing) => return result(answer).map(|_| Known::Nothing).map_err(failed),
                 Reaction::Accept(known) | Reaction::Again(known) => {
                     self.learn(known);
+                    if let (Known::Modern(revision), Ok(description)) = (known, result(answer)) {
+                        self.about.replace(Some(About::of(revision, description)));
+                    }
                     return Ok(known);
                 }
                 Reaction::Repeat => is_second = true,
@@ -134,7 +148,7 @@ impl Link {
     /// Sends `initialize` and `notifications/initialized`.
     ///
     /// Source: 2025-11-25, basic/lifecycle. A server with a session may reject a request that overtakes the notification.
-    async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
+    pub(super) async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
         let requested = match known {
             Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
             _ => Revision::NEWEST_LEGACY,
@@ -142,7 +156,7 @@ impl Link {
         let failed = |failed| self.failed(Method::Initialize, failed);
         let params = self.initialize_params(requested);
         let outgoing = Outgoing::new(Method::Initialize, params, NEGOTIATION);
-        let answer = self.post(&outgoing, known).await.map_err(failed)?;
+        let answer = self.post(&outgoing, known, NEGOTIATION).await.map_err(failed)?;
         let id = match &answer {
             Answer::Response { session, .. } => session.clone().filter(is_session_id),
             Answer::Http { .. } => None,
@@ -155,22 +169,39 @@ impl Link {
         let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
         self.begin_session(Session { revision, id });
         self.learn(known);
+        self.about.replace(Some(About::of(revision, result)));
         self.notify("notifications/initialized").await.map_err(failed)?;
         Ok(known)
     }
 
     /// Posts a request and reads its answer.
-    async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
+    async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
         let id = self.next_id();
         let message = self.message(Some(&id), outgoing.method.name(), &outgoing.params, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
+        let mut unanswered = Unanswered::new(self, &request, &id, outgoing.method);
         let opening = self.upstream().transport.open(request, self.host());
-        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
+        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        let observer = Changes(self);
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
-            exchange::read(opened, &expected, &Ignored).await
+            let answer = exchange::read(opened, &expected, &observer).await;
+            self.resumed(answer, &expected, &observer).await
         };
-        self.within(outgoing.timeout, exchange).await
+        let answer = self.within(time, exchange).await;
+        unanswered.settle(&answer);
+        answer
+    }
+
+    /// Returns the time at which a request that begins now ends, with all its repetitions.
+    pub(super) fn deadline(&self, timeout: Duration) -> u64 {
+        let total = timeout.max(Duration::from_secs(UPSTREAM_TOTAL_SECONDS));
+        self.host().now_ms().saturating_add(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {
+        let left = Duration::from_millis(deadline.saturating_sub(self.host().now_ms()));
+        if left.is_zero() { Err((Failure::Timeout(timeout), None)) } else { Ok(timeout.min(left)) }
     }
 
     /// Posts a notification. Its answer has no content.
@@ -220,7 +251,7 @@ impl Link {
             return Err((Failure::BudgetExhausted, None));
         }
         let upstream = self.upstream();
-        let credential = self.credential(&upstream.credential).await?;
+        let credential = self.credential().await?;
         let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
         match known {
             Known::Nothing | Known::Unsettled | Known::Modern(_) => {
@@ -237,7 +268,36 @@ impl Link {
         Ok(request)
     }
 
-    async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
+    /// Creates a request without a message, with the headers of a session.
+    pub(super) async fn session_request(
+        &self,
+        method: http::Method,
+        session: HeaderMap,
+    ) -> Result<http::Request<String>, Failed> {
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let credential = self.credential().await?;
+        let mut all = headers::of_post(&self.upstream().headers, self.user_agent(), credential);
+        all.remove(CONTENT_TYPE);
+        all.insert(ACCEPT, headers::STREAM);
+        all.extend(session);
+        let mut request = self.upstream().url.request(method, String::new());
+        *request.headers_mut() = all;
+        Ok(request)
+    }
+
+    /// Returns the credential of this call.
+    pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
+        if let Some(known) = &*self.credential.borrow() {
+            return Ok(known.clone());
+        }
+        let credential = self.new_credential(&self.upstream().credential).await?;
+        self.credential.replace(Some(credential.clone()));
+        Ok(credential)
+    }
+
+    async fn new_credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
         let token_of = match credential {
             Credential::None => return Ok(None),
             Credential::Token(token) => return Ok(Some(token.clone())),
@@ -262,7 +322,7 @@ impl Link {
         self.server().known.replace((known, until));
     }
 
-    fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
+    pub(super) fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
         let error = ClientError::new(&self.server().name, method.name(), failure);
         match cause {
             Some(cause) => error.because(cause),
@@ -271,11 +331,13 @@ impl Link {
     }
 }
 
-/// Ignores the other messages of a stream.
-struct Ignored;
+/// Notices changes of the lists, and ignores the other messages of a stream.
+struct Changes<'a>(&'a Link);
 
-impl Observe for Ignored {
-    fn notification(&self, _: &str, _: Option<Value<'_>>) {}
+impl Observe for Changes<'_> {
+    fn notification(&self, method: &str, _: Option<Value<'_>>) {
+        self.0.notice_change(method);
+    }
 
     fn request(&self, _: ServerRequest) -> LocalBoxFuture<'_, ()> {
         std::future::ready(()).boxed_local()

@@ -35,6 +35,7 @@ pub struct Upstream {
     pub(super) is_trusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
+    pub(super) list_ttl: Duration,
 }
 
 /// The credential that is sent to a server. It is never the token of this program's own caller.
@@ -71,6 +72,7 @@ impl Upstream {
             is_trusted: false,
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
+            list_ttl: Duration::ZERO,
         })
     }
 
@@ -131,6 +133,13 @@ impl Upstream {
     #[must_use]
     pub fn list_timeout(mut self, time: Duration) -> Self {
         self.list_timeout = time;
+        self
+    }
+
+    /// Sets the time for which the client caches the lists of a legacy server, which has no cache hints: by default, it does not cache them.
+    #[must_use]
+    pub fn list_ttl(mut self, time: Duration) -> Self {
+        self.list_ttl = time;
         self
     }
 }

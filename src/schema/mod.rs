@@ -72,6 +72,8 @@ use serde_json::value::RawValue;
 use check::{Options, Outcome};
 pub use error::SchemaError;
 pub use generate::HasJsonSchema;
+#[cfg(feature = "client")]
+pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 pub(crate) use mistake::describe_type_error;
 use program::Program;
