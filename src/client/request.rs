@@ -70,7 +70,9 @@ impl Link {
                 self.time_left(outgoing.timeout, deadline).map_err(|failed| self.failed(outgoing.method, failed))?;
             let answer = match self.post(outgoing, known, time).await {
                 Ok(answer) => answer,
-                Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
+                Err((failure, _))
+                    if outgoing.is_repeatable && failure.is_transient() && !has_failed && self.is_before(deadline) =>
+                {
                     has_failed = true;
                     self.host().sleep(PAUSE).await;
                     continue;
@@ -197,6 +199,11 @@ impl Link {
     pub(super) fn deadline(&self, timeout: Duration) -> u64 {
         let total = timeout.max(Duration::from_secs(UPSTREAM_TOTAL_SECONDS));
         self.host().now_ms().saturating_add(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns whether there is time to send a request again.
+    fn is_before(&self, deadline: u64) -> bool {
+        self.time_left(PAUSE, deadline).is_ok_and(|left| left == PAUSE)
     }
 
     fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {

@@ -10,6 +10,10 @@
 )]
 
 mod calls;
+mod definitions;
 mod hostile;
+mod legacy;
+mod lists;
 mod peer;
+mod results;
 mod sources;
