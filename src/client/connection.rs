@@ -69,8 +69,17 @@ pub(super) struct Session {
 #[derive(Clone)]
 pub struct Peer(pub(super) Rc<Link>);
 
+impl McpClient {
+    /// Creates a connection for the call of `cx`. It sends nothing.
+    ///
+    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
+    pub fn connect(&self, cx: &Context) -> Connection {
+        Connection::new(self.clone(), cx.clone())
+    }
+}
+
 impl Connection {
-    pub(super) fn new(client: McpClient, cx: Context) -> Self {
+    fn new(client: McpClient, cx: Context) -> Self {
         let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
         let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
         let links = client.0.servers.iter().map(link).collect();

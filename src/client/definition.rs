@@ -2,6 +2,8 @@
 //!
 //! A definition stays the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
 
+use std::cell::OnceCell;
+use std::fmt;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -12,17 +14,29 @@ use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::description::Text;
 use crate::protocol::method::Method;
+use crate::schema::{HeaderParam, Schema};
 
 /// An item of a list, with the name of its server. Cloning is cheap.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Listed(Rc<Definition>);
 
-#[derive(Debug)]
 struct Definition {
     server: Text,
     kind: Kind,
     name: String,
     json: Box<RawValue>,
+    /// The compiled output schema of a tool.
+    output: OnceCell<Output>,
+}
+
+/// The output schema of a tool.
+#[derive(Clone)]
+pub(super) enum Output {
+    /// The tool has no output schema.
+    Any,
+    Enforced(Rc<Schema>),
+    /// The schema cannot be compiled.
+    NotEnforced,
 }
 
 /// A kind of definition.
@@ -74,7 +88,7 @@ impl Listed {
                 .map_err(|error| format!("The tool `{name}` of the server `{server}` is not valid: {error}."))?;
         }
         let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
-        Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json })))
+        Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json, output: OnceCell::new() })))
     }
 
     /// Returns the item as JSON text: an object with the name of the server and the definition. [`from_json`](Self::from_json) reads it.
@@ -148,14 +162,37 @@ impl Listed {
         self.0.kind == TOOLS && self.0.name == name
     }
 
+    /// Returns the arguments of a tool that headers repeat.
+    pub(super) fn header_params(&self) -> Vec<HeaderParam> {
+        self.member(|tool| param_headers::marked(tool).ok()).unwrap_or_default()
+    }
+
+    /// Returns the output schema of a tool. It is compiled at the first call.
+    pub(super) fn output(&self) -> &Output {
+        self.0.output.get_or_init(|| {
+            let Some(schema) = self.member(|tool| Some(tool.get("outputSchema")?.to_json())) else {
+                return Output::Any;
+            };
+            match schema.map(Schema::of_other_server) {
+                Some(Ok(schema)) => Output::Enforced(schema),
+                _ => Output::NotEnforced,
+            }
+        })
+    }
+
     /// Returns the length of the definition in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
 
-    /// Reads the definition.
-    pub(super) fn member<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
+    fn member<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
         let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
         read(document.root())
+    }
+}
+
+impl fmt::Debug for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listed").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
     }
 }

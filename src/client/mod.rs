@@ -32,9 +32,11 @@
 //! | `call` | a call of a tool |
 //! | `tool_request` | the request of a call, with what the definition of the tool adds |
 //! | `param_headers` | the headers that repeat arguments |
-//! | `listing` | lists, from their first page to their last |
+//! | `lists` | lists, from their first page to their last |
+//! | `listing` | the items of a list |
 //! | `list_cache` | the cache of lists |
 //! | `definition` | the items of lists |
+//! | `describe` | the request for the description of a server |
 //! | `about` | the description of a server |
 //! | `read` | reading resources, getting prompts, completing arguments |
 //! | `result` | the results |
@@ -46,12 +48,14 @@ mod call;
 mod challenge;
 mod connection;
 mod definition;
+mod describe;
 mod ending;
 mod error;
 mod exchange;
 mod headers;
 mod list_cache;
 mod listing;
+mod lists;
 mod mcp_client;
 mod message;
 mod negotiation;

@@ -6,7 +6,6 @@
 
 use http::HeaderName;
 
-use super::definition::Listed;
 use crate::json::decimal::Decimal;
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::{UPSTREAM_PARAM_BYTES, UPSTREAM_PARAMS};
@@ -30,12 +29,11 @@ pub(super) fn marked(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
     Ok(params)
 }
 
-/// Returns the headers of a call with these arguments, as JSON text. An argument that is null or absent has no header.
+/// Returns the headers of a call of a tool with these marks. The arguments are JSON text. An argument that is null or absent has no header.
 ///
 /// # Errors
 /// The values are too long, as a predicate whose subject is the server.
-pub(super) fn of_call(tool: &Listed, arguments: &str) -> Result<Vec<(HeaderName, String)>, &'static str> {
-    let params = tool.member(|tool| marked(tool).ok()).unwrap_or_default();
+pub(super) fn of_call(params: Vec<HeaderParam>, arguments: &str) -> Result<Vec<(HeaderName, String)>, &'static str> {
     if params.is_empty() {
         return Ok(Vec::new());
     }

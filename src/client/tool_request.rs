@@ -6,14 +6,13 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use super::connection::Link;
-use super::definition::{Listed, TOOLS};
+use super::definition::{Listed, Output, TOOLS};
 use super::error::{ClientError, Executed, Failure};
 use super::param_headers;
 use super::request::Outgoing;
 use super::result::CallResult;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits};
-use crate::schema::Schema;
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
@@ -55,7 +54,7 @@ impl Link {
     ) -> Result<Box<RawValue>, ClientError> {
         if let Some(tool) = definition {
             outgoing.is_repeatable |= self.upstream().is_trusted && is_repeatable(tool);
-            outgoing.header_params = param_headers::of_call(tool, arguments.get())
+            outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
                 .map_err(|problem| self.failed(outgoing.method, (Failure::Local(problem.into()), None)))?;
         }
         self.request(outgoing).await
@@ -63,11 +62,13 @@ impl Link {
 
     /// Checks the structured content of a result against the output schema of the tool.
     fn check_output(&self, outgoing: &Outgoing, tool: &Listed, result: &CallResult) -> Result<(), ClientError> {
-        let Some(schema) = tool.member(|tool| tool.get("outputSchema")?.to_json()) else { return Ok(()) };
-        let schema = match Schema::of_value(&schema) {
-            Ok(schema) => schema,
-            Err(error) => {
-                let problem = format!("The output schema of the tool `{}` is not enforced: {error}.", tool.full_name());
+        let schema = match tool.output() {
+            Output::Any => return Ok(()),
+            Output::Enforced(schema) => schema,
+            Output::NotEnforced => {
+                // The text does not depend on the tool: the number of different warnings is limited.
+                let server = &self.server().name;
+                let problem = format!("The server `{server}` has tools with output schemas that cannot be enforced.");
                 warning::once(self.host(), "output schema of an MCP server", &problem);
                 return Ok(());
             }

@@ -141,6 +141,15 @@ impl Schema {
         })
     }
 
+    /// Compiles a schema of another server. It is not cached for the isolate, because its size depends on the other server.
+    ///
+    /// # Errors
+    /// As for [`of_value`](Self::of_value).
+    #[cfg(feature = "client")]
+    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, Box<SchemaError>> {
+        Self::compile(value).map(Rc::new)
+    }
+
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     #[cfg(feature = "client")]
     pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
