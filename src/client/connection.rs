@@ -1,6 +1,6 @@
 //! The use of a client within one call.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use futures::lock::Mutex;
@@ -49,7 +49,7 @@ pub(super) struct Link {
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
     /// The credential of this call.
-    pub(super) credential: RefCell<Option<Option<HeaderValue>>>,
+    pub(super) credential: OnceCell<Option<HeaderValue>>,
     /// The description of the server, if the server sent it in this call.
     pub(super) about: RefCell<Option<About>>,
     /// The tools of the server, if they were listed in this call.
@@ -125,7 +125,7 @@ impl Link {
             of_call,
             session: RefCell::default(),
             negotiation: Mutex::new(()),
-            credential: RefCell::default(),
+            credential: OnceCell::new(),
             about: RefCell::default(),
             tools: RefCell::default(),
             pending_lists: RefCell::default(),
@@ -134,9 +134,9 @@ impl Link {
 
     /// Returns a link to the same server within the same call, with the session of this link.
     pub(super) fn successor(&self) -> Self {
-        let successor = Self::new(self.client.clone(), self.server.clone(), self.of_call.clone());
-        self.session.swap(&successor.session);
-        self.credential.swap(&successor.credential);
+        let mut successor = Self::new(self.client.clone(), self.server.clone(), self.of_call.clone());
+        successor.session.swap(&self.session);
+        successor.credential = self.credential.clone();
         successor
     }
 

@@ -52,7 +52,9 @@ impl Key {
             digest.update(part);
         };
         add(&changes.to_be_bytes());
-        parts.into_iter().for_each(|part| add(part.as_bytes()));
+        for part in parts {
+            add(part.as_bytes());
+        }
         add(credential.map_or(b"", HeaderValue::as_bytes));
         for (name, value) in headers {
             add(name.as_str().as_bytes());

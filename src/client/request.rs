@@ -296,12 +296,11 @@ impl Link {
 
     /// Returns the credential of this call.
     pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
-        if let Some(known) = &*self.credential.borrow() {
-            return Ok(known.clone());
+        if let Some(credential) = self.credential.get() {
+            return Ok(credential.clone());
         }
         let credential = self.new_credential(&self.upstream().credential).await?;
-        self.credential.replace(Some(credential.clone()));
-        Ok(credential)
+        Ok(self.credential.get_or_init(|| credential).clone())
     }
 
     async fn new_credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {

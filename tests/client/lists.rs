@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Failure, Listing, McpClient, Upstream};
+use edge_mcp::client::{Failure, Listed, Listing, McpClient, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, RequestInfo, Revision};
 use futures::FutureExt;
@@ -34,7 +34,7 @@ fn list(client: &McpClient, host: &TestHost, cx: &Context) -> Listing {
 }
 
 fn names(listing: &Listing) -> Vec<&str> {
-    listing.items.iter().map(|item| item.name()).collect()
+    listing.items.iter().map(Listed::name).collect()
 }
 
 /// C44: a list is cached for the time that the server states.
@@ -122,7 +122,7 @@ fn each_page_must_permit_the_cache() {
 /// Legacy servers have no cache hints, so the program decides.
 #[test]
 fn lists_of_legacy_servers_are_cached_on_request() {
-    for (time, expected) in [(Duration::ZERO, "b"), (Duration::from_secs(60), "a")] {
+    for (time, expected) in [(Duration::ZERO, "b"), (Duration::from_mins(1), "a")] {
         let legacy =
             |name: &str| result(json!({ "tools": [{ "name": name }], "ttlMs": 60_000, "cacheScope": "public" }));
         let initialized =
