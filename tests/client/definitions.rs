@@ -140,6 +140,29 @@ fn a_call_without_required_headers_is_sent_once_more() {
     }
 }
 
+/// C10: the tools are listed past the cache.
+#[test]
+fn a_mismatch_overrides_a_cached_list() {
+    let cached = |tool: Value| {
+        result(json!({ "tools": [tool], "resultType": "complete", "ttlMs": 60_000, "cacheScope": "private" }))
+    };
+    let old = cached(json!({ "name": "track", "inputSchema": {} }));
+    let peer = Peer::new([old, error(400, -32_020, "no"), cached(marked()), modern("in Lyon"), modern("in Paris")]);
+    let (client, host) = (client(pinned(&peer)), TestHost::new());
+    let cx = context(&host);
+    testing::run(host.run(async {
+        client.connect(&cx).list_tools().await;
+        for expected in ["in Lyon", "in Paris"] {
+            let call = client.connect(&cx).call("parcels_track", json!({ "region": "eu" })).expect("a call");
+            assert_eq!(call.await.expect("a result").text(), expected);
+        }
+    }))
+    .expect("the calls end");
+    // The second call finds the new list in the cache.
+    assert_eq!(peer.methods(), ["tools/list", "tools/call", "tools/list", "tools/call", "tools/call"]);
+    assert_eq!((param_headers(&peer, 1).len(), param_headers(&peer, 3).len(), param_headers(&peer, 4).len()), (0, 1, 1));
+}
+
 /// C9: a list of the same connection has the definitions for its calls.
 #[test]
 fn a_listed_tool_is_called_with_its_headers() {
