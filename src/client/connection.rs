@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::call::Call;
 use super::error::{ClientError, Failure};
+use super::handlers::capabilities_json;
 use super::headers;
 use super::mcp_client::{McpClient, Server};
 use super::message::Params;
@@ -153,6 +154,11 @@ impl Link {
         self.session.replace(None);
     }
 
+    /// Returns whether the server has given this connection a session id.
+    pub(super) fn has_session_id(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
+    }
+
     /// Adds the headers of the session.
     pub(super) fn add_session(&self, headers: &mut HeaderMap) {
         let session = self.session.borrow();
@@ -172,9 +178,10 @@ impl Link {
 
     pub(super) fn initialize_params(&self, revision: Revision) -> Params {
         let client = write::to_raw_value(self.client_info()).unwrap_or_default();
+        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
-            .with("capabilities", empty_object())
+            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
             .with("clientInfo", client)
     }
 
@@ -205,8 +212,4 @@ impl Drop for Link {
         let opening = self.upstream().transport.open(request, self.host());
         self.host().spawn(opening.map(drop).boxed_local());
     }
-}
-
-fn empty_object() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }
