@@ -20,6 +20,12 @@ impl Params {
         self
     }
 
+    /// Removes members.
+    pub(super) fn without(mut self, names: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !names.contains(name));
+        self
+    }
+
     /// Adds a string.
     pub(super) fn with_text(self, name: &'static str, text: &str) -> Self {
         // A string always serializes.

@@ -31,6 +31,10 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// The longest part of a server's key in the key of a passed question.
 const KEY: usize = 64;
 
+/// The parameters with the answers and with the state of a round.
+const ANSWERS: &str = "inputResponses";
+const STATE: &str = "requestState";
+
 /// The result of one request, which may be a question.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Reply {
@@ -77,7 +81,6 @@ impl Link {
     pub(super) async fn answered(&self, mut outgoing: Outgoing, asked: &Asked) -> Result<Box<RawValue>, ClientError> {
         let capabilities = asked.capabilities(self.upstream().handlers.capabilities());
         outgoing.capabilities = Some(capabilities);
-        let params = outgoing.params.clone();
         let failed = |failed| self.failed(outgoing.method, failed).executed_as(Executed::Unknown);
         let mut empty = 0;
         for round in 1..=UPSTREAM_ROUNDS {
@@ -87,7 +90,7 @@ impl Link {
                 return Ok(result);
             }
             let Round { questions, state } = self.read_round(&result).map_err(|failure| failed((failure, None)))?;
-            let mut next = params.clone();
+            let mut params = std::mem::take(&mut outgoing.params).without(&[ANSWERS, STATE]);
             if questions.is_empty() {
                 empty = usize::saturating_add(empty, 1);
                 if empty > UPSTREAM_EMPTY_ROUNDS {
@@ -96,12 +99,12 @@ impl Link {
                 self.host().sleep(PAUSE).await;
             } else {
                 let answers = self.answers(round, questions, capabilities, asked).await.map_err(failed)?;
-                next = next.with("inputResponses", answers);
+                params = params.with(ANSWERS, answers);
             }
             if let Some(state) = state {
-                next = next.with_text("requestState", &state);
+                params = params.with_text(STATE, &state);
             }
-            outgoing.params = next;
+            outgoing.params = params;
         }
         Err(failed((Failure::LimitExceeded("the server asks without end"), None)))
     }
@@ -154,7 +157,7 @@ impl Link {
         const NOT_JSON: Failure = Failure::Malformed("has a result that is not JSON");
         let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST).map_err(|_| NOT_JSON)?;
         let result = document.root();
-        let state = match result.get("requestState") {
+        let state = match result.get(STATE) {
             None => None,
             Some(state) => Some(state.as_str().ok_or(Failure::Malformed("has a `requestState` that is not a string"))?),
         };

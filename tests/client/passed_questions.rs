@@ -2,10 +2,15 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::client::{McpClient, Transport, Upstream};
+use edge_mcp::host::{FetchError, Host, Opened};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Elicited, Endpoint, HandlerError, InProcess, McpServer, Revision, Tool};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::Request;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -135,6 +140,20 @@ fn the_state_of_the_server_is_hidden() {
     });
 }
 
+/// A peer that answers after a millisecond.
+struct Slow(Peer);
+
+impl Transport for Slow {
+    fn open(
+        &self,
+        request: Request<String>,
+        host: &Rc<dyn Host>,
+    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let (pause, opening) = (host.sleep(Duration::from_millis(1)), self.0.open(request, host));
+        pause.then(|()| opening).boxed_local()
+    }
+}
+
 /// Two calls with the same question have two answers, at the same time and one after the other.
 #[test]
 fn an_answer_belongs_to_one_call() {
@@ -150,7 +169,8 @@ fn an_answer_belongs_to_one_call() {
     let ask = || asks(json!({ "sure": form("Really?", json!({})) }), json!("s"));
     let peer = Peer::new([ask(), ask(), modern("one"), modern("two"), ask(), modern("three")]);
     testing::run(async {
-        let endpoint = desk(pinned(&peer), both);
+        let upstream = Upstream::via("https://parcels.example/mcp", Slow(peer.clone())).expect("a URL");
+        let endpoint = desk(client(upstream.revision(Revision::V2026_07_28)), both);
         let answer = Client::new(&endpoint).answer("parcels.1.sure", json!({})).call("send", json!({})).await;
         assert_eq!(answer.text(), "one two three");
         assert_eq!(answer.questions().len(), 3, "{:?}", answer.questions());
@@ -230,6 +250,12 @@ fn the_program_answers_before_the_caller() {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct Parcel {
+    #[expect(dead_code, reason = "only the schema matters")]
+    number: u32,
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Address {
     city: String,
 }
@@ -247,7 +273,7 @@ fn questions_pass_through_two_servers() {
             };
             Ok(city)
         };
-        let track = move |cx: Context| {
+        let track = move |_: Parcel, cx: Context| {
             let runs = runs.clone();
             async move {
                 let number = cx.step("count", &(), async || Ok(runs.replace(runs.get() + 1))).await?;
@@ -266,7 +292,7 @@ fn questions_pass_through_two_servers() {
         let depot = client(upstream(depot));
         move |_| {
             let depot = depot.clone();
-            let track = move |cx: Context| send_through(depot.clone(), cx);
+            let track = move |_: Parcel, cx: Context| send_through(depot.clone(), cx);
             McpServer::builder("middle", "1.0.0").tool(Tool::new("track", "Locates a parcel.", track)).build()
         }
     });
@@ -274,7 +300,7 @@ fn questions_pass_through_two_servers() {
         let endpoint = desk(client(upstream(middle)), send_through);
         let host = TestHost::new();
         let first = Client::new(&endpoint).host(&host).call("send", json!({})).await;
-        let key = first.result()["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
+        let key = first.result()["inputRequests"].as_object().expect(first.text()).keys().next().expect("one").clone();
         let suffix = key.rsplit_once('/').expect("the call").1.to_owned();
         let second = Client::new(&endpoint)
             .host(&host)

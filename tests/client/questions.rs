@@ -290,6 +290,34 @@ fn questions_of_this_library_are_answered() {
     assert_eq!((error.failure(), error.executed()), (&Failure::CapabilityRequired, Executed::No));
 }
 
+/// C30: resources and prompts can ask too.
+#[test]
+fn resources_and_prompts_ask() {
+    let host = TestHost::new();
+    let read = || async {
+        let peer = Peer::new([
+            asks(json!({ "a": form("Where to?", json!({})) }), json!("s")),
+            result(json!({ "resultType": "complete", "contents": [] })),
+        ]);
+        let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+        let connection = client(upstream).connect(&context(&host));
+        let parcels = connection.server("parcels").expect("a server");
+        (peer, parcels)
+    };
+    testing::run(async {
+        let (peer, parcels) = read().await;
+        parcels.read_resource("parcel:7").await.expect("a result");
+        let (other, parcels) = read().await;
+        parcels.get_prompt("poem", json!({ "about": "rain" })).await.expect("a result");
+        for (peer, name, value) in [(peer, "uri", json!("parcel:7")), (other, "arguments", json!({ "about": "rain" }))]
+        {
+            let params = &body(&peer.requests()[1])["params"];
+            assert_eq!((&params[name], &params["requestState"]), (&value, &json!("s")));
+            assert_eq!(params["inputResponses"], json!({ "a": { "action": "decline" } }));
+        }
+    });
+}
+
 /// C33: the questions of a round are handed out at the same time.
 #[test]
 fn functions_run_side_by_side() {

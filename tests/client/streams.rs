@@ -97,7 +97,10 @@ async fn load(cx: Context) -> &'static str {
 #[test]
 fn a_server_of_this_library_is_heard() {
     let parcels = testing::endpoint(|_| {
-        McpServer::builder("parcels", "1.0.0").logging(LogLevel::Debug).tool(Tool::new("track", "Locates a parcel.", load)).build()
+        McpServer::builder("parcels", "1.0.0")
+            .logging(LogLevel::Debug)
+            .tool(Tool::new("track", "Locates a parcel.", load))
+            .build()
     });
     let (text, heard) = heard(Upstream::via("http://localhost/mcp", InProcess::new(parcels)).expect("a URL"));
     assert_eq!(text.expect("a result"), "in Lyon");
