@@ -22,6 +22,7 @@ use crate::host::Host;
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
 /// The use of an [`McpClient`] within one call. Dropping it ends the sessions that it began.
@@ -57,6 +58,10 @@ pub(super) struct Session {
     pub revision: Revision,
     /// The id. `None` if the server has no sessions.
     pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    pub logs: bool,
+    /// The level of log messages that the server got.
+    pub log_level: Option<LogLevel>,
 }
 
 /// A server, within one call.
@@ -157,6 +162,19 @@ impl Link {
     /// Returns whether the server has given this connection a session id.
     pub(super) fn has_session_id(&self) -> bool {
         self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
+    }
+
+    /// Returns whether the server must get a lower level of log messages, and records it.
+    pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
+        let mut session = self.session.borrow_mut();
+        let Some(session) = session.as_mut().filter(|session| session.id.is_some() && session.logs) else {
+            return false;
+        };
+        let is_lower = session.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            session.log_level = Some(level);
+        }
+        is_lower
     }
 
     /// Adds the headers of the session.

@@ -43,12 +43,15 @@ pub struct LogMessage {
     pub data: serde_json::Value,
 }
 
+/// A function that gets the notifications of one kind.
+type Listener<N> = Rc<dyn Fn(&N)>;
+
 /// The functions that get the notifications of a request.
 #[derive(Clone, Default)]
 pub(super) struct Listeners {
-    pub progress: Option<Rc<dyn Fn(&Progress)>>,
+    pub progress: Option<Listener<Progress>>,
     /// The lowest level of log messages, and the function that gets them.
-    pub log: Option<(LogLevel, Rc<dyn Fn(&LogMessage)>)>,
+    pub log: Option<(LogLevel, Listener<LogMessage>)>,
 }
 
 /// Gets the messages of one event stream.

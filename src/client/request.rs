@@ -20,10 +20,11 @@ use super::observer::{Listeners, Observer};
 use super::rounds::Reply;
 use super::upstream::Credential;
 use crate::json::deserialize::read_text;
-use crate::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits, write};
 use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::ErrorCode;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -78,6 +79,9 @@ impl Link {
         let (mut is_second, mut has_failed) = (false, false);
         for _ in 0..UPSTREAM_ATTEMPTS {
             let known = self.negotiated(outgoing.method).await?;
+            if let Some((level, _)) = &outgoing.listeners.log {
+                self.set_log_level(*level, known).await;
+            }
             let answer = match self.post(outgoing, known).await {
                 Ok(answer) => answer,
                 Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
@@ -178,10 +182,21 @@ impl Link {
             return Err(failed((Failure::UnsupportedRevision { offered: named(vec![version]) }, None)));
         };
         let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
-        self.begin_session(Session { revision, id });
+        let logs = has_logging(&result);
+        self.begin_session(Session { revision, id, logs, log_level: None });
         self.learn(known);
         self.notify("notifications/initialized").await.map_err(failed)?;
         Ok(known)
+    }
+
+    /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
+    async fn set_log_level(&self, level: LogLevel, known: Known) {
+        if self.lowers_log_level(level) {
+            let level = write::to_raw_value(&level).unwrap_or_default();
+            let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), NEGOTIATION);
+            // Without the level, the server decides which messages it sends.
+            let _ = self.post(&outgoing, known).await;
+        }
     }
 
     /// Posts a request and reads its answer.
@@ -323,6 +338,12 @@ fn result_type(answer: &Answer) -> Option<String> {
         Answer::Response { outcome: Ok(result), .. } => member(result, "resultType"),
         _ => None,
     }
+}
+
+/// Returns whether the result of `initialize` declares log messages.
+fn has_logging(result: &RawValue) -> bool {
+    let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
+    document.is_ok_and(|document| document.root().get("capabilities").and_then(|all| all.get("logging")).is_some())
 }
 
 /// Returns the progress token of the request with this id: the id without its quotes.

@@ -300,7 +300,7 @@ fn questions_pass_through_two_servers() {
         let endpoint = desk(client(upstream(middle)), send_through);
         let host = TestHost::new();
         let first = Client::new(&endpoint).host(&host).call("send", json!({})).await;
-        let key = first.result()["inputRequests"].as_object().expect(first.text()).keys().next().expect("one").clone();
+        let key = first.result()["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
         let suffix = key.rsplit_once('/').expect("the call").1.to_owned();
         let second = Client::new(&endpoint)
             .host(&host)

@@ -16,8 +16,8 @@ use crate::questions::body;
 fn stream(messages: &[Value]) -> Answer {
     let done = json!({ "content": [{ "type": "text", "text": "in Lyon" }], "resultType": "complete" });
     let done = json!({ "jsonrpc": "2.0", "id": "$id", "result": done });
-    let events: String = messages.iter().chain([&done]).map(|message| format!("data: {message}\n\n")).collect();
-    Answer::new(200, "text/event-stream", events)
+    let events: Vec<_> = messages.iter().chain([&done]).map(|message| format!("data: {message}\n\n")).collect();
+    Answer::new(200, "text/event-stream", events.concat())
 }
 
 fn progress(token: &str, progress: Value) -> Value {
@@ -36,10 +36,10 @@ fn heard(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
     let (progress, log) = (heard.clone(), heard.clone());
     let call = connection.server("parcels").expect("a server").call("track", json!({}));
     let call = call.on_progress(move |it| {
-        progress.borrow_mut().push(format!("{} of {:?} {:?}", it.progress, it.total, it.message))
+        progress.borrow_mut().push(format!("{} of {:?} {:?}", it.progress, it.total, it.message));
     });
     let call = call.on_log(LogLevel::Notice, move |it| {
-        log.borrow_mut().push(format!("{:?} {:?} {}", it.level, it.logger, it.data))
+        log.borrow_mut().push(format!("{:?} {:?} {}", it.level, it.logger, it.data));
     });
     let text = testing::run(host.run(async move { call.await.map(|result| result.text()) })).expect("the call ends");
     let heard = heard.borrow().clone();
@@ -77,6 +77,32 @@ fn only_notifications_of_the_request_are_heard() {
     assert_eq!(request["params"]["_meta"]["io.modelcontextprotocol/logLevel"], "notice");
 }
 
+/// C25: a legacy server that declares log messages gets the lowest level, once in its session.
+#[test]
+fn a_legacy_server_gets_the_log_level() {
+    for (capabilities, expected) in
+        [(json!({ "logging": {} }), &["logging/setLevel", "tools/call"][..]), (json!({}), &["tools/call"][..])]
+    {
+        let mut answers = vec![initialized_with(&capabilities, Some("s-1")), accepted()];
+        if expected.len() == 2 {
+            // An error does not matter.
+            answers.push(crate::peer::error(200, -32_603, "no"));
+        }
+        answers.extend([stream(&[message("info", json!("quiet")), message("error", json!("loud"))]), accepted()]);
+        let peer = Peer::new(answers);
+        let (text, heard) = heard(at(&peer).revision(Revision::V2025_06_18));
+        assert_eq!(
+            (text.expect("a result").as_str(), heard),
+            ("in Lyon", vec!["Error Some(\"depot\") \"loud\"".into()])
+        );
+        let methods = peer.methods();
+        assert_eq!(methods[2..methods.len() - 1], *expected);
+        if expected.len() == 2 {
+            assert_eq!(body(&peer.requests()[2])["params"]["level"], "notice");
+        }
+    }
+}
+
 /// C11: without a listener, the request asks for no notifications.
 #[test]
 fn without_a_listener_nothing_is_asked_for() {
@@ -108,9 +134,12 @@ fn a_server_of_this_library_is_heard() {
 }
 
 fn initialized(session: Option<&str>) -> Answer {
-    let answer = result(
-        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "p", "version": "1" } }),
-    );
+    initialized_with(&json!({}), session)
+}
+
+fn initialized_with(capabilities: &Value, session: Option<&str>) -> Answer {
+    let info = json!({ "name": "p", "version": "1" });
+    let answer = result(json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info }));
     match session {
         Some(session) => answer.header("mcp-session-id", session),
         None => answer,
