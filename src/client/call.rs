@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::connection::{Link, Peer};
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::observer::{Listeners, LogMessage, Progress};
@@ -16,6 +17,7 @@ use super::request::Outgoing;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::context::Context;
+use crate::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 
@@ -32,8 +34,15 @@ pub struct Call {
     through: Option<Context>,
 }
 
+impl Peer {
+    /// Creates a call of the tool `name`. It is sent when it is awaited.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
+        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
+    }
+}
+
 impl Call {
-    pub(super) fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
+    fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
         let timeout = link.upstream().timeout;
         Self { link, name, arguments, timeout, is_idempotent: false, listeners: Listeners::default(), through: None }
     }
