@@ -61,6 +61,20 @@ impl Call {
     }
 
     /// Calls `listener` with each progress notification of the server. Without a listener, the client does not ask for progress.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn load(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let (depot, caller) = (client.connect(&cx).server("depot")?, cx.clone());
+    ///     let call = depot.call("load", json!({}));
+    ///     // Passes the progress on to the caller of this program.
+    ///     let call = call.on_progress(move |it| caller.progress(it.progress, it.total, it.message.clone().unwrap_or_default()));
+    ///     Ok(call.await?.text())
+    /// }
+    /// ```
     pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
         self.listeners.progress = Some(Rc::new(listener));
         self
@@ -77,7 +91,19 @@ impl Call {
     ///
     /// A question ends the round, as [`Context::elicit`] does. Its text begins with the name of this server in brackets. In the next
     /// round, the call continues where the server asked. The server must be modern, and the caller must support elicitation in revision
-    /// 2026-07-28: other callers are not asked, and the server gets a client without elicitation.
+    /// 2026-07-28. For other callers, the client does not declare elicitation to the server.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn clear(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let depot = client.connect(&cx).server("depot")?;
+    ///     // The person sees, for example, "[depot] Delete all parcels?".
+    ///     Ok(depot.call("clear", json!({})).through(&cx).await?.text())
+    /// }
+    /// ```
     pub fn through(mut self, cx: &Context) -> Self {
         self.through = Some(cx.clone());
         self

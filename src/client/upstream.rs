@@ -150,7 +150,8 @@ impl Upstream {
     /// The answer is the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
     /// checks the content against the form. If the function fails, the call fails.
     ///
-    /// A function that has to ask the caller of this program is not needed: see [`Call::through`](super::Call::through).
+    /// To ask the caller of this program, use [`Call::through`](super::Call::through) instead. The function itself must not ask the caller:
+    /// the next round would send a call of a legacy server again from its beginning.
     ///
     /// ```
     /// use edge_mcp::client::Upstream;
