@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::about::About;
 use super::error::{ClientError, Failure};
+use super::handlers::capabilities_json;
 use super::headers;
 use super::list_cache::ListCache;
 use super::listing::{Listing, Pending};
@@ -21,6 +22,7 @@ use crate::host::Host;
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
 /// The use of an [`McpClient`] within one call. Dropping it ends the sessions that it began.
@@ -63,6 +65,10 @@ pub(super) struct Session {
     pub revision: Revision,
     /// The id. `None` if the server has no sessions.
     pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    pub logs: bool,
+    /// The level of log messages that the server got.
+    pub log_level: Option<LogLevel>,
 }
 
 /// A server, within one call.
@@ -204,6 +210,19 @@ impl Link {
         headers
     }
 
+    /// Returns whether the server must get a lower level of log messages, and records it.
+    pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
+        let mut session = self.session.borrow_mut();
+        let Some(session) = session.as_mut().filter(|session| session.id.is_some() && session.logs) else {
+            return false;
+        };
+        let is_lower = session.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            session.log_level = Some(level);
+        }
+        is_lower
+    }
+
     /// Adds the headers of the session.
     pub(super) fn add_session(&self, headers: &mut HeaderMap) {
         let session = self.session.borrow();
@@ -223,9 +242,10 @@ impl Link {
 
     pub(super) fn initialize_params(&self, revision: Revision) -> Params {
         let client = write::to_raw_value(self.client_info()).unwrap_or_default();
+        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
-            .with("capabilities", empty_object())
+            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
             .with("clientInfo", client)
     }
 
@@ -244,6 +264,4 @@ impl Link {
     }
 }
 
-fn empty_object() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }

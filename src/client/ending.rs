@@ -99,9 +99,8 @@ impl Drop for Unanswered<'_> {
 /// Creates the notification that cancels `request`, with the headers of `request`.
 fn cancellation(request: &Request<String>, id: &str) -> Request<String> {
     let id = RawValue::from_string(id.to_owned()).unwrap_or_default();
-    let meta = Meta { modern: None, capabilities: "{}", progress_token: None, traceparent: None };
     let params = Params::default().with("requestId", id);
-    let mut cancellation = Request::new(write_message(None, "notifications/cancelled", &params, &meta));
+    let mut cancellation = Request::new(write_message(None, "notifications/cancelled", &params, &Meta::default()));
     *cancellation.method_mut() = request.method().clone();
     *cancellation.uri_mut() = request.uri().clone();
     *cancellation.headers_mut() = request.headers().clone();

@@ -7,6 +7,7 @@ use futures::StreamExt;
 use futures::future::LocalBoxFuture;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failure, NotMcp, Unreachable};
@@ -58,6 +59,14 @@ pub(super) enum Answer {
     Http { status: u16 },
 }
 
+/// The result of one request, which may be a question.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Reply {
+    /// Whether the server asks for input.
+    pub asks: bool,
+    pub result: Box<RawValue>,
+}
+
 /// A JSON-RPC error of a server.
 #[derive(Debug)]
 pub(super) struct RpcFailure {
@@ -72,7 +81,10 @@ pub(super) trait Observe {
     fn notification(&self, method: &str, params: Option<Value<'_>>);
 
     /// Gets a request of the server, and answers it.
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, ()>;
+    ///
+    /// # Errors
+    /// The exchange fails: the request cannot be answered.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
 }
 
 /// A request of a server to this client.
@@ -238,7 +250,7 @@ async fn read_events(
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
                 // The stream waits meanwhile.
-                Meaning::Request(request) => observer.request(request).await,
+                Meaning::Request(request) => observer.request(request).await?,
             }
         }
         if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {

@@ -26,6 +26,11 @@
 //! | `resumption` | the resumption of event streams |
 //! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
+//! | `observer` | progress, log messages, and requests of legacy servers |
+//! | `question` | the questions of a server |
+//! | `handlers` | the functions of a program that answer them |
+//! | `answer` | the answers |
+//! | `rounds` | the rounds of a request that asks |
 //! | `sse` | event streams |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
@@ -44,6 +49,7 @@
 //! | `error` | the errors |
 
 mod about;
+mod answer;
 mod call;
 mod challenge;
 mod connection;
@@ -52,6 +58,7 @@ mod describe;
 mod ending;
 mod error;
 mod exchange;
+mod handlers;
 mod headers;
 mod list_cache;
 mod listing;
@@ -59,11 +66,14 @@ mod lists;
 mod mcp_client;
 mod message;
 mod negotiation;
+mod observer;
 mod param_headers;
+mod question;
 mod read;
 mod request;
 mod result;
 mod resumption;
+mod rounds;
 mod source;
 mod sse;
 mod tool_request;
@@ -77,6 +87,8 @@ pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::{Listing, Toolset};
 pub use mcp_client::{McpClient, McpClientBuilder};
+pub use observer::{LogMessage, Progress};
+pub use question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use result::CallResult;
 pub use source::RemoteTools;

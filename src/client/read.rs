@@ -14,6 +14,7 @@ use super::connection::{Link, Peer};
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
+use super::rounds::Asked;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::protocol::content::{PromptMessage, ResourceContents};
 use crate::protocol::method::Method;
@@ -79,7 +80,7 @@ impl Peer {
         let params = Params::default().with_text("uri", uri);
         let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
-        let json = self.0.request(&outgoing).await?;
+        let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
         let contents = self.0.read(Method::ReadResource, &json, |result| {
             Some(array(result, "contents")?.items().filter_map(ResourceContents::read).collect())
         })?;
@@ -98,7 +99,7 @@ impl Peer {
         let params = Params::default().with_text("name", name).with("arguments", arguments);
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.upstream().timeout);
         outgoing.target = Some(name.to_owned());
-        let json = self.0.request(&outgoing).await?;
+        let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
         let (description, messages) = self.0.read(Method::GetPrompt, &json, |result| {
             let messages = array(result, "messages")?.items().filter_map(PromptMessage::read).collect();
             Some((result.string("description"), messages))

@@ -11,53 +11,78 @@ use super::error::{ClientError, Executed, Failure};
 use super::param_headers;
 use super::request::Outgoing;
 use super::result::CallResult;
+use super::rounds::Asked;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits};
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
     ///
-    /// A server that requires headers which this client did not send did not execute the call. The client then lists the tools and sends the
-    /// call once more.
+    /// A handler that asks its caller runs again from its beginning, so a call that is kept is a step.
     pub(super) async fn call_tool(
         self: &Rc<Self>,
         mut outgoing: Outgoing,
         arguments: &RawValue,
         definition: Option<Listed>,
+        asked: &Asked,
     ) -> Result<CallResult, ClientError> {
         outgoing.deadline = Some(self.deadline(outgoing.timeout));
         let name = outgoing.target.clone().unwrap_or_default();
-        let mut definition = match definition {
-            Some(definition) => Some(definition),
-            None => self.known_tool(&name).await,
+        let call = async || self.send_call(&outgoing, &name, arguments, definition.clone(), asked).await;
+        let json = if asked.is_kept {
+            let step = format!("{}_{name}", self.server().name);
+            self.step(&asked.cx, &step, outgoing.method, call).await?
+        } else {
+            call().await?
         };
-        let mut answer = self.send_call(&mut outgoing, arguments, definition.as_ref()).await;
-        if answer.as_ref().is_err_and(|error| *error.failure() == Failure::HeaderMismatch)
-            && let Ok(list) = self.new_list(TOOLS).await
-            && let Some(tool) = list.items.iter().find(|item| item.is_tool(&name))
-        {
-            answer = self.send_call(&mut outgoing, arguments, Some(tool)).await;
-            definition = Some(tool.clone());
-        }
-        let result = CallResult::read(answer?).map_err(|problem| self.malformed_result(&outgoing, problem))?;
-        match definition {
+        let result = CallResult::read(json).map_err(|problem| self.malformed_result(&outgoing, problem))?;
+        // A list of this connection is newer than a definition that the program stored.
+        match self.known_tool(&name).await.or(definition) {
             Some(tool) if !result.is_error() => self.check_output(&outgoing, &tool, &result).map(|()| result),
             _ => Ok(result),
         }
     }
 
+    /// Sends a call.
+    ///
+    /// A server that requires headers which this client did not send did not execute the call. The client then lists the tools and sends the
+    /// call once more.
     async fn send_call(
+        self: &Rc<Self>,
+        outgoing: &Outgoing,
+        name: &str,
+        arguments: &RawValue,
+        definition: Option<Listed>,
+        asked: &Asked,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let definition = match definition {
+            Some(definition) => Some(definition),
+            None => self.known_tool(name).await,
+        };
+        let answer = self.send_defined(outgoing.clone(), arguments, definition.as_ref(), asked).await;
+        if answer.as_ref().is_err_and(|error| *error.failure() == Failure::HeaderMismatch)
+            && let Ok(list) = self.new_list(TOOLS).await
+            && let Some(tool) = list.items.iter().find(|item| item.is_tool(name))
+        {
+            return self.send_defined(outgoing.clone(), arguments, Some(tool), asked).await;
+        }
+        answer
+    }
+
+    /// Sends a call with what the definition adds.
+    async fn send_defined(
         &self,
-        outgoing: &mut Outgoing,
+        mut outgoing: Outgoing,
         arguments: &RawValue,
         definition: Option<&Listed>,
+        asked: &Asked,
     ) -> Result<Box<RawValue>, ClientError> {
         if let Some(tool) = definition {
             outgoing.is_repeatable |= self.upstream().is_trusted && is_repeatable(tool);
             outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
                 .map_err(|problem| self.failed(outgoing.method, (Failure::Local(problem.into()), None)))?;
         }
-        self.request(outgoing).await
+        self.answered(outgoing, asked).await
     }
 
     /// Checks the structured content of a result against the output schema of the tool.
