@@ -263,5 +263,3 @@ impl Link {
         requests < UPSTREAM_REQUESTS
     }
 }
-
-}

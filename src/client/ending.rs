@@ -16,7 +16,6 @@ use super::error::Failure;
 use super::exchange::Failed;
 use super::message::{Meta, Params, write_message};
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
-use crate::protocol::method::Method;
 
 impl Connection {
     /// Ends the sessions that the connection has begun, and waits for the answers, at most 2 s. Without this call, the sessions end when the
@@ -64,7 +63,8 @@ const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 
 /// A request of a session without an answer. The server is told to cancel it if the program drops it, or if it takes too long.
 ///
-/// A server without sessions cannot find the request that a notification names. The specification forbids to cancel `initialize`.
+/// A server without sessions cannot find the request that a notification names. `initialize`, which must not be cancelled, comes before the
+/// session.
 pub(super) struct Unanswered<'a> {
     link: &'a Link,
     /// The notification.
@@ -73,9 +73,8 @@ pub(super) struct Unanswered<'a> {
 
 impl<'a> Unanswered<'a> {
     /// Creates the notification for a request with this id, as JSON text.
-    pub(super) fn new(link: &'a Link, request: &Request<String>, id: &str, method: Method) -> Self {
-        let must_cancel = link.has_session() && method != Method::Initialize;
-        Self { link, cancellation: must_cancel.then(|| cancellation(request, id)) }
+    pub(super) fn new(link: &'a Link, request: &Request<String>, id: &str) -> Self {
+        Self { link, cancellation: link.has_session().then(|| cancellation(request, id)) }
     }
 
     /// Drops the notification, unless the answer did not arrive.

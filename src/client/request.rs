@@ -220,7 +220,7 @@ impl Link {
         let id = self.next_id();
         let message = self.message(&id, outgoing, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
-        let mut unanswered = Unanswered::new(self, &request, &id, outgoing.method);
+        let mut unanswered = Unanswered::new(self, &request, &id);
         let opening = self.upstream().transport.open(request, self.host());
         let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
         let observer = Observer {

@@ -160,7 +160,10 @@ fn a_mismatch_overrides_a_cached_list() {
     .expect("the calls end");
     // The second call finds the new list in the cache.
     assert_eq!(peer.methods(), ["tools/list", "tools/call", "tools/list", "tools/call", "tools/call"]);
-    assert_eq!((param_headers(&peer, 1).len(), param_headers(&peer, 3).len(), param_headers(&peer, 4).len()), (0, 1, 1));
+    assert_eq!(
+        (param_headers(&peer, 1).len(), param_headers(&peer, 3).len(), param_headers(&peer, 4).len()),
+        (0, 1, 1)
+    );
 }
 
 /// C9: a list of the same connection has the definitions for its calls.

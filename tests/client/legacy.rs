@@ -88,6 +88,7 @@ fn a_failed_resumption_is_an_interruption() {
     for answers in [
         vec![first(), first(), first(), first()],
         vec![first(), Answer::new(404, "", "")],
+        vec![first(), Answer::new(404, "text/event-stream", "")],
         vec![first(), Answer::new(405, "text/html", "<p>SECRET-4711</p>")],
         vec![first(), Answer::new(200, "application/json", DONE)],
         vec![first(), stream("").end(End::NoHead)],
