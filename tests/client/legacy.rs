@@ -122,6 +122,19 @@ fn a_late_request_is_cancelled() {
     assert_eq!(requests[position].headers(), requests[2].headers());
 }
 
+/// C28: the answer to a cancellation does not matter. A cancellation without an answer ends after 2 s.
+#[test]
+fn a_cancellation_ends() {
+    let silent = || stream("").end(End::SilentBeforeHead);
+    let peer = Peer::new([initialized(), accepted(), silent(), silent()]);
+    let host = TestHost::new();
+    let connection = client(legacy(&peer)).connect(&context(&host));
+    let call = connection.call("parcels_track", json!({})).expect("a call");
+    testing::run(host.run(async move { call.await })).expect("the tasks end").expect_err("a failure");
+    assert_eq!(peer.methods()[3..], ["notifications/cancelled"]);
+    assert_eq!(host.waits().iter().sum::<Duration>(), Duration::from_secs(27));
+}
+
 /// C28: a request of a session that the program drops is cancelled, once. Other requests are not cancelled.
 #[test]
 fn a_dropped_request_is_cancelled() {
