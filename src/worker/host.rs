@@ -16,9 +16,9 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 use super::open;
 use super::response::pairs;
 use super::{current_call, fetch, signature};
-use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 #[cfg(feature = "client")]
 use crate::host::Opened;
+use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {

@@ -84,7 +84,8 @@ fn headers(lines: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in lines.lines() {
         let Some((name, value)) = line.split_once(':') else { continue };
-        let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
+        let (Ok(name), Ok(value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
         else {
             continue;
         };
