@@ -97,7 +97,9 @@ before(async () => {
           MCP_STATE_KEY: randomToken(),
           MCP_STATIC_TOKENS: JSON.stringify([{ token: TOKEN, subject: 'client-worker', scopes: [] }]),
         },
-        config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, 'MCP_AUTH = "static"\nMCP_RESOURCE = "https://peer.internal/mcp"'),
+        config: (toml) => toml
+          .replace(/^MCP_AUTH = .*$/m, 'MCP_AUTH = "static"\nMCP_RESOURCE = "https://peer.internal/mcp"')
+          .replace(/^required = .*$/m, 'required = ["MCP_STATE_KEY", "MCP_STATIC_TOKENS"]'),
       },
     },
   })
@@ -193,7 +195,7 @@ describe('a Worker behind a service binding', () => {
     assert.equal((await call(worker, 'call', { server: 'bound', name: 'fail' })).isError, true)
     const { contents } = JSON.parse(textOf(await call(worker, 'read', { server: 'bound', uri: 'demo://text' })))
     assert.equal(contents[0].uri, 'demo://text')
-    const { messages } = JSON.parse(textOf(await call(worker, 'prompt', { server: 'bound', name: 'hello', arguments: { name: 'Ada' } })))
+    const { messages } = JSON.parse(textOf(await call(worker, 'prompt', { server: 'bound', name: 'hello' })))
     assert.ok(messages.length > 0)
   })
 
