@@ -308,9 +308,9 @@ pub use server::completion::{Completion, CompletionRequest};
 pub use server::hook::ToolEvent;
 pub use server::list::IntoList;
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
+pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 #[cfg(feature = "client")]
 pub use server::source::{Found, Source};
-pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::tool::Tool;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.

@@ -56,7 +56,9 @@ fn items(header: &str) -> Vec<String> {
 
 /// Returns the content of a quoted string, or another value unchanged.
 fn unquoted(value: &str) -> String {
-    let Some(quoted) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { return value.to_owned() };
+    let Some(quoted) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else {
+        return value.to_owned();
+    };
     let mut characters = quoted.chars();
     let mut content = String::new();
     while let Some(character) = characters.next() {
@@ -76,7 +78,10 @@ mod tests {
         for (header, expected) in [
             (r#"Bearer error="insufficient_scope", scope="a b""#, scopes(&["a", "b"])),
             (r#"bearer scope="a",error=insufficient_scope"#, scopes(&["a"])),
-            (r#"Basic realm="x, scope=\"y\"", Bearer realm="a,b", error="insufficient_scope", scope="c""#, scopes(&["c"])),
+            (
+                r#"Basic realm="x, scope=\"y\"", Bearer realm="a,b", error="insufficient_scope", scope="c""#,
+                scopes(&["c"]),
+            ),
             (r#"Bearer error="insufficient_scope", scope="a", Basic scope="b""#, scopes(&["a"])),
             (r#"Bearer error="insufficient_scope""#, scopes(&[])),
             (r#"Basic error="insufficient_scope", scope="a""#, None),

@@ -30,7 +30,6 @@ use crate::protocol::revision::Revision;
 pub struct Connection(Rc<Shared>);
 
 struct Shared {
-    client: McpClient,
     links: Vec<Rc<Link>>,
 }
 
@@ -45,7 +44,7 @@ struct OfCall {
 /// The use of one server within a call.
 pub(super) struct Link {
     client: McpClient,
-    nth: usize,
+    server: Rc<Server>,
     of_call: Rc<OfCall>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
@@ -66,17 +65,17 @@ pub struct Peer(pub(super) Rc<Link>);
 impl Connection {
     pub(super) fn new(client: McpClient, cx: Context) -> Self {
         let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
-        let link = |nth| {
+        let link = |server: &Rc<Server>| {
             Rc::new(Link {
                 client: client.clone(),
-                nth,
+                server: server.clone(),
                 of_call: of_call.clone(),
                 session: RefCell::new(None),
                 negotiation: Mutex::new(()),
             })
         };
-        let links = (0..client.0.servers.len()).map(link).collect();
-        Self(Rc::new(Shared { client, links }))
+        let links = client.0.servers.iter().map(link).collect();
+        Self(Rc::new(Shared { links }))
     }
 
     /// Returns the server `name`.
@@ -84,13 +83,11 @@ impl Connection {
     /// # Errors
     /// The client has no server of this name.
     pub fn server(&self, name: &str) -> Result<Peer, ClientError> {
-        match self.0.client.0.servers.iter().position(|server| server.name == name).and_then(|nth| self.0.links.get(nth)) {
-            Some(link) => Ok(Peer(link.clone())),
-            None => {
-                let failure = Failure::Local("is not a server of this client.".into());
-                Err(ClientError::new(&Text::Owned(name.to_owned()), "connect", failure))
-            }
-        }
+        let link = self.0.links.iter().find(|link| link.server.name == name);
+        link.map(|link| Peer(link.clone())).ok_or_else(|| {
+            let failure = Failure::Local("is not a server of this client.".into());
+            ClientError::new(&Text::Owned(name.to_owned()), "connect", failure)
+        })
     }
 }
 
@@ -109,8 +106,7 @@ impl Peer {
 
 impl Link {
     pub(super) fn server(&self) -> &Server {
-        // A link is created for each server of the client.
-        &self.client.0.servers[self.nth]
+        &self.server
     }
 
     pub(super) fn upstream(&self) -> &Upstream {

@@ -270,7 +270,9 @@ impl fmt::Display for ClientError {
         if *method == "tools/call" {
             match executed {
                 Executed::Unknown => {
-                    f.write_str(" It is not known whether the call was executed. Check its effect before you call again.")?;
+                    f.write_str(
+                        " It is not known whether the call was executed. Check its effect before you call again.",
+                    )?;
                 }
                 Executed::Yes => f.write_str(" The call was executed.")?,
                 Executed::No => {}

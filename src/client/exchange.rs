@@ -9,13 +9,13 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 
 use super::error::{Failure, NotMcp, Unreachable};
-use super::sse::{Event, EventReader};
 use super::headers;
+use super::sse::{Event, EventReader};
 use crate::host::{FetchError, Opened};
 use crate::json::{Document, JsonLimits, Value};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_STREAM_BYTES};
-use crate::protocol::error::ErrorCode;
 use crate::protocol::description::is_deceptive;
+use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::{ServerError, ServerMessage};
 use crate::protocol::revision::Era;
 
@@ -162,7 +162,9 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     };
     match ServerMessage::read(document.root()) {
         // A server that cannot read a request cannot repeat its id.
-        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) || (id.is_none() && outcome.is_err()) => {
+        Ok(ServerMessage::Response { id, outcome })
+            if id == Some(expected.id) || (id.is_none() && outcome.is_err()) =>
+        {
             Ok(Answer::Response { status: opened.status, outcome: owned(outcome), session })
         }
         Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
@@ -184,11 +186,7 @@ fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
     }
 }
 
-async fn read_stream(
-    mut opened: Opened,
-    expected: &Expected<'_>,
-    observer: &dyn Observe,
-) -> Result<Answer, Failed> {
+async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
     let session = opened.headers.get(headers::SESSION).cloned();
     let mut reader = EventReader::default();
     let (mut bytes, mut events) = (0_usize, 0_usize);
@@ -216,11 +214,7 @@ async fn read_stream(
 }
 
 /// Reads one event.
-fn read_event(
-    event: &Event,
-    expected: &Expected<'_>,
-    observer: &dyn Observe,
-) -> Result<Meaning, Failed> {
+fn read_event(event: &Event, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Meaning, Failed> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
         return Ok(Meaning::Nothing);
     }
@@ -233,9 +227,6 @@ fn read_event(
     };
     match ServerMessage::read(document.root()) {
         Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => Ok(Meaning::Response(owned(outcome))),
-        // A resumed stream may repeat the responses to other requests.
-        Ok(ServerMessage::Response { .. }) if is_lenient => Ok(Meaning::Nothing),
-        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
         Ok(ServerMessage::Notification { method, params }) => {
             observer.notification(&method, params);
             Ok(Meaning::Nothing)
@@ -244,7 +235,9 @@ fn read_event(
             let params = params.and_then(Value::to_raw);
             Ok(Meaning::Request(ServerRequest { id: id.text().into(), method: method.into_owned(), params }))
         }
-        Err(_) if is_lenient => Ok(Meaning::Nothing),
+        // A resumed stream may repeat the responses to other requests.
+        Ok(ServerMessage::Response { .. }) | Err(_) if is_lenient => Ok(Meaning::Nothing),
+        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
         Err(problem) => Err((Failure::Malformed(problem), None)),
     }
 }

@@ -22,7 +22,18 @@ const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, 
 
 /// The headers that a program cannot set: the client or the runtime sets them.
 const RESERVED: [&str; 13] = [
-    "authorization", "connection", "cookie", "cdn-loop", "dpop", "expect", "forwarded", "host", "last-event-id", "origin", "te", "upgrade",
+    "authorization",
+    "connection",
+    "cookie",
+    "cdn-loop",
+    "dpop",
+    "expect",
+    "forwarded",
+    "host",
+    "last-event-id",
+    "origin",
+    "te",
+    "upgrade",
     "via",
 ];
 /// The beginnings of the names of further reserved headers.
@@ -31,7 +42,9 @@ const RESERVED_PREFIXES: [&str; 7] = ["accept", "cf-", "content-", "mcp-", "prox
 /// Returns whether the client or the runtime sets this header.
 pub(super) fn is_reserved(name: &HeaderName) -> bool {
     let name = name.as_str();
-    RESERVED.contains(&name) || name == "transfer-encoding" || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    RESERVED.contains(&name)
+        || name == "transfer-encoding"
+        || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Reads a header that a program sets.
@@ -59,11 +72,17 @@ pub(super) fn bearer(token: &str) -> Option<HeaderValue> {
 
 fn visible(value: &str) -> Option<HeaderValue> {
     let is_visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
-    HeaderValue::from_str(value).ok().filter(|_| !value.is_empty() && value.trim() == value && value.bytes().all(is_visible))
+    HeaderValue::from_str(value)
+        .ok()
+        .filter(|_| !value.is_empty() && value.trim() == value && value.bytes().all(is_visible))
 }
 
 /// Creates the headers that every POST of a message has.
-pub(super) fn of_post(own: &[(HeaderName, HeaderValue)], agent: &HeaderValue, credential: Option<HeaderValue>) -> HeaderMap {
+pub(super) fn of_post(
+    own: &[(HeaderName, HeaderValue)],
+    agent: &HeaderValue,
+    credential: Option<HeaderValue>,
+) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, agent.clone());
     for (name, value) in own {

@@ -27,7 +27,8 @@ pub struct Listing {
 
 const TOOLS: (Method, Kind) = (Method::ListTools, Kind { list: "tools", key: "name" });
 const RESOURCES: (Method, Kind) = (Method::ListResources, Kind { list: "resources", key: "uri" });
-const TEMPLATES: (Method, Kind) = (Method::ListResourceTemplates, Kind { list: "resourceTemplates", key: "uriTemplate" });
+const TEMPLATES: (Method, Kind) =
+    (Method::ListResourceTemplates, Kind { list: "resourceTemplates", key: "uriTemplate" });
 const PROMPTS: (Method, Kind) = (Method::ListPrompts, Kind { list: "prompts", key: "name" });
 
 impl Connection {
@@ -115,7 +116,8 @@ impl Link {
         let mut listing = Listing::default();
         let mut cursors: Vec<String> = Vec::new();
         for _ in 0..UPSTREAM_PAGES {
-            let params = cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
+            let params =
+                cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
             let outgoing = Outgoing::new(method, params, self.upstream().list_timeout);
             let result = self.request(&outgoing).await?;
             let malformed = |problem| ClientError::new(&self.server().name, method.name(), Failure::Malformed(problem));

@@ -34,7 +34,7 @@ pub struct McpClient(pub(super) Rc<Definition>);
 pub(super) struct Definition {
     pub info: Implementation,
     pub user_agent: HeaderValue,
-    pub servers: Vec<Server>,
+    pub servers: Vec<Rc<Server>>,
 }
 
 pub(super) struct Server {
@@ -87,12 +87,11 @@ impl McpClientBuilder {
                 return Err(BuildError::new("server name of the client", name.clone(), "is used twice"));
             }
         }
-        let servers = servers.into_iter().map(|(name, upstream)| Server {
-            name,
-            known: RefCell::new((pinned(&upstream), u64::MAX)),
-            upstream,
-        });
-        let servers = servers.collect();
+        let server = |(name, upstream)| {
+            let known = RefCell::new((pinned(&upstream), u64::MAX));
+            Rc::new(Server { name, upstream, known })
+        };
+        let servers = servers.into_iter().map(server).collect();
         Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers })))
     }
 }

@@ -86,6 +86,7 @@ const MODERN: Known = Known::Modern(Revision::V2026_07_28);
 const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
 
 /// Returns the reaction to an answer.
+#[expect(clippy::match_same_arms, reason = "each arm is a row of the table")]
 pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>) -> Reaction {
     use Form::{Error, Http, Result};
     use Known::{Modern, Nothing, Unsettled, WithSession, WithoutSession};
@@ -93,7 +94,9 @@ pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>
     match (known, form) {
         // Errors that only modern servers send.
         (Nothing | Unsettled | Modern(_), Error { code: MISMATCH | CAPABILITY, .. }) => Accept(MODERN),
-        (Nothing | Unsettled | Modern(_), Error { code: UNSUPPORTED, supported, .. }) => unsupported(supported, is_second),
+        (Nothing | Unsettled | Modern(_), Error { code: UNSUPPORTED, supported, .. }) => {
+            unsupported(supported, is_second)
+        }
 
         (Nothing | Unsettled, Result { is_modern: true }) => Accept(MODERN),
         (Nothing | Unsettled, Result { is_modern: false }) if is_discover => Accept(MODERN),
@@ -110,7 +113,9 @@ pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>
         // The session has ended.
         (WithSession(_), Error { status: 404, .. } | Http { status: 404 }) => Again(known),
         // The server has sessions now.
-        (WithoutSession(revision), Error { status: 400 | 404, .. } | Http { status: 400 | 404 }) => Again(WithSession(revision)),
+        (WithoutSession(revision), Error { status: 400 | 404, .. } | Http { status: 400 | 404 }) => {
+            Again(WithSession(revision))
+        }
         _ => Accept(known),
     }
 }

@@ -27,7 +27,8 @@ impl Peer {
     /// # Errors
     /// The server cannot be asked, has no such prompt, or its answer is not valid.
     pub async fn get_prompt(&self, name: &str, arguments: impl Serialize) -> Result<Box<RawValue>, ClientError> {
-        let params = Params::default().with_text("name", name).with("arguments", self.written(Method::GetPrompt, &arguments)?);
+        let params =
+            Params::default().with_text("name", name).with("arguments", self.written(Method::GetPrompt, &arguments)?);
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.upstream().timeout);
         outgoing.target = Some(name.to_owned());
         self.0.request(&outgoing).await

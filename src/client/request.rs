@@ -40,7 +40,14 @@ pub(super) struct Outgoing {
 
 impl Outgoing {
     pub(super) fn new(method: Method, params: Params, timeout: Duration) -> Self {
-        Self { method, params, target: None, header_params: Vec::new(), is_repeatable: method != Method::CallTool, timeout }
+        Self {
+            method,
+            params,
+            target: None,
+            header_params: Vec::new(),
+            is_repeatable: method != Method::CallTool,
+            timeout,
+        }
     }
 }
 
@@ -236,7 +243,8 @@ impl Link {
             Credential::Token(token) => return Ok(Some(token.clone())),
             Credential::PerCall(token_of) => token_of,
         };
-        let token = token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
+        let token =
+            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
         let Some(token) = token else { return Ok(None) };
         match headers::bearer(&token) {
             Some(token) => Ok(Some(token)),
@@ -276,8 +284,12 @@ impl Observe for Ignored {
 
 fn form<'a>(answer: &Answer, supported: &'a [String]) -> Form<'a> {
     match answer {
-        Answer::Response { outcome: Ok(result), .. } => Form::Result { is_modern: member(result, "resultType").is_some() },
-        Answer::Response { status, outcome: Err(error), .. } => Form::Error { status: *status, code: error.code, supported },
+        Answer::Response { outcome: Ok(result), .. } => {
+            Form::Result { is_modern: member(result, "resultType").is_some() }
+        }
+        Answer::Response { status, outcome: Err(error), .. } => {
+            Form::Error { status: *status, code: error.code, supported }
+        }
         Answer::Http { status } => Form::Http { status: *status },
     }
 }

@@ -57,13 +57,12 @@ impl CallResult {
         }
         let document = parsed(&self.json);
         let structured = document.as_ref().and_then(|document| document.root().get("structuredContent"));
-        let outcome = match structured {
-            Some(structured) => read(structured).map_err(|error| error.to_string()),
-            None => {
-                let text = self.text();
-                let document = Document::parse(text.as_bytes(), JsonLimits::default());
-                document.map_err(|error| error.to_string()).and_then(|document| read_owned(document.root()))
-            }
+        let outcome = if let Some(structured) = structured {
+            read_owned(structured)
+        } else {
+            let text = self.text();
+            let document = Document::parse(text.as_bytes(), JsonLimits::default());
+            document.map_err(|error| error.to_string()).and_then(|document| read_owned(document.root()))
         };
         outcome.map_err(|problem| {
             HandlerError::new("Another server gave a result in an unexpected form.").because(problem)

@@ -190,10 +190,10 @@ mod tests {
         ] {
             assert_eq!(data(stream), expected, "{stream:?}");
         }
-        assert_eq!(events(b"event: message\ndata: a\n\ndata: b\n\n", 1), [
-            ("message".to_owned(), "a".to_owned()),
-            (String::new(), "b".to_owned())
-        ]);
+        assert_eq!(
+            events(b"event: message\ndata: a\n\ndata: b\n\n", 1),
+            [("message".to_owned(), "a".to_owned()), (String::new(), "b".to_owned())]
+        );
     }
 
     /// C22: an event without its blank line is not complete.
@@ -217,7 +217,10 @@ mod tests {
         assert_eq!(after("id: 7\n\ndata: a\n\n"), (Some("7".to_owned()), None));
         assert_eq!(after("id: 7\n\nid:\n\n"), (None, None));
         assert_eq!(after("id: 7\n\nid: 8\0\n\n"), (Some("7".to_owned()), None));
-        assert_eq!(after("retry: 500\nretry: -1\nretry: 1.5\nretry: 99999999999999999999\nretry:\n\n"), (None, ms(500)));
+        assert_eq!(
+            after("retry: 500\nretry: -1\nretry: 1.5\nretry: 99999999999999999999\nretry:\n\n"),
+            (None, ms(500))
+        );
     }
 
     #[test]

@@ -61,7 +61,9 @@ impl<'d> ServerMessage<'d> {
         let outcome = match (value.get("result"), value.get("error")) {
             (Some(result), None) if result.kind() == Kind::Object => Ok(result),
             (Some(_), None) => return Err("has a result that is not an object"),
-            (None, Some(error)) => Err(ServerError::read(error).ok_or("has an error without an integer code and a message")?),
+            (None, Some(error)) => {
+                Err(ServerError::read(error).ok_or("has an error without an integer code and a message")?)
+            }
             (Some(_), Some(_)) => return Err("has a result and an error"),
             (None, None) => return Err("has no result and no error"),
         };
@@ -114,8 +116,14 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"result":1}"#, "has a result that is not an object"),
             (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#, "has a result and an error"),
             (r#"{"jsonrpc":"2.0","id":1}"#, "has no result and no error"),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}}"#, "has an error without an integer code and a message"),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1e400,"message":""}}"#, "has an error without an integer code and a message"),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}}"#,
+                "has an error without an integer code and a message",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1e400,"message":""}}"#,
+                "has an error without an integer code and a message",
+            ),
             (
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":9223372036854775808,"message":""}}"#,
                 "has an error without an integer code and a message",

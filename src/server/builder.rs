@@ -11,10 +11,10 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::hook::{Hooks, ToolEvent};
 use super::kept_lists::KeptLists;
-#[cfg(feature = "client")]
-use super::source::{Found, Source, Sources};
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
+#[cfg(feature = "client")]
+use super::source::{Found, Source, Sources};
 use super::tool::{Origin, Tool};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;

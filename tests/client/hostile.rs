@@ -39,6 +39,7 @@ fn malformed(problem: &'static str) -> Failure {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn each_hostile_answer_has_its_failure() {
     let secret = "<p>SECRET-4711</p>";
     let late = Failure::Timeout(Duration::from_secs(25));

@@ -110,6 +110,6 @@ fn all_pages_of_a_list_are_read() {
         let tools = Client::new(&endpoint).request("tools/list", json!({})).await;
         assert_eq!(tools.result()["tools"].as_array().map(Vec::len), Some(2));
     });
-    let bodies: Vec<_> = peer.requests().into_iter().map(|request| request.into_body()).collect();
+    let bodies: Vec<_> = peer.requests().into_iter().map(http::Request::into_body).collect();
     assert!(!bodies[0].contains("cursor") && bodies[1].contains("\"cursor\":\"2\""), "{bodies:?}");
 }
