@@ -48,6 +48,10 @@ pub(super) struct Link {
     of_call: Rc<OfCall>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
+    /// The token that this connection requested last from an authorization server.
+    pub(super) requested_token: RefCell<Option<HeaderValue>>,
+    /// Held while a token is requested.
+    pub(super) token_request: Mutex<()>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -72,6 +76,8 @@ impl Connection {
                 of_call: of_call.clone(),
                 session: RefCell::new(None),
                 negotiation: Mutex::new(()),
+                requested_token: RefCell::new(None),
+                token_request: Mutex::new(()),
             })
         };
         let links = client.0.servers.iter().map(link).collect();

@@ -100,7 +100,8 @@ fn pinned(upstream: &Upstream) -> Known {
     upstream.revision.map_or(Known::Nothing, Known::of)
 }
 
-fn is_name(name: &str) -> bool {
+/// Returns whether a server can have this name.
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -17,12 +17,15 @@
 //! | module | content |
 //! |---|---|
 //! | `mcp_client` | the client and its builder |
+//! | `configuration` | the servers that the environment variables name |
 //! | `upstream` | another server: address, credential, trust |
 //! | `connection` | the use of a client within one call |
 //! | `request` | one JSON-RPC request, with negotiation and retries |
 //! | `negotiation` | the reaction to each answer, as a table |
 //! | `message` | the text of a message |
 //! | `headers` | the headers of a request |
+//! | `credential` | the `Authorization` header of a request |
+//! | `machine` | tokens for this program itself |
 //! | `exchange` | one HTTP exchange |
 //! | `sse` | event streams |
 //! | `challenge` | the `WWW-Authenticate` header |
@@ -37,12 +40,15 @@
 
 mod call;
 mod challenge;
+mod configuration;
 mod connection;
+mod credential;
 mod definition;
 mod error;
 mod exchange;
 mod headers;
 mod listing;
+mod machine;
 mod mcp_client;
 mod message;
 mod negotiation;
@@ -59,6 +65,7 @@ pub use connection::{Connection, Peer};
 pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::Listing;
+pub use machine::MachineClient;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use result::CallResult;
 pub use source::RemoteTools;

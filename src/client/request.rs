@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, pin_mut};
 use http::HeaderName;
-use http::header::HeaderValue;
+use http::header::{AUTHORIZATION, HeaderValue};
 use serde_json::value::RawValue;
 
 use super::connection::{Link, Session};
@@ -14,7 +14,6 @@ use super::exchange::{self, Answer, Expected, Failed, Observe, RpcFailure, Serve
 use super::headers;
 use super::message::{Meta, Params, write_message};
 use super::negotiation::{Form, Known, Reaction, Sent, react};
-use super::upstream::Credential;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits, Value};
 use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
@@ -159,11 +158,29 @@ impl Link {
         Ok(known)
     }
 
-    /// Posts a request and reads its answer.
+    /// Posts a request and reads its answer. If the server rejects a token that is no longer valid, the request is sent once more with a new
+    /// one.
     async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
+        let mut refused = None;
+        match self.post_once(outgoing, known, &mut refused).await {
+            Err((Failure::Unauthorized, _)) if self.renews(refused.as_ref()) => {
+                self.post_once(outgoing, known, &mut refused).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Posts a request and reads its answer. `credential` gets the credential of the request.
+    async fn post_once(
+        &self,
+        outgoing: &Outgoing,
+        known: Known,
+        credential: &mut Option<HeaderValue>,
+    ) -> Result<Answer, Failed> {
         let id = self.next_id();
         let message = self.message(Some(&id), outgoing.method.name(), &outgoing.params, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
+        *credential = request.headers().get(AUTHORIZATION).cloned();
         let opening = self.upstream().transport.open(request, self.host());
         let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
         let exchange = async {
@@ -220,7 +237,7 @@ impl Link {
             return Err((Failure::BudgetExhausted, None));
         }
         let upstream = self.upstream();
-        let credential = self.credential(&upstream.credential).await?;
+        let credential = self.credential().await?;
         let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
         match known {
             Known::Nothing | Known::Unsettled | Known::Modern(_) => {
@@ -235,21 +252,6 @@ impl Link {
         let mut request = upstream.url.request(http::Method::POST, message);
         *request.headers_mut() = all;
         Ok(request)
-    }
-
-    async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
-        let token_of = match credential {
-            Credential::None => return Ok(None),
-            Credential::Token(token) => return Ok(Some(token.clone())),
-            Credential::PerCall(token_of) => token_of,
-        };
-        let token =
-            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
-        let Some(token) = token else { return Ok(None) };
-        match headers::bearer(&token) {
-            Some(token) => Ok(Some(token)),
-            None => Err((Failure::Unauthorized, Some("the function returned a token that no header can hold".into()))),
-        }
     }
 
     /// Keeps what is known about the server.

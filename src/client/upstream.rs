@@ -1,5 +1,6 @@
 //! Another MCP server: its address, its credential and the trust in it.
 
+use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use futures::future::LocalBoxFuture;
 use http::{HeaderName, HeaderValue};
 
 use super::headers;
+use super::machine::MachineClient;
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
 use crate::call::context::Context;
@@ -44,6 +46,8 @@ pub(super) enum Credential {
     None,
     /// The same token for each request.
     Token(HeaderValue),
+    /// A token that an authorization server issues to this program.
+    Machine(Rc<MachineClient>),
     /// The token that a function of the program returns for the current call.
     PerCall(Rc<TokenOf>),
 }
@@ -96,6 +100,13 @@ impl Upstream {
         self
     }
 
+    /// Sends a token that the authorization server issues to this program itself.
+    #[must_use]
+    pub fn machine(mut self, client: MachineClient) -> Self {
+        self.credential = Credential::Machine(Rc::new(client));
+        self
+    }
+
     /// Adds a header to each request.
     ///
     /// # Errors
@@ -132,5 +143,12 @@ impl Upstream {
     pub fn list_timeout(mut self, time: Duration) -> Self {
         self.list_timeout = time;
         self
+    }
+}
+
+impl fmt::Debug for Upstream {
+    /// Writes the URL, but no token and no header, because a header may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upstream").field("url", &self.url).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,74 @@
+//! The credential of a request: the `Authorization` header.
+
+use std::time::Duration;
+
+use http::HeaderValue;
+
+use super::connection::Link;
+use super::error::Failure;
+use super::exchange::Failed;
+use super::headers;
+use super::machine::MachineClient;
+use super::upstream::Credential;
+use crate::host::FetchLimits;
+use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
+
+const LIMITS: FetchLimits =
+    FetchLimits { time: Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS), bytes: UPSTREAM_TOKEN_ANSWER_BYTES };
+
+impl Link {
+    /// Returns the header for the next request, or `None` if the server gets no credential.
+    pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
+        let token_of = match &self.upstream().credential {
+            Credential::None => return Ok(None),
+            Credential::Token(token) => return Ok(Some(token.clone())),
+            Credential::Machine(machine) => return self.machine_token(machine).await.map(Some),
+            Credential::PerCall(token_of) => token_of,
+        };
+        let token =
+            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
+        let Some(token) = token else { return Ok(None) };
+        match headers::bearer(&token) {
+            Some(token) => Ok(Some(token)),
+            None => Err((Failure::Unauthorized, Some("the function returned a token that no header can hold".into()))),
+        }
+    }
+
+    /// Returns whether the request that had this credential and was rejected with 401 can be sent again with another token.
+    ///
+    /// A token that this connection requested is not replaced, so a server that rejects every token ends the call.
+    pub(super) fn renews(&self, refused: Option<&HeaderValue>) -> bool {
+        let (Credential::Machine(machine), Some(refused)) = (&self.upstream().credential, refused) else {
+            return false;
+        };
+        machine.forget(refused);
+        self.requested_token.borrow().as_ref() != Some(refused)
+    }
+
+    /// Returns the kept token of this program, or requests one. Parallel requests of a connection wait for one token.
+    async fn machine_token(&self, machine: &MachineClient) -> Result<HeaderValue, Failed> {
+        let _request = self.token_request.lock().await;
+        if let Some(token) = machine.token(self.host().now_ms()) {
+            return Ok(token);
+        }
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let failed = |problem: String| {
+            let sentence = format!("was not called, because its authorization server {problem}.");
+            (Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
+        };
+        let request = machine.request(&self.upstream().url);
+        match self.host().fetch(request, LIMITS).await {
+            Ok(answer) => {
+                let token = machine.keep(&answer, self.host().now_ms()).map_err(failed)?;
+                self.requested_token.replace(Some(token.clone()));
+                Ok(token)
+            }
+            Err(error) => {
+                let sentence = "was not called, because its authorization server cannot be reached. Try again later.";
+                Err((Failure::Local(sentence.into()), Some(error.to_string())))
+            }
+        }
+    }
+}
