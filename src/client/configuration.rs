@@ -150,7 +150,9 @@ fn check_member(name: &str, value: Value<'_>) -> Result<(), String> {
                 ));
             }
             Some("stdio") => {
-                return Err(format!("has `{name}` \"stdio\": a Worker cannot start a process. Use the URL of a server"));
+                return Err(format!(
+                    "has `{name}` \"stdio\": a Worker cannot start a process. Use the URL of a server"
+                ));
             }
             kind => (kind.is_some_and(|kind| STREAMABLE_HTTP.contains(&kind)), "\"http\""),
         },

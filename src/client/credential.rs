@@ -6,9 +6,11 @@ use http::HeaderValue;
 
 use super::connection::Link;
 use super::error::Failure;
-use super::exchange::Failed;
+use super::exchange::{Answer, Failed};
 use super::headers;
 use super::machine::MachineClient;
+use super::negotiation::Known;
+use super::request::Outgoing;
 use super::upstream::Credential;
 use crate::host::FetchLimits;
 use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
@@ -34,15 +36,27 @@ impl Link {
         }
     }
 
-    /// Returns whether the request that had this credential and was rejected with 401 can be sent again with another token.
+    /// Posts a request and reads its answer. If the server rejects a token that an authorization server issued earlier, the request is sent
+    /// once more with a new token.
     ///
     /// A token that this connection requested is not replaced, so a server that rejects every token ends the call.
-    pub(super) fn renews(&self, refused: Option<&HeaderValue>) -> bool {
-        let (Credential::Machine(machine), Some(refused)) = (&self.upstream().credential, refused) else {
-            return false;
+    pub(super) async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
+        let Credential::Machine(machine) = &self.upstream().credential else {
+            return self.post_once(outgoing, known).await;
         };
-        machine.forget(refused);
-        self.requested_token.borrow().as_ref() != Some(refused)
+        loop {
+            let token = self.machine_token(machine).await?;
+            let answer = self.post_once(outgoing, known).await;
+            if !matches!(answer, Err((Failure::Unauthorized, _))) {
+                return answer;
+            }
+            machine.forget(&token);
+            // The next token is one that this connection requests, unless a parallel connection has done so. The budget of the connection
+            // bounds both.
+            if self.requested_token.borrow().as_ref() == Some(&token) {
+                return answer;
+            }
+        }
     }
 
     /// Returns the kept token of this program, or requests one. Parallel requests of a connection wait for one token.

@@ -20,7 +20,7 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 /// A client of an authorization server that gets access tokens for this program itself (the grant `client_credentials`).
 ///
 /// The token is requested when it is first needed, for the URL of the MCP server as the `resource`. It is kept in memory until 60 s before
-/// it expires. If the MCP server rejects a kept token, the client requests one new token.
+/// it expires, but at least for half of its lifetime. If the MCP server rejects a kept token, the client requests one new token.
 ///
 /// ```
 /// use edge_mcp::client::{MachineClient, Upstream};
@@ -154,7 +154,8 @@ impl MachineClient {
         let token = answered.string("access_token").filter(|token| token.len() <= UPSTREAM_TOKEN_BYTES);
         let header =
             token.and_then(|token| headers::bearer(&token)).ok_or("issued a token that no header can contain")?;
-        let seconds = lifetime(answered)?.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS);
+        let lifetime = lifetime(answered)?;
+        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2);
         let until = now_ms.saturating_add(seconds.saturating_mul(1000));
         self.kept.replace(Some(Token { header: header.clone(), until }));
         Ok(header)

@@ -57,6 +57,11 @@ impl McpClient {
         McpClientBuilder { info: Implementation::new(name, version), servers: Vec::new() }
     }
 
+    /// Returns the names of the servers.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.0.servers.iter().map(|server| &*server.name)
+    }
+
     /// Creates a connection for the call of `cx`. It sends nothing.
     ///
     /// A connection belongs to one call: it uses the credentials of this call and ends with it.

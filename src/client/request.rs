@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, pin_mut};
 use http::HeaderName;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::connection::{Link, Session};
@@ -158,29 +158,11 @@ impl Link {
         Ok(known)
     }
 
-    /// Posts a request and reads its answer. If the server rejects a token that is no longer valid, the request is sent once more with a new
-    /// one.
-    async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
-        let mut refused = None;
-        match self.post_once(outgoing, known, &mut refused).await {
-            Err((Failure::Unauthorized, _)) if self.renews(refused.as_ref()) => {
-                self.post_once(outgoing, known, &mut refused).await
-            }
-            answer => answer,
-        }
-    }
-
-    /// Posts a request and reads its answer. `credential` gets the credential of the request.
-    async fn post_once(
-        &self,
-        outgoing: &Outgoing,
-        known: Known,
-        credential: &mut Option<HeaderValue>,
-    ) -> Result<Answer, Failed> {
+    /// Posts a request and reads its answer.
+    pub(super) async fn post_once(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
         let id = self.next_id();
         let message = self.message(Some(&id), outgoing.method.name(), &outgoing.params, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
-        *credential = request.headers().get(AUTHORIZATION).cloned();
         let opening = self.upstream().transport.open(request, self.host());
         let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
         let exchange = async {

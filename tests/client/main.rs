@@ -9,7 +9,16 @@
     clippy::arithmetic_side_effects
 )]
 
+mod agents;
 mod calls;
+mod configuration;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../spec/fake_model.rs"]
+mod fake_model;
 mod hostile;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../spec/network.rs"]
+mod network;
 mod peer;
 mod sources;
+mod tokens;
