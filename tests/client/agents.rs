@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::client::{McpClient, Upstream};
-use edge_mcp::host::Fetched;
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
-    Cacheable, ChatAgent, ChatModel, Context, Endpoint, Found, HandlerError, InProcess, McpServer, Source,
+    Cacheable, ChatAgent, ChatModel, Context, Elicited, Endpoint, Found, HandlerError, InProcess, McpServer, Source,
     StaticTokens, Text, Tool, ToolEvent,
 };
 use futures::FutureExt;
@@ -17,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::fake_model::{asked, calls, model, text};
-use crate::peer::{Answer, Peer};
+use crate::peer::{Answer, Peer, result};
 
 #[derive(Deserialize, JsonSchema)]
 struct Parcel {
@@ -252,16 +251,36 @@ fn the_first_call_can_be_a_tool_of_a_source() {
     assert!(server.is_err_and(|error| error.to_string().contains("the first call `third`")));
 }
 
-/// A question that an earlier round has answered is not asked again, so the sources are not asked either.
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+/// A round after the reply of an agent uses the reply, so it does not ask the sources again.
 #[test]
-fn sources_are_asked_once_for_a_question() {
-    let peer = Peer::new([]);
-    let upstream = Upstream::via("https://parcels.example/mcp", peer.clone()).expect("a URL");
-    let client = client(upstream);
-    let endpoint = desk(move || clerk().source(client.tools(["parcels_track"])));
-    let host = TestHost::new().fetch(|_, _| ready(Ok(Fetched::new(401, ""))));
-    let answer = testing::run(Client::new(&endpoint).host(&host).call("ask_clerk", json!({ "message": "?" })));
-    assert!(answer.is_error());
-    let lists = peer.methods().iter().filter(|method| *method == "tools/list").count();
-    assert_eq!(lists, peer.methods().len(), "{:?}", peer.methods());
+fn later_rounds_do_not_ask_the_sources() {
+    let list = result(json!({ "tools": [{ "name": "track", "inputSchema": {} }], "resultType": "complete" }));
+    let peer = Peer::new([list]);
+    let client = client(Upstream::via("https://parcels.example/mcp", peer.clone()).expect("a URL"));
+    let endpoint = testing::endpoint(move |_| {
+        let ask = async |cx: Context| {
+            let reply = cx.call_tool("ask_clerk", json!({ "message": "?" })).await?;
+            match cx.elicit::<Name>("name", "Who are you?").await? {
+                Elicited::Accepted(Name { name }) => Ok(format!("{name}: {}", reply.text())),
+                _ => Err(HandlerError::new("No name.")),
+            }
+        };
+        McpServer::builder("desk", "1.0.0")
+            .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
+            .tool(Tool::new("ask", "Asks the clerk and then the client.", ask))
+            .agent(clerk().source(client.tools(["parcels_track"])))
+            .build()
+    });
+    let host = model([text("In Lyon.")]);
+    let caller = Client::new(&endpoint).host(&host).answer("name", json!({ "name": "Ada" }));
+    assert_eq!(testing::run(caller.call("ask", json!({}))).text(), "Ada: In Lyon.");
+    assert_eq!(
+        (offered(&host), peer.methods()),
+        (vec!["greet".into(), "parcels_track".into()], vec!["tools/list".into()])
+    );
 }
