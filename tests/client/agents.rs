@@ -122,7 +122,7 @@ fn without_names_an_agent_gets_read_only_tools_of_trusted_servers() {
     }
 }
 
-/// A server that fails does not affect the other tools. The log names it, and has nothing else of its answer.
+/// C94: a server that fails does not affect the other tools. The log names it, and has nothing else of its answer.
 #[test]
 fn an_agent_answers_without_a_server_that_fails() {
     let answers = (0..3).map(|_| Answer::new(502, "text/html", "<p>SECRET-4711</p>"));

@@ -118,7 +118,7 @@ fn a_mistake_is_a_503() {
     assert!(body.contains("UPSTREAMS has an error in `a`: it has `command`"), "{body}");
 }
 
-/// C1: building a client names an invalid name, a name that is used twice, and a header that a program cannot set.
+/// C1, C21: building a client names an invalid name, a name that is used twice, and a header that a program cannot set.
 #[test]
 fn invalid_clients_are_rejected() {
     let upstream = || Upstream::at("https://a.example/mcp").expect("a URL");
@@ -140,4 +140,15 @@ fn invalid_clients_are_rejected() {
     for value in ["", " x", "a\nb", "café"] {
         assert!(upstream().header("X-Key", value).is_err(), "{value:?}");
     }
+}
+
+/// C2: a client, a connection, and the end of a connection that was not used send nothing.
+#[test]
+fn a_connection_sends_nothing() {
+    let host = TestHost::new();
+    let client = configured(r#"{"a": "https://a.example/mcp"}"#, "").expect("a client");
+    let server = client.connect(&context(&host)).server("a").expect("a server");
+    drop(server.call("x", json!({})));
+    drop(server);
+    assert!(host.requests().is_empty());
 }

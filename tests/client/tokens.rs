@@ -157,7 +157,7 @@ fn parallel_requests_share_a_token() {
     assert_eq!((tokens(&peer), host.requests().len()), (vec!["Bearer t-1".to_owned(); 2], 1));
 }
 
-/// 49: answers of an authorization server that is hostile or broken. Errors show at most an error code of them.
+/// C51, C78, the hostile case 49: answers of an authorization server that is hostile or broken. Errors show at most an error code of them.
 #[test]
 fn an_answer_without_a_token_is_an_error() {
     let rejects = "rejects the request for an access token";
