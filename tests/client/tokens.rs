@@ -243,17 +243,18 @@ fn debug_output_has_no_token() {
 
 /// Everything that a peer and the network got, with the values of sensitive headers.
 fn traffic(requests: &[http::Request<String>]) -> String {
-    let mut all = String::new();
-    for request in requests {
-        let headers = request
-            .headers()
-            .iter()
-            .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
-        let headers: Vec<_> = headers.collect();
-        all.push_str(&format!("{} {}\n{}\n{}\n", request.method(), request.uri(), headers.join("\n"), request.body()));
-    }
-    all
+    let shown = |request: &http::Request<String>| {
+        let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+            format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()))
+        };
+        let headers: String = request.headers().iter().map(header).collect();
+        [request.method().as_str(), &request.uri().to_string(), &headers, request.body()].join("\n")
+    };
+    requests.iter().map(shown).collect()
 }
+
+/// A name, and the way in which the credential of a server is set.
+type Mode = (&'static str, Box<dyn Fn(Upstream) -> Upstream>);
 
 /// Reads a resource, gets a prompt and calls a tool.
 async fn use_all(client: McpClient, cx: Context) -> Result<String, HandlerError> {
@@ -269,8 +270,7 @@ fn the_token_of_the_caller_is_never_passed_on() {
     const CALLER: &str = "CALLER-4711";
     let tokens = format!(r#"[{{"token": "{CALLER}", "subject": "ada", "scopes": ["kb:read"]}}]"#);
     let own = |_: Context| ready(Ok::<_, HandlerError>(Some("OWN-1".to_owned())));
-    type Mode = Box<dyn Fn(Upstream) -> Upstream>;
-    let modes: [(&str, Mode); 5] = [
+    let modes: [Mode; 5] = [
         ("no credential", Box::new(|upstream| upstream)),
         ("a fixed token", Box::new(|upstream| upstream.bearer("OWN-1").expect("a token"))),
         ("a token per call", Box::new(move |upstream| upstream.bearer_of(own))),
@@ -292,15 +292,14 @@ fn the_token_of_the_caller_is_never_passed_on() {
             if let Some(revision) = revision {
                 upstream = upstream.revision(revision);
             }
-            let client = client(upstream);
+            let desk = client(upstream);
             let endpoint = testing::endpoint(move |_| {
-                let model = ChatModel::new("http://localhost:11434/v1", "small").expect("a model");
-                let clerk =
-                    ChatAgent::new("clerk", "The clerk", "Knows.", model).source(client.tools(["parcels_track"]));
-                let of_tool = client.clone();
+                let small = ChatModel::new("http://localhost:11434/v1", "small").expect("a model");
+                let clerk = ChatAgent::new("clerk", "The clerk", "Knows.", small).source(desk.tools(["parcels_track"]));
+                let of_tool = desk.clone();
                 McpServer::builder("desk", "1.0.0")
                     .tool(Tool::new("read", "Reads.", move |cx: Context| use_all(of_tool.clone(), cx)))
-                    .source(client.tools(["parcels_track"]))
+                    .source(desk.tools(["parcels_track"]))
                     .agent(clerk)
                     .build()
             });
@@ -328,7 +327,7 @@ fn the_token_of_the_caller_is_never_passed_on() {
             });
             let all = format!("{}{}", traffic(&peer.requests()), traffic(&host.requests()));
             assert_eq!(all.contains("OWN-1"), mode != "no credential", "{mode}");
-            assert!(!all.contains("4711\n") && !all.contains(CALLER), "{mode} {revision:?}: {all}");
+            assert!(!all.contains(CALLER), "{mode} {revision:?}: {all}");
         }
     }
 }
