@@ -248,6 +248,16 @@ limits! {
             "events of a stream of another MCP server" => "the request is aborted, and the call fails";
         UPSTREAM_REQUESTS: usize = 40, Count, "":
             "requests of a connection to other MCP servers" => "the call fails";
+        UPSTREAM_ROUNDS: usize = 10, Count, "":
+            "rounds of questions of another MCP server in a call" => "the call fails";
+        UPSTREAM_EMPTY_ROUNDS: usize = 3, Count, "":
+            "rounds without a question in a call of another MCP server" => "the call fails";
+        UPSTREAM_QUESTIONS: usize = 8, Count, "":
+            "questions of another MCP server in a round, or on an event stream" => "the call fails";
+        UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
+            "a question of another MCP server" => "the call fails";
+        UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
+            "a request state of another MCP server" => "the call fails";
         UPSTREAM_ATTEMPTS: usize = 4, Count, "":
             "times that a request is sent, for all reasons to send it again" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":

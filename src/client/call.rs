@@ -11,8 +11,12 @@ use serde_json::value::RawValue;
 use super::connection::Link;
 use super::error::{ClientError, Failure};
 use super::message::Params;
+use super::observer::{Listeners, LogMessage, Progress};
 use super::request::Outgoing;
 use super::result::CallResult;
+use super::rounds::Asked;
+use crate::call::context::Context;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 
 /// A call of a tool of another server. It is sent when it is awaited.
@@ -23,12 +27,15 @@ pub struct Call {
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
     is_idempotent: bool,
+    listeners: Listeners,
+    /// The context whose caller answers questions for which the program has no function.
+    through: Option<Context>,
 }
 
 impl Call {
     pub(super) fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
         let timeout = link.upstream().timeout;
-        Self { link, name, arguments, timeout, is_idempotent: false }
+        Self { link, name, arguments, timeout, is_idempotent: false, listeners: Listeners::default(), through: None }
     }
 
     /// Sets the time limit of the request.
@@ -44,17 +51,51 @@ impl Call {
         self
     }
 
+    /// Calls `listener` with each progress notification of the server. Without a listener, the client does not ask for progress.
+    pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
+        self.listeners.progress = Some(Rc::new(listener));
+        self
+    }
+
+    /// Calls `listener` with each log message of the server of at least this level. Without a listener, the client does not ask a modern
+    /// server for log messages.
+    pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
+        self.listeners.log = Some((lowest, Rc::new(listener)));
+        self
+    }
+
+    /// Passes the forms and URLs (elicitation) of the server to the caller of `cx`, if the program has no function that answers them.
+    ///
+    /// A question ends the round, as [`Context::elicit`] does. Its text begins with the name of this server in brackets. In the next
+    /// round, the call continues where the server asked. The server must be modern, and the caller must support elicitation in revision
+    /// 2026-07-28: other callers are not asked, and the server gets a client without elicitation.
+    pub fn through(mut self, cx: &Context) -> Self {
+        self.through = Some(cx.clone());
+        self
+    }
+
+    /// Sends the call. A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it
+    /// has finished. A call that is idempotent is sent again instead, unless its questions are passed on.
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent } = self;
+        let Self { link, name, arguments, timeout, is_idempotent, listeners, through } = self;
         let arguments = arguments.map_err(|error| {
             let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
             ClientError::new(&link.server().name, Method::CallTool.name(), failure).because(error)
         })?;
+        let cx = through.as_ref().unwrap_or_else(|| link.cx()).at_call(&name, arguments.get());
+        let step = format!("{}_{name}", link.server().name);
         let params = Params::default().with_text("name", &name).with("arguments", arguments);
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
-        let result = link.request(&outgoing).await?;
+        outgoing.listeners = listeners;
+        let is_kept = through.is_some() || !is_idempotent;
+        let asked = Asked { cx, is_passed: through.is_some(), is_kept };
+        let result = if is_kept {
+            link.step(&asked.cx, &step, Method::CallTool, async || link.answered(outgoing, &asked).await).await?
+        } else {
+            link.answered(outgoing, &asked).await?
+        };
         CallResult::read(result).map_err(|problem| {
             ClientError::new(&link.server().name, Method::CallTool.name(), Failure::Malformed(problem))
         })

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::call::Call;
 use super::error::{ClientError, Failure};
+use super::handlers::capabilities_json;
 use super::headers;
 use super::mcp_client::{McpClient, Server};
 use super::message::Params;
@@ -21,6 +22,7 @@ use crate::host::Host;
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
 /// The use of an [`McpClient`] within one call. Dropping it ends the sessions that it began.
@@ -56,6 +58,10 @@ pub(super) struct Session {
     pub revision: Revision,
     /// The id. `None` if the server has no sessions.
     pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    pub logs: bool,
+    /// The level of log messages that the server got.
+    pub log_level: Option<LogLevel>,
 }
 
 /// A server, within one call.
@@ -153,6 +159,24 @@ impl Link {
         self.session.replace(None);
     }
 
+    /// Returns whether the server has given this connection a session id.
+    pub(super) fn has_session_id(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
+    }
+
+    /// Returns whether the server must get a lower level of log messages, and records it.
+    pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
+        let mut session = self.session.borrow_mut();
+        let Some(session) = session.as_mut().filter(|session| session.id.is_some() && session.logs) else {
+            return false;
+        };
+        let is_lower = session.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            session.log_level = Some(level);
+        }
+        is_lower
+    }
+
     /// Adds the headers of the session.
     pub(super) fn add_session(&self, headers: &mut HeaderMap) {
         let session = self.session.borrow();
@@ -172,9 +196,10 @@ impl Link {
 
     pub(super) fn initialize_params(&self, revision: Revision) -> Params {
         let client = write::to_raw_value(self.client_info()).unwrap_or_default();
+        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
-            .with("capabilities", empty_object())
+            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
             .with("clientInfo", client)
     }
 
@@ -205,8 +230,4 @@ impl Drop for Link {
         let opening = self.upstream().transport.open(request, self.host());
         self.host().spawn(opening.map(drop).boxed_local());
     }
-}
-
-fn empty_object() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }

@@ -149,6 +149,10 @@ impl ClientError {
         self
     }
 
+    pub(super) fn method(&self) -> &'static str {
+        self.0.method
+    }
+
     /// Returns the name that this program has for the server.
     pub fn server(&self) -> &str {
         &self.0.server

@@ -61,7 +61,10 @@ pub(super) trait Observe {
     fn notification(&self, method: &str, params: Option<Value<'_>>);
 
     /// Gets a request of the server, and answers it.
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, ()>;
+    ///
+    /// # Errors
+    /// The exchange fails: the request cannot be answered.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
 }
 
 /// A request of a server to this client.
@@ -203,7 +206,7 @@ async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
                 // The stream waits meanwhile.
-                Meaning::Request(request) => observer.request(request).await,
+                Meaning::Request(request) => observer.request(request).await?,
             }
         }
         if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {

@@ -24,6 +24,11 @@
 //! | `message` | the text of a message |
 //! | `headers` | the headers of a request |
 //! | `exchange` | one HTTP exchange |
+//! | `observer` | progress, log messages, and requests of legacy servers |
+//! | `question` | the questions of a server |
+//! | `handlers` | the functions of a program that answer them |
+//! | `answer` | the answers |
+//! | `rounds` | the rounds of a request that asks |
 //! | `sse` | event streams |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
@@ -35,20 +40,25 @@
 //! | `source` | tools of other servers as tools of this server |
 //! | `error` | the errors |
 
+mod answer;
 mod call;
 mod challenge;
 mod connection;
 mod definition;
 mod error;
 mod exchange;
+mod handlers;
 mod headers;
 mod listing;
 mod mcp_client;
 mod message;
 mod negotiation;
+mod observer;
+mod question;
 mod read;
 mod request;
 mod result;
+mod rounds;
 mod source;
 mod sse;
 mod transport;
@@ -60,6 +70,8 @@ pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::Listing;
 pub use mcp_client::{McpClient, McpClientBuilder};
+pub use observer::{LogMessage, Progress};
+pub use question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use result::CallResult;
 pub use source::RemoteTools;
 pub use transport::Transport;

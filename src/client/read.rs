@@ -7,6 +7,7 @@ use super::connection::Peer;
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
+use super::rounds::Asked;
 use crate::json::write;
 use crate::protocol::method::Method;
 
@@ -19,7 +20,7 @@ impl Peer {
         let params = Params::default().with_text("uri", uri);
         let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
-        self.0.request(&outgoing).await
+        self.0.answered(outgoing, &Asked::by_program(&self.0)).await
     }
 
     /// Gets the messages of a prompt. The arguments are an object of strings. Returns the result as JSON text.
@@ -31,7 +32,7 @@ impl Peer {
             Params::default().with_text("name", name).with("arguments", self.written(Method::GetPrompt, &arguments)?);
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.upstream().timeout);
         outgoing.target = Some(name.to_owned());
-        self.0.request(&outgoing).await
+        self.0.answered(outgoing, &Asked::by_program(&self.0)).await
     }
 
     fn written(&self, method: Method, value: &impl Serialize) -> Result<Box<RawValue>, ClientError> {

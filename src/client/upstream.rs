@@ -8,6 +8,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::{HeaderName, HeaderValue};
 
+use super::handlers::Handlers;
 use super::headers;
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
@@ -35,6 +36,7 @@ pub struct Upstream {
     pub(super) is_trusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
+    pub(super) handlers: Handlers,
 }
 
 /// The credential that is sent to a server. It is never the token of this program's own caller.
@@ -71,6 +73,7 @@ impl Upstream {
             is_trusted: false,
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
+            handlers: Handlers::default(),
         })
     }
 

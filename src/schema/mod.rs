@@ -159,7 +159,8 @@ impl Schema {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
+    /// Compiles a schema that is not cached.
+    pub(crate) fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
         let program = compile::compile(&value)?;
         let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;

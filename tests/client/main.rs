@@ -11,5 +11,8 @@
 
 mod calls;
 mod hostile;
+mod passed_questions;
 mod peer;
+mod questions;
 mod sources;
+mod streams;
