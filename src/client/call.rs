@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::connection::{Link, Peer};
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::observer::{Listeners, LogMessage, Progress};
@@ -16,6 +17,7 @@ use super::request::Outgoing;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::context::Context;
+use crate::json::write;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 
@@ -32,8 +34,15 @@ pub struct Call {
     through: Option<Context>,
 }
 
+impl Peer {
+    /// Creates a call of the tool `name`. It is sent when it is awaited.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
+        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
+    }
+}
+
 impl Call {
-    pub(super) fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
+    fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
         let timeout = link.upstream().timeout;
         Self { link, name, arguments, timeout, is_idempotent: false, listeners: Listeners::default(), through: None }
     }
@@ -52,6 +61,20 @@ impl Call {
     }
 
     /// Calls `listener` with each progress notification of the server. Without a listener, the client does not ask for progress.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn load(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let (depot, caller) = (client.connect(&cx).server("depot")?, cx.clone());
+    ///     let call = depot.call("load", json!({}));
+    ///     // Passes the progress on to the caller of this program.
+    ///     let call = call.on_progress(move |it| caller.progress(it.progress, it.total, it.message.clone().unwrap_or_default()));
+    ///     Ok(call.await?.text())
+    /// }
+    /// ```
     pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
         self.listeners.progress = Some(Rc::new(listener));
         self
@@ -68,7 +91,19 @@ impl Call {
     ///
     /// A question ends the round, as [`Context::elicit`] does. Its text begins with the name of this server in brackets. In the next
     /// round, the call continues where the server asked. The server must be modern, and the caller must support elicitation in revision
-    /// 2026-07-28: other callers are not asked, and the server gets a client without elicitation.
+    /// 2026-07-28. For other callers, the client does not declare elicitation to the server.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn clear(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let depot = client.connect(&cx).server("depot")?;
+    ///     // The person sees, for example, "[depot] Delete all parcels?".
+    ///     Ok(depot.call("clear", json!({})).through(&cx).await?.text())
+    /// }
+    /// ```
     pub fn through(mut self, cx: &Context) -> Self {
         self.through = Some(cx.clone());
         self

@@ -6,10 +6,8 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::lock::Mutex;
 use http::{HeaderMap, HeaderValue};
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::call::Call;
 use super::error::{ClientError, Failure};
 use super::handlers::capabilities_json;
 use super::headers;
@@ -68,8 +66,17 @@ pub(super) struct Session {
 #[derive(Clone)]
 pub struct Peer(pub(super) Rc<Link>);
 
+impl McpClient {
+    /// Creates a connection for the call of `cx`. It sends nothing.
+    ///
+    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
+    pub fn connect(&self, cx: &Context) -> Connection {
+        Connection::new(self.clone(), cx.clone())
+    }
+}
+
 impl Connection {
-    pub(super) fn new(client: McpClient, cx: Context) -> Self {
+    fn new(client: McpClient, cx: Context) -> Self {
         let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
         let link = |server: &Rc<Server>| {
             Rc::new(Link {
@@ -100,13 +107,6 @@ impl Connection {
 impl Connection {
     pub(super) fn links(&self) -> &[Rc<Link>] {
         &self.0.links
-    }
-}
-
-impl Peer {
-    /// Creates a call of the tool `name`. It is sent when it is awaited.
-    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
     }
 }
 

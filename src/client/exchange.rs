@@ -6,6 +6,7 @@ use futures::StreamExt;
 use futures::future::LocalBoxFuture;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failure, NotMcp, Unreachable};
@@ -45,6 +46,14 @@ pub(super) enum Answer {
     },
     /// A response that is not JSON-RPC, with a status below 500. It may say something about the era of the server.
     Http { status: u16 },
+}
+
+/// The result of one request, which may be a question.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Reply {
+    /// Whether the server asks for input.
+    pub asks: bool,
+    pub result: Box<RawValue>,
 }
 
 /// A JSON-RPC error of a server.

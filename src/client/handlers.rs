@@ -1,14 +1,11 @@
 //! The functions of a program that answer the questions of a server.
 
-use std::future::Future;
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
 use super::question::{Elicitation, SamplingRequest, UrlElicitation};
-use super::upstream::Upstream;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
@@ -38,62 +35,6 @@ impl Handlers {
             sampling: self.sampling.is_some(),
             roots: self.roots.is_some(),
         }
-    }
-}
-
-impl Upstream {
-    /// Answers the forms of the server (elicitation) with a function of the program.
-    ///
-    /// The answer is the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
-    /// checks the content against the form. If the function fails, the call fails.
-    ///
-    /// A function that has to ask the caller of this program is not needed: see [`Call::through`](super::Call::through).
-    ///
-    /// ```
-    /// use edge_mcp::client::Upstream;
-    /// use edge_mcp::Elicited;
-    /// use serde_json::json;
-    ///
-    /// let depot = Upstream::at("https://depot.example.com/mcp")?
-    ///     .on_elicitation(|form, _| async move {
-    ///         Ok(if form.message == "Which city?" { Elicited::Accepted(json!({ "city": "Lyon" })) } else { Elicited::Declined })
-    ///     });
-    /// # Ok::<_, edge_mcp::ConfigError>(())
-    /// ```
-    #[must_use]
-    pub fn on_elicitation<F>(mut self, answer: impl Fn(Elicitation, Context) -> F + 'static) -> Self
-    where
-        F: Future<Output = Result<Elicited<Value>, HandlerError>> + 'static,
-    {
-        self.handlers.form = Some(Rc::new(move |form, cx| answer(form, cx).boxed_local()));
-        self
-    }
-
-    /// Answers the requests of the server to open a URL with a function of the program. The client does not fetch the URL.
-    #[must_use]
-    pub fn on_url_elicitation<F>(mut self, answer: impl Fn(UrlElicitation, Context) -> F + 'static) -> Self
-    where
-        F: Future<Output = Result<Elicited<()>, HandlerError>> + 'static,
-    {
-        self.handlers.url = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
-        self
-    }
-
-    /// Answers the requests of the server for a text of a model (sampling) with a function of the program.
-    #[must_use]
-    pub fn on_sampling<F>(mut self, answer: impl Fn(SamplingRequest, Context) -> F + 'static) -> Self
-    where
-        F: Future<Output = Result<Sampled, HandlerError>> + 'static,
-    {
-        self.handlers.sampling = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
-        self
-    }
-
-    /// Tells the server these folders when it asks for the roots.
-    #[must_use]
-    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
-        self.handlers.roots = Some(roots.into_iter().collect());
-        self
     }
 }
 

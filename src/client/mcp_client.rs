@@ -5,10 +5,8 @@ use std::rc::Rc;
 
 use http::HeaderValue;
 
-use super::connection::Connection;
 use super::negotiation::Known;
 use super::upstream::Upstream;
-use crate::call::context::Context;
 use crate::protocol::description::{Implementation, Text};
 use crate::server::build_error::BuildError;
 
@@ -55,13 +53,6 @@ impl McpClient {
     /// Creates a builder for a client with this name and version, which it sends to its servers.
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpClientBuilder {
         McpClientBuilder { info: Implementation::new(name, version), servers: Vec::new() }
-    }
-
-    /// Creates a connection for the call of `cx`. It sends nothing.
-    ///
-    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
-    pub fn connect(&self, cx: &Context) -> Connection {
-        Connection::new(self.clone(), cx.clone())
     }
 }
 

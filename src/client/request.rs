@@ -11,13 +11,12 @@ use serde_json::value::RawValue;
 
 use super::connection::{Link, Session};
 use super::error::{ClientError, Executed, Failure};
-use super::exchange::{self, Answer, Expected, Failed, RpcFailure};
+use super::exchange::{self, Answer, Expected, Failed, Reply, RpcFailure};
 use super::handlers::capabilities_json;
 use super::headers;
 use super::message::{Meta, Params, write_message, write_response};
 use super::negotiation::{Form, Known, Reaction, Sent, react};
 use super::observer::{Listeners, Observer};
-use super::rounds::Reply;
 use super::upstream::Credential;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits, write};

@@ -6,14 +6,14 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::answer::undeclared;
 use super::connection::Link;
 use super::error::{ClientError, Executed, Failure};
-use super::exchange::Failed;
+use super::exchange::{Failed, Reply};
 use super::question::{Question, UrlElicitation};
 use super::request::Outgoing;
 use crate::call::context::Context;
@@ -34,14 +34,6 @@ const KEY: usize = 64;
 /// The parameters with the answers and with the state of a round.
 const ANSWERS: &str = "inputResponses";
 const STATE: &str = "requestState";
-
-/// The result of one request, which may be a question.
-#[derive(Deserialize, Serialize)]
-pub(super) struct Reply {
-    /// Whether the server asks for input.
-    pub asks: bool,
-    pub result: Box<RawValue>,
-}
 
 /// Who answers the questions of a request.
 pub(super) struct Asked {
