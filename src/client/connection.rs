@@ -14,9 +14,10 @@ use super::headers;
 use super::mcp_client::{McpClient, Server};
 use super::message::Params;
 use super::negotiation::Known;
+use super::sse::EventReader;
 use super::upstream::Upstream;
 use crate::call::context::Context;
-use crate::host::Host;
+use crate::host::{Host, Opened};
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
@@ -48,6 +49,8 @@ pub(super) struct Link {
     of_call: Rc<OfCall>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
+    /// The event stream of the session, and its reader.
+    pub(super) standing_stream: Mutex<Option<(Opened, EventReader)>>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -85,6 +88,7 @@ impl Connection {
                 of_call: of_call.clone(),
                 session: RefCell::new(None),
                 negotiation: Mutex::new(()),
+                standing_stream: Mutex::new(None),
             })
         };
         let links = client.0.servers.iter().map(link).collect();

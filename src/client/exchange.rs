@@ -199,8 +199,17 @@ fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
+    read_events(&mut opened, &mut EventReader::default(), expected, observer).await
+}
+
+/// Reads events up to the response.
+pub(super) async fn read_events(
+    opened: &mut Opened,
+    reader: &mut EventReader,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Answer, Failed> {
     let session = opened.headers.get(headers::SESSION).cloned();
-    let mut reader = EventReader::default();
     let (mut bytes, mut events) = (0_usize, 0_usize);
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -281,7 +290,7 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
 }
 
 /// Returns the media type in lower case, without its parameters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = text(headers.get(CONTENT_TYPE))?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }

@@ -30,6 +30,7 @@
 //! | `answer` | the answers |
 //! | `rounds` | the rounds of a request that asks |
 //! | `sse` | event streams |
+//! | `standing_stream` | the event stream of a session |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
 //! | `call` | a call of a tool |
@@ -61,6 +62,7 @@ mod result;
 mod rounds;
 mod source;
 mod sse;
+mod standing_stream;
 mod transport;
 mod upstream;
 

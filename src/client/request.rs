@@ -185,6 +185,7 @@ impl Link {
         self.begin_session(Session { revision, id, logs, log_level: None });
         self.learn(known);
         self.notify("notifications/initialized").await.map_err(failed)?;
+        self.open_standing_stream().await;
         Ok(known)
     }
 
@@ -217,7 +218,7 @@ impl Link {
             let opened = opening.await.map_err(exchange::of_connection)?;
             exchange::read(opened, &expected, &observer).await
         };
-        self.within(outgoing.timeout, exchange).await
+        self.within(outgoing.timeout, self.listening(&observer, exchange)).await
     }
 
     /// Posts a notification to a legacy server.
@@ -297,7 +298,7 @@ impl Link {
         Ok(request)
     }
 
-    async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
+    pub(super) async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
         let token_of = match credential {
             Credential::None => return Ok(None),
             Credential::Token(token) => return Ok(Some(token.clone())),

@@ -15,4 +15,5 @@ mod passed_questions;
 mod peer;
 mod questions;
 mod sources;
+mod standing_stream;
 mod streams;
