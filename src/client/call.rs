@@ -9,7 +9,8 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::connection::{Link, Peer};
+use super::connection::{Connection, Link, Peer};
+use super::definition::Listed;
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::observer::{Listeners, LogMessage, Progress};
@@ -29,9 +30,21 @@ pub struct Call {
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
     is_idempotent: bool,
+    definition: Option<Listed>,
     listeners: Listeners,
     /// The context whose caller answers questions for which the program has no function.
     through: Option<Context>,
+}
+
+impl Connection {
+    /// Creates a call of a tool by its full name, such as `weather_get-forecast`. It is sent when it is awaited.
+    ///
+    /// # Errors
+    /// The name does not begin with the name of a server and `_`.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Result<Call, ClientError> {
+        let (server, tool) = name.split_once('_').unwrap_or((name, ""));
+        Ok(self.server(server)?.call(tool, arguments))
+    }
 }
 
 impl Peer {
@@ -44,7 +57,23 @@ impl Peer {
 impl Call {
     fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
         let timeout = link.upstream().timeout;
-        Self { link, name, arguments, timeout, is_idempotent: false, listeners: Listeners::default(), through: None }
+        Self {
+            link,
+            name,
+            arguments,
+            timeout,
+            is_idempotent: false,
+            definition: None,
+            listeners: Listeners::default(),
+            through: None,
+        }
+    }
+
+    /// Sets the definition of the tool, which was listed earlier. The client then sends the headers that the definition requires, and checks
+    /// the result, without listing the tools again.
+    pub fn tool(mut self, definition: &Listed) -> Self {
+        self.definition = Some(definition.clone());
+        self
     }
 
     /// Sets the time limit of the request.
@@ -112,28 +141,24 @@ impl Call {
     /// Sends the call. A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it
     /// has finished. A call that is idempotent is sent again instead, unless its questions are passed on.
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent, listeners, through } = self;
-        let arguments = arguments.map_err(|error| {
-            let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&link.server().name, Method::CallTool.name(), failure).because(error)
-        })?;
+        let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, through } = self;
+        let not_called = |problem: &str| {
+            let failure = Failure::Local(format!("was not called: {problem}"));
+            ClientError::new(&link.server().name, Method::CallTool.name(), failure)
+        };
+        let arguments =
+            arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
+        if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
+            return Err(not_called("the definition is of another tool."));
+        }
         let cx = through.as_ref().unwrap_or_else(|| link.cx()).at_call(&name, arguments.get());
-        let step = format!("{}_{name}", link.server().name);
-        let params = Params::default().with_text("name", &name).with("arguments", arguments);
+        let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
         outgoing.listeners = listeners;
-        let is_kept = through.is_some() || !is_idempotent;
-        let asked = Asked { cx, is_passed: through.is_some(), is_kept };
-        let result = if is_kept {
-            link.step(&asked.cx, &step, Method::CallTool, async || link.answered(outgoing, &asked).await).await?
-        } else {
-            link.answered(outgoing, &asked).await?
-        };
-        CallResult::read(result).map_err(|problem| {
-            ClientError::new(&link.server().name, Method::CallTool.name(), Failure::Malformed(problem))
-        })
+        let asked = Asked { cx, is_passed: through.is_some(), is_kept: through.is_some() || !is_idempotent };
+        link.call_tool(outgoing, &arguments, definition, &asked).await
     }
 }
 

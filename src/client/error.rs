@@ -198,6 +198,24 @@ impl Failure {
         }
     }
 
+    /// Returns whether the server could not be reached or failed, so that a stale list may replace its list.
+    pub(super) fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_)
+                | Self::Timeout(_)
+                | Self::ConnectionLost
+                | Self::Interrupted
+                | Self::ServerFailed { .. }
+                | Self::Unavailable { .. }
+        )
+    }
+
+    /// Returns whether the server does not implement the method.
+    pub(super) fn is_unknown_method(&self) -> bool {
+        matches!(self, Self::Rpc { code: -32_601, .. })
+    }
+
     /// Returns whether a request that may be sent twice is sent again after this failure.
     pub(super) fn is_transient(&self) -> bool {
         const LONGEST_WAIT: Duration = Duration::from_secs(2);

@@ -1,5 +1,6 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -14,7 +15,7 @@ use super::headers;
 use super::sse::{Event, EventReader};
 use crate::host::{FetchError, Opened};
 use crate::json::{Document, JsonLimits, Value};
-use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_STREAM_BYTES};
+use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::description::is_deceptive;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::{ServerError, ServerMessage};
@@ -32,6 +33,16 @@ pub(super) struct Expected<'a> {
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
+    /// The position at which the stream of a legacy server was interrupted.
+    pub position: RefCell<Option<Position>>,
+}
+
+/// A position in an event stream, at which a server can resume the stream.
+#[derive(Clone, Debug)]
+pub(super) struct Position {
+    pub last_event: HeaderValue,
+    /// The pause before the resumption.
+    pub pause: Duration,
 }
 
 /// An answer to a request.
@@ -199,7 +210,23 @@ fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
-    read_events(&mut opened, &mut EventReader::default(), expected, observer).await
+    let mut reader = EventReader::default();
+    let answer = read_events(&mut opened, &mut reader, expected, observer).await;
+    if expected.era == Era::Legacy && matches!(answer, Err((Failure::Interrupted, _))) {
+        expected.position.replace(Position::of(&reader));
+    }
+    answer
+}
+
+impl Position {
+    /// Returns the position after the last event that has an id.
+    fn of(reader: &EventReader) -> Option<Self> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        const LONGEST_PAUSE: Duration = Duration::from_secs(UPSTREAM_RETRY_SECONDS);
+        let id = reader.last_id().filter(|id| id.len() <= HEADER_BYTES)?;
+        let last_event = HeaderValue::from_bytes(id).ok()?;
+        Some(Self { last_event, pause: reader.retry().unwrap_or(PAUSE).min(LONGEST_PAUSE) })
+    }
 }
 
 /// Reads events up to the response.

@@ -69,6 +69,7 @@ pub(super) struct Observer<'a> {
 
 impl Observe for Observer<'_> {
     fn notification(&self, method: &str, params: Option<Value<'_>>) {
+        self.link.notice_change(method);
         let Some(params) = params else { return };
         match method {
             "notifications/progress" => self.progress(params),
@@ -132,7 +133,7 @@ impl Observer<'_> {
         if size > UPSTREAM_QUESTION_BYTES {
             return Err((Failure::LimitExceeded("a question is too long"), None));
         }
-        if !self.link.has_session_id() {
+        if !self.link.has_session() {
             let problem =
                 format!("the server `{server}` asks without a session, so it cannot find the question of an answer");
             warning::once(self.link.host(), "client", &problem);

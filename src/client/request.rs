@@ -1,15 +1,17 @@
 //! One JSON-RPC request to a server, with negotiation and retries.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::pin_mut;
-use http::HeaderName;
-use http::header::HeaderValue;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, HeaderName};
 use serde_json::value::RawValue;
 
+use super::about::About;
 use super::connection::{Link, Session};
+use super::ending::Unanswered;
 use super::error::{ClientError, Executed, Failure};
 use super::exchange::{self, Answer, Expected, Failed, Reply, RpcFailure};
 use super::handlers::capabilities_json;
@@ -20,7 +22,9 @@ use super::observer::{Listeners, Observer};
 use super::upstream::Credential;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits, write};
-use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::limits::{
+    UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOTAL_SECONDS,
+};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
@@ -32,6 +36,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const NEGOTIATION: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 
 /// A request to a server.
+#[derive(Clone)]
 pub(super) struct Outgoing {
     pub method: Method,
     pub params: Params,
@@ -42,6 +47,8 @@ pub(super) struct Outgoing {
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
+    /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
+    pub deadline: Option<u64>,
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
@@ -56,6 +63,7 @@ impl Outgoing {
             header_params: Vec::new(),
             is_repeatable: method != Method::CallTool,
             timeout,
+            deadline: None,
             capabilities: None,
             listeners: Listeners::default(),
         }
@@ -75,15 +83,20 @@ impl Link {
 
     /// Sends a request and returns its result, which may be a question.
     pub(super) async fn exchange(&self, outgoing: &Outgoing) -> Result<Reply, ClientError> {
+        let deadline = outgoing.deadline.unwrap_or_else(|| self.deadline(outgoing.timeout));
         let (mut is_second, mut has_failed) = (false, false);
         for _ in 0..UPSTREAM_ATTEMPTS {
             let known = self.negotiated(outgoing.method).await?;
             if let Some((level, _)) = &outgoing.listeners.log {
                 self.set_log_level(*level, known).await;
             }
-            let answer = match self.post(outgoing, known).await {
+            let time =
+                self.time_left(outgoing.timeout, deadline).map_err(|failed| self.failed(outgoing.method, failed))?;
+            let answer = match self.post(outgoing, known, time).await {
                 Ok(answer) => answer,
-                Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
+                Err((failure, _))
+                    if outgoing.is_repeatable && failure.is_transient() && !has_failed && self.is_before(deadline) =>
+                {
                     has_failed = true;
                     self.host().sleep(PAUSE).await;
                     continue;
@@ -135,12 +148,12 @@ impl Link {
     }
 
     /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
-    async fn discover(&self) -> Result<Known, ClientError> {
+    pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), NEGOTIATION);
         let failed = |failed| self.failed(Method::Discover, failed);
         let mut is_second = false;
         loop {
-            let answer = self.post(&outgoing, Known::Nothing).await.map_err(failed)?;
+            let answer = self.post(&outgoing, Known::Nothing, NEGOTIATION).await.map_err(failed)?;
             let supported = supported(&answer);
             match react(
                 Sent { known: Known::Nothing, is_discover: true, is_second },
@@ -149,6 +162,9 @@ impl Link {
                 Reaction::Accept(Known::Nothing) => return result(answer).map(|_| Known::Nothing).map_err(failed),
                 Reaction::Accept(known) | Reaction::Again(known) => {
                     self.learn(known);
+                    if let (Known::Modern(revision), Ok(description)) = (known, result(answer)) {
+                        self.about.replace(Some(About::of(revision, description)));
+                    }
                     return Ok(known);
                 }
                 Reaction::Repeat => is_second = true,
@@ -162,7 +178,7 @@ impl Link {
     /// Sends `initialize` and `notifications/initialized`.
     ///
     /// Source: 2025-11-25, basic/lifecycle. A server with a session may reject a request that overtakes the notification.
-    async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
+    pub(super) async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
         let requested = match known {
             Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
             _ => Revision::NEWEST_LEGACY,
@@ -170,7 +186,7 @@ impl Link {
         let failed = |failed| self.failed(Method::Initialize, failed);
         let params = self.initialize_params(requested);
         let outgoing = Outgoing::new(Method::Initialize, params, NEGOTIATION);
-        let answer = self.post(&outgoing, known).await.map_err(failed)?;
+        let answer = self.post(&outgoing, known, NEGOTIATION).await.map_err(failed)?;
         let id = match &answer {
             Answer::Response { session, .. } => session.clone().filter(is_session_id),
             Answer::Http { .. } => None,
@@ -184,6 +200,7 @@ impl Link {
         let logs = has_logging(&result);
         self.begin_session(Session { revision, id, logs, log_level: None });
         self.learn(known);
+        self.about.replace(Some(About::of(revision, result)));
         self.notify("notifications/initialized").await.map_err(failed)?;
         self.open_standing_stream().await;
         Ok(known)
@@ -195,17 +212,18 @@ impl Link {
             let level = write::to_raw_value(&level).unwrap_or_default();
             let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), NEGOTIATION);
             // Without the level, the server decides which messages it sends.
-            let _ = self.post(&outgoing, known).await;
+            let _ = self.post(&outgoing, known, NEGOTIATION).await;
         }
     }
 
     /// Posts a request and reads its answer.
-    async fn post(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
+    async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
         let id = self.next_id();
         let message = self.message(&id, outgoing, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
+        let mut unanswered = Unanswered::new(self, &request, &id);
         let opening = self.upstream().transport.open(request, self.host());
-        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
+        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
         let observer = Observer {
             link: self,
             listeners: &outgoing.listeners,
@@ -216,9 +234,28 @@ impl Link {
         };
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
-            exchange::read(opened, &expected, &observer).await
+            let answer = exchange::read(opened, &expected, &observer).await;
+            self.resumed(answer, &expected, &observer).await
         };
-        self.within(outgoing.timeout, self.listening(&observer, exchange)).await
+        let answer = self.within(time, self.listening(&observer, exchange)).await;
+        unanswered.settle(&answer);
+        answer
+    }
+
+    /// Returns the time at which a request that begins now ends, with all its repetitions.
+    pub(super) fn deadline(&self, timeout: Duration) -> u64 {
+        let total = timeout.max(Duration::from_secs(UPSTREAM_TOTAL_SECONDS));
+        self.host().now_ms().saturating_add(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns whether there is time to send a request again.
+    fn is_before(&self, deadline: u64) -> bool {
+        self.time_left(PAUSE, deadline).is_ok_and(|left| left == PAUSE)
+    }
+
+    fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {
+        let left = Duration::from_millis(deadline.saturating_sub(self.host().now_ms()));
+        if left.is_zero() { Err((Failure::Timeout(timeout), None)) } else { Ok(timeout.min(left)) }
     }
 
     /// Posts a notification to a legacy server.
@@ -281,7 +318,7 @@ impl Link {
             return Err((Failure::BudgetExhausted, None));
         }
         let upstream = self.upstream();
-        let credential = self.credential(&upstream.credential).await?;
+        let credential = self.credential().await?;
         let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
         match known {
             Known::Nothing | Known::Unsettled | Known::Modern(_) => {
@@ -298,7 +335,35 @@ impl Link {
         Ok(request)
     }
 
-    pub(super) async fn credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
+    /// Creates a request without a message, with the headers of a session.
+    pub(super) async fn session_request(
+        &self,
+        method: http::Method,
+        session: HeaderMap,
+    ) -> Result<http::Request<String>, Failed> {
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let credential = self.credential().await?;
+        let mut all = headers::of_post(&self.upstream().headers, self.user_agent(), credential);
+        all.remove(CONTENT_TYPE);
+        all.insert(ACCEPT, headers::STREAM);
+        all.extend(session);
+        let mut request = self.upstream().url.request(method, String::new());
+        *request.headers_mut() = all;
+        Ok(request)
+    }
+
+    /// Returns the credential of this call.
+    pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
+        if let Some(credential) = self.credential.get() {
+            return Ok(credential.clone());
+        }
+        let credential = self.new_credential(&self.upstream().credential).await?;
+        Ok(self.credential.get_or_init(|| credential).clone())
+    }
+
+    async fn new_credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
         let token_of = match credential {
             Credential::None => return Ok(None),
             Credential::Token(token) => return Ok(Some(token.clone())),

@@ -6,17 +6,16 @@
 //!
 //! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::pin_mut;
 use http::Method;
-use http::header::{ACCEPT, CONTENT_TYPE};
 
 use super::connection::Link;
 use super::error::Failure;
 use super::exchange::{Expected, Failed, media_type, read_events};
-use super::headers;
 use super::observer::Observer;
 use super::sse::EventReader;
 use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
@@ -31,17 +30,11 @@ impl Link {
     /// the client goes on without it.
     pub(super) async fn open_standing_stream(&self) {
         let upstream = self.upstream();
-        let is_needed = upstream.handlers.capabilities() != ClientCapabilities::default() && self.has_session_id();
-        if !is_needed || !self.spend() {
+        let is_needed = upstream.handlers.capabilities() != ClientCapabilities::default() && self.has_session();
+        if !is_needed {
             return;
         }
-        let Ok(credential) = self.credential(&upstream.credential).await else { return };
-        let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
-        all.remove(CONTENT_TYPE);
-        all.insert(ACCEPT, headers::STREAM);
-        self.add_session(&mut all);
-        let mut request = upstream.url.request(Method::GET, String::new());
-        *request.headers_mut() = all;
+        let Ok(request) = self.session_request(Method::GET, self.session_headers()).await else { return };
         let opening = upstream.transport.open(request, self.host());
         let Either::Left((Ok(opened), _)) = select(opening, self.host().sleep(OPENING)).await else { return };
         let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
@@ -75,7 +68,7 @@ impl Link {
         let mut stream = self.standing_stream.lock().await;
         let Some((opened, reader)) = &mut *stream else { return Ok(()) };
         // No id is empty, so no response on this stream is the answer to a request.
-        let expected = Expected { id: "", era: Era::Legacy, bytes: UPSTREAM_BYTES };
+        let expected = Expected { id: "", era: Era::Legacy, bytes: UPSTREAM_BYTES, position: RefCell::default() };
         match read_events(opened, reader, &expected, observer).await {
             Ok(_) | Err((Failure::Interrupted, _)) => {
                 *stream = None;

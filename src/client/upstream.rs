@@ -41,6 +41,7 @@ pub struct Upstream {
     pub(super) is_trusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
+    pub(super) list_ttl: Duration,
     pub(super) handlers: Handlers,
 }
 
@@ -78,6 +79,7 @@ impl Upstream {
             is_trusted: false,
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
+            list_ttl: Duration::ZERO,
             handlers: Handlers::default(),
         })
     }
@@ -139,6 +141,13 @@ impl Upstream {
     #[must_use]
     pub fn list_timeout(mut self, time: Duration) -> Self {
         self.list_timeout = time;
+        self
+    }
+
+    /// Sets the time for which the client caches the lists of a legacy server, which has no cache hints: by default, it does not cache them.
+    #[must_use]
+    pub fn list_ttl(mut self, time: Duration) -> Self {
+        self.list_ttl = time;
         self
     }
 }

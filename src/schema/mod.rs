@@ -72,6 +72,8 @@ use serde_json::value::RawValue;
 use check::{Options, Outcome};
 pub use error::SchemaError;
 pub use generate::HasJsonSchema;
+#[cfg(feature = "client")]
+pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 pub(crate) use mistake::describe_type_error;
 use program::Program;
@@ -137,6 +139,15 @@ impl Schema {
             BY_TEXT.with_borrow_mut(|schemas| schemas.insert(text, compiled.clone(), NEVER, 0));
             compiled
         })
+    }
+
+    /// Compiles a schema of another server. It is not cached for the isolate, because its size depends on the other server.
+    ///
+    /// # Errors
+    /// As for [`of_value`](Self::of_value).
+    #[cfg(feature = "client")]
+    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, Box<SchemaError>> {
+        Self::compile(value).map(Rc::new)
     }
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.

@@ -10,10 +10,14 @@
 )]
 
 mod calls;
+mod definitions;
 mod hostile;
+mod legacy;
+mod lists;
 mod passed_questions;
 mod peer;
 mod questions;
+mod results;
 mod sources;
 mod standing_stream;
 mod streams;

@@ -297,7 +297,7 @@ fn resources_and_prompts_ask() {
     let read = || async {
         let peer = Peer::new([
             asks(json!({ "a": form("Where to?", json!({})) }), json!("s")),
-            result(json!({ "resultType": "complete", "contents": [] })),
+            result(json!({ "resultType": "complete", "contents": [], "messages": [] })),
         ]);
         let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
         let connection = client(upstream).connect(&context(&host));
