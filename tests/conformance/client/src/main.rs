@@ -46,7 +46,7 @@ fn run() -> Result<(), Failed> {
 
     // The client adds the defaults of a form to the fields of the answer.
     let mut upstream = Upstream::at(&url)?.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
-    // The suite rejects the probe of a negotiation in the older revisions.
+    // Some legacy servers of the suite answer the probe of a negotiation as if they were modern.
     if let Some(revision) = Revision::named(&revision).filter(|revision| *revision < Revision::V2026_07_28) {
         upstream = upstream.revision(revision);
     }
