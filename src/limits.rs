@@ -262,6 +262,8 @@ limits! {
             "a question of another MCP server" => "the call fails";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
             "a request state of another MCP server" => "the call fails";
+        UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":
+            "the start of the event stream of a session of another MCP server" => "the client goes on without it";
         UPSTREAM_ATTEMPTS: usize = 4, Count, "":
             "times that a request is sent, for all reasons to send it again" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":

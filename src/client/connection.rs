@@ -16,9 +16,10 @@ use super::listing::{Listing, Pending};
 use super::mcp_client::{McpClient, Server};
 use super::message::Params;
 use super::negotiation::Known;
+use super::sse::EventReader;
 use super::upstream::Upstream;
 use crate::call::context::Context;
-use crate::host::Host;
+use crate::host::{Host, Opened};
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
@@ -50,6 +51,8 @@ pub(super) struct Link {
     of_call: Rc<OfCall>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
+    /// The event stream of the session, and its reader.
+    pub(super) standing_stream: Mutex<Option<(Opened, EventReader)>>,
     /// The token that the function of the program returned for this call.
     pub(super) credential: OnceCell<Option<HeaderValue>>,
     /// The description of the server, if the server sent it in this call.
@@ -135,6 +138,7 @@ impl Link {
             of_call,
             session: RefCell::default(),
             negotiation: Mutex::new(()),
+            standing_stream: Mutex::new(None),
             credential: OnceCell::new(),
             requested_token: RefCell::default(),
             token_request: Mutex::new(()),

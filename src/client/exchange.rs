@@ -229,7 +229,8 @@ impl Position {
     }
 }
 
-async fn read_events(
+/// Reads events up to the response.
+pub(super) async fn read_events(
     opened: &mut Opened,
     reader: &mut EventReader,
     expected: &Expected<'_>,

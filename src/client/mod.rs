@@ -35,6 +35,7 @@
 //! | `answer` | the answers |
 //! | `rounds` | the rounds of a request that asks |
 //! | `sse` | event streams |
+//! | `standing_stream` | the event stream of a session |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
 //! | `call` | a call of a tool |
@@ -82,6 +83,7 @@ mod resumption;
 mod rounds;
 mod source;
 mod sse;
+mod standing_stream;
 mod tool_request;
 mod transport;
 mod upstream;

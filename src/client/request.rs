@@ -201,6 +201,7 @@ impl Link {
         self.learn(known);
         self.about.replace(Some(About::of(revision, result)));
         self.notify("notifications/initialized").await.map_err(failed)?;
+        self.open_standing_stream().await;
         Ok(known)
     }
 
@@ -235,7 +236,7 @@ impl Link {
             let answer = exchange::read(opened, &expected, &observer).await;
             self.resumed(answer, &expected, &observer).await
         };
-        let answer = self.within(time, exchange).await;
+        let answer = self.within(time, self.listening(&observer, exchange)).await;
         unanswered.settle(&answer);
         answer
     }

@@ -27,5 +27,6 @@ mod peer;
 mod questions;
 mod results;
 mod sources;
+mod standing_stream;
 mod streams;
 mod tokens;

@@ -1,0 +1,80 @@
+//! The event stream of a session, on which a legacy server sends messages that belong to no request.
+//!
+//! Servers with the official TypeScript SDK 1.x ask their questions there, unless the code of the server names the request to which a
+//! question belongs. Without the stream, such a question is lost, and the call waits for its timeout. The stream is open as long as the
+//! connection, and it is read while a request waits for its answer. Only a program that answers questions opens it.
+//!
+//! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use futures::pin_mut;
+use http::Method;
+
+use super::connection::Link;
+use super::error::Failure;
+use super::exchange::{Expected, Failed, media_type, read_events};
+use super::observer::Observer;
+use super::sse::EventReader;
+use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::revision::Era;
+
+/// The longest time to wait for the head of the stream. Some servers send it only with the first message.
+const OPENING: Duration = Duration::from_secs(UPSTREAM_STREAM_SECONDS);
+
+impl Link {
+    /// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and
+    /// the client goes on without it.
+    pub(super) async fn open_standing_stream(&self) {
+        let upstream = self.upstream();
+        let is_needed = upstream.handlers.capabilities() != ClientCapabilities::default() && self.has_session();
+        if !is_needed {
+            return;
+        }
+        let Ok(request) = self.session_request(Method::GET, self.session_headers()).await else { return };
+        let opening = upstream.transport.open(request, self.host());
+        let Either::Left((Ok(opened), _)) = select(opening, self.host().sleep(OPENING)).await else { return };
+        let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
+        if let Some(mut stream) = self.standing_stream.try_lock()
+            && is_stream
+        {
+            *stream = Some((opened, EventReader::default()));
+        }
+    }
+
+    /// Runs an exchange. Meanwhile, `observer` gets the messages on the stream of the session.
+    ///
+    /// # Errors
+    /// The exchange fails, or a question cannot be answered.
+    pub(super) async fn listening<T>(
+        &self,
+        observer: &Observer<'_>,
+        exchange: impl Future<Output = Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        let messages = self.standing_messages(observer);
+        pin_mut!(exchange, messages);
+        match select(exchange, messages).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right((Ok(()), exchange)) => exchange.await,
+            Either::Right((Err(failed), _)) => Err(failed),
+        }
+    }
+
+    /// Reads the stream to its end. Of parallel requests, one reads it at a time.
+    async fn standing_messages(&self, observer: &Observer<'_>) -> Result<(), Failed> {
+        let mut stream = self.standing_stream.lock().await;
+        let Some((opened, reader)) = &mut *stream else { return Ok(()) };
+        // No id is empty, so no response on this stream is the answer to a request.
+        let expected = Expected { id: "", era: Era::Legacy, bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        match read_events(opened, reader, &expected, observer).await {
+            Ok(_) | Err((Failure::Interrupted, _)) => {
+                *stream = None;
+                Ok(())
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+}
