@@ -11,7 +11,7 @@ use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Req
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use worker::Env;
+use worker::{Delay, Env};
 
 edge_mcp::worker::entry!(endpoint);
 
@@ -125,13 +125,21 @@ struct CallArguments {
     timeout: Option<u64>,
     /// The number of calls, which share one connection.
     times: Option<u8>,
+    /// The time that the tool waits after the calls, in milliseconds.
+    #[serde(default)]
+    pause: u64,
 }
 
-async fn call(
-    CallArguments { server, name, arguments, timeout, times }: CallArguments,
-    cx: Context,
-) -> Result<ToolResult, HandlerError> {
-    let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
+async fn call(arguments: CallArguments, cx: Context) -> Result<ToolResult, HandlerError> {
+    let pause = Duration::from_millis(arguments.pause);
+    let result = call_repeatedly(arguments, &cx).await;
+    Delay::from(pause).await;
+    result
+}
+
+async fn call_repeatedly(arguments: CallArguments, cx: &Context) -> Result<ToolResult, HandlerError> {
+    let CallArguments { server, name, arguments, timeout, times, .. } = arguments;
+    let peer = cx.state::<McpClient>()?.connect(cx).server(&server)?;
     let mut last = None;
     for _ in 0..times.unwrap_or(1) {
         let mut call = peer.call(&name, &arguments);
