@@ -10,6 +10,13 @@
 )]
 
 mod calls;
+mod definitions;
 mod hostile;
+mod legacy;
+mod lists;
+mod passed_questions;
 mod peer;
+mod questions;
+mod results;
 mod sources;
+mod streams;
