@@ -159,7 +159,7 @@ struct ReadArguments {
 
 async fn read(ReadArguments { server, uri }: ReadArguments, cx: Context) -> Result<String, HandlerError> {
     let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.read_resource(&uri).await?.get().to_owned())
+    Ok(peer.read_resource(&uri).await?.raw().to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -175,5 +175,5 @@ async fn prompt(
     cx: Context,
 ) -> Result<String, HandlerError> {
     let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.get_prompt(&name, &arguments).await?.get().to_owned())
+    Ok(peer.get_prompt(&name, &arguments).await?.raw().to_owned())
 }
