@@ -131,11 +131,11 @@ const list = async (server, kind) => {
 for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
   describe(name, () => {
     test('lists tools, resources and prompts', async () => {
-      const { names, ...rest } = await list(name, 'tools')
-      assert.deepEqual(names.sort(), ['add', 'fail', 'large', 'wait'])
+      const { items, ...rest } = await list(name, 'tools')
+      assert.deepEqual(items.sort(), ['add', 'fail', 'large', 'wait'])
       assert.deepEqual(rest, { missing: [], left_out: [], is_cut: false })
-      assert.deepEqual((await list(name, 'resources')).names, ['demo://text'])
-      assert.deepEqual((await list(name, 'prompts')).names, ['greet'])
+      assert.deepEqual((await list(name, 'resources')).items, ['demo://text'])
+      assert.deepEqual((await list(name, 'prompts')).items, ['greet'])
     })
 
     test('calls tools', async () => {
@@ -195,10 +195,10 @@ for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
 
 describe('a Worker behind a service binding', () => {
   test('lists tools, resources and prompts', async () => {
-    assert.ok((await list('bound', 'tools')).names.includes('get-weather'))
-    assert.ok((await list('bound', 'resources')).names.includes('demo://text'))
-    assert.ok((await list('bound', 'templates')).names.length > 0)
-    assert.ok((await list('bound', 'prompts')).names.includes('hello'))
+    assert.ok((await list('bound', 'tools')).items.includes('get-weather'))
+    assert.ok((await list('bound', 'resources')).items.includes('demo://text'))
+    assert.ok((await list('bound', 'templates')).items.length > 0)
+    assert.ok((await list('bound', 'prompts')).items.includes('hello'))
   })
 
   test('calls tools, reads a resource and gets a prompt', async () => {
@@ -243,9 +243,9 @@ describe('unusual answers', () => {
 })
 
 test('a list of all servers has the items of the servers that answer', async () => {
-  const { structuredContent: { names, missing } } = await call(worker, 'list', { kind: 'prompts' })
-  assert.equal(names.filter((name) => name === 'greet').length, PEERS.length)
-  assert.ok(names.includes('hello'))
+  const { structuredContent: { items, missing } } = await call(worker, 'list', { kind: 'prompts' })
+  assert.equal(items.filter((name) => name === 'greet').length, PEERS.length)
+  assert.ok(items.includes('hello'))
   assert.ok(missing.some((sentence) => sentence.includes('`refused`')))
 })
 

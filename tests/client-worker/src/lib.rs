@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
-use edge_mcp::client::{Listing, McpClient, Upstream};
+use edge_mcp::client::{CallResult, Listing, McpClient, Upstream};
 use edge_mcp::worker::Service;
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, Revision, Tool, ToolResult};
 use schemars::JsonSchema;
@@ -75,18 +75,18 @@ struct ListArguments {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Names {
-    names: Vec<String>,
+struct ListResult {
+    items: Vec<String>,
     /// The errors of the servers that are missing.
     missing: Vec<String>,
     left_out: Vec<String>,
     is_cut: bool,
 }
 
-impl From<Listing> for Names {
+impl From<Listing> for ListResult {
     fn from(listing: Listing) -> Self {
         Self {
-            names: listing.items.iter().map(|item| item.name().to_owned()).collect(),
+            items: listing.items.iter().map(|item| item.name().to_owned()).collect(),
             missing: listing.missing.iter().map(ToString::to_string).collect(),
             left_out: listing.left_out,
             is_cut: listing.is_cut,
@@ -94,7 +94,7 @@ impl From<Listing> for Names {
     }
 }
 
-async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Result<Json<Names>, HandlerError> {
+async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Result<Json<ListResult>, HandlerError> {
     let connection = cx.state::<McpClient>()?.connect(&cx);
     let listing = if let Some(server) = server {
         let peer = connection.server(&server)?;
@@ -148,7 +148,7 @@ async fn call_repeatedly(arguments: CallArguments, cx: &Context) -> Result<ToolR
         }
         last = Some(call.await?);
     }
-    last.map(|result| result.into_tool_result()).ok_or_else(|| HandlerError::new("`times` must be at least 1."))
+    last.map(CallResult::into_tool_result).ok_or_else(|| HandlerError::new("`times` must be at least 1."))
 }
 
 #[derive(Deserialize, JsonSchema)]
