@@ -1,6 +1,6 @@
 //! Compiles the Rust examples of the pages in `docs/`, as documentation tests.
 //!
-//! Pages without Rust (`connect.md`, `from-mastra-client.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
+//! Pages without Rust (`connect.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
 //! `performance-bounds.md`, `rate-limits.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
 
 #[doc = include_str!("../docs/concepts.md")]
@@ -48,6 +48,10 @@ struct About;
 #[doc = include_str!("../docs/agents.md")]
 struct Agents;
 
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/client.md")]
+struct Client;
+
 #[doc = include_str!("../docs/workflows.md")]
 struct Workflows;
 
@@ -71,6 +75,10 @@ struct FromMastraContent;
 
 #[doc = include_str!("../docs/from-mastra-auth.md")]
 struct FromMastraAuth;
+
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/from-mastra-client.md")]
+struct FromMastraClient;
 
 #[doc = include_str!("../docs/limits.md")]
 struct Limits;

@@ -228,6 +228,10 @@ limits! {
             "a tool result that is sent to the model" => "the result is truncated, with a note for the model";
         AGENT_DESCRIPTION: usize = 1024, Bytes, "":
             "a tool description that is sent to the model" => "the description is truncated";
+        AGENT_FOUND_TOOLS: usize = 128, Count, "":
+            "tools of an agent's sources that are offered to the model" => "further tools are not offered";
+        AGENT_FOUND_BYTES: usize = 256 << 10, Bytes, "":
+            "the descriptions and schemas of these tools" => "further tools are not offered";
         MODEL_ANSWER: usize = 1 << 20, Bytes, "`ChatModel::answer_bytes`":
             "an answer of the model" => "the call fails";
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":
@@ -292,6 +296,14 @@ limits! {
             "the longest pause before an event stream is resumed" => "the stream is resumed after this time";
         UPSTREAM_CLOSING_SECONDS: u64 = 2, Seconds, "":
             "a request that ends a session or cancels a request" => "the request is aborted";
+        UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
+            "the answer of an authorization server to the client" => "the call fails";
+        UPSTREAM_TOKEN_BYTES: usize = 8 << 10, Bytes, "":
+            "an access token that an authorization server issues to the client" => "the call fails";
+        UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":
+            "the use of an access token whose lifetime is not stated" => "a new token is requested";
+        UPSTREAM_TOKEN_EARLY_SECONDS: u64 = 60, Seconds, "":
+            "the time before the end of an access token at which the client stops to use it" => "a new token is requested";
         UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
             "the time for which the client remembers that a server is legacy" => "the client negotiates again";
     }

@@ -1,5 +1,6 @@
 //! The context of a call: the request that a handler answers.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -27,7 +28,7 @@ use crate::protocol::revision::Revision;
 use crate::schema::Schema;
 
 /// The tools of a server that handlers can call.
-pub(crate) trait CallTools {
+pub(crate) trait CallTools: Any {
     /// Returns the name of the server.
     fn name(&self) -> &str;
 
@@ -308,6 +309,12 @@ impl Context {
     /// Describes the tool `name` of the same server, if the caller can call it.
     pub(crate) fn callable_tool(&self, name: &str) -> Option<CallableTool> {
         self.tools.as_ref()?.callable(name, self)
+    }
+
+    /// Returns the tools that the handler can call.
+    #[cfg(feature = "client")]
+    pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
+        self.tools.as_ref()
     }
 
     /// Returns the name of the server.

@@ -50,13 +50,17 @@ pub(super) struct Link {
     of_call: Rc<OfCall>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
-    /// The credential of this call.
+    /// The token that the function of the program returned for this call.
     pub(super) credential: OnceCell<Option<HeaderValue>>,
     /// The description of the server, if the server sent it in this call.
     pub(super) about: RefCell<Option<About>>,
     /// The tools of the server, if they were listed in this call.
     pub(super) tools: RefCell<Option<Rc<Listing>>>,
     pub(super) pending_lists: RefCell<Vec<Pending>>,
+    /// The token that this connection requested last from an authorization server.
+    pub(super) requested_token: RefCell<Option<HeaderValue>>,
+    /// Held while a token is requested.
+    pub(super) token_request: Mutex<()>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -132,6 +136,8 @@ impl Link {
             session: RefCell::default(),
             negotiation: Mutex::new(()),
             credential: OnceCell::new(),
+            requested_token: RefCell::default(),
+            token_request: Mutex::new(()),
             about: RefCell::default(),
             tools: RefCell::default(),
             pending_lists: RefCell::default(),

@@ -70,6 +70,10 @@ impl ListCache {
         self.0.borrow().get(key, now).cloned()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     /// Caches a list that is fresh for `time`.
     pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
         let bytes = list.items.iter().fold(0_usize, |bytes, item| bytes.saturating_add(item.bytes()));

@@ -129,11 +129,15 @@ impl Link {
         self.pending_lists.borrow().iter().find(|(other, _)| *other == kind)?.1.upgrade()
     }
 
-    /// Returns the definition of the tool `name`, if a list is known. It sends nothing.
+    /// Returns the definition of the tool `name`, if a list is known. It does not ask the server.
     pub(super) async fn known_tool(&self, name: &str) -> Option<Listed> {
         let find = |list: &Listing| list.items.iter().find(|item| item.is_tool(name)).cloned();
         if let Some(list) = &*self.tools.borrow() {
             return find(list);
+        }
+        // The key needs the credential, which the program or an authorization server may have to provide.
+        if self.lists().is_empty() {
+            return None;
         }
         let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
         cached.is_fresh(self.host().now_ms()).then(|| find(&cached.list))?

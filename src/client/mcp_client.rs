@@ -58,6 +58,11 @@ impl McpClient {
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpClientBuilder {
         McpClientBuilder { info: Implementation::new(name, version), servers: Vec::new() }
     }
+
+    /// Returns the names of the servers.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.0.servers.iter().map(|server| &*server.name)
+    }
 }
 
 impl McpClientBuilder {
@@ -96,7 +101,8 @@ fn pinned(upstream: &Upstream) -> Known {
     upstream.revision.map_or(Known::Nothing, Known::of)
 }
 
-fn is_name(name: &str) -> bool {
+/// Returns whether a server can have this name.
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -17,6 +17,7 @@
 //! | module | content |
 //! |---|---|
 //! | `mcp_client` | the client and its builder |
+//! | `configuration` | the servers that the environment variables name |
 //! | `upstream` | another server: address, credential, trust |
 //! | `connection` | the use of a client within one call |
 //! | `request` | one JSON-RPC request, with negotiation and retries |
@@ -25,6 +26,8 @@
 //! | `headers` | the headers of a request |
 //! | `resumption` | the resumption of event streams |
 //! | `ending` | the end of requests and sessions of legacy servers |
+//! | `credential` | the `Authorization` header of a request |
+//! | `machine` | tokens for this program itself |
 //! | `exchange` | one HTTP exchange |
 //! | `observer` | progress, log messages, and requests of legacy servers |
 //! | `question` | the questions of a server |
@@ -52,7 +55,9 @@ mod about;
 mod answer;
 mod call;
 mod challenge;
+mod configuration;
 mod connection;
+mod credential;
 mod definition;
 mod describe;
 mod ending;
@@ -63,6 +68,7 @@ mod headers;
 mod list_cache;
 mod listing;
 mod lists;
+mod machine;
 mod mcp_client;
 mod message;
 mod negotiation;
@@ -86,6 +92,7 @@ pub use connection::{Connection, Peer};
 pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::{Listing, Toolset};
+pub use machine::MachineClient;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use observer::{LogMessage, Progress};
 pub use question::{Elicitation, SamplingRequest, UrlElicitation};

@@ -19,7 +19,6 @@ use super::headers;
 use super::message::{Meta, Params, write_message, write_response};
 use super::negotiation::{Form, Known, Reaction, Sent, react};
 use super::observer::{Listeners, Observer};
-use super::upstream::Credential;
 use crate::json::deserialize::read_text;
 use crate::json::{Document, JsonLimits, write};
 use crate::limits::{
@@ -216,7 +215,7 @@ impl Link {
     }
 
     /// Posts a request and reads its answer.
-    async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
+    pub(super) async fn post_once(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
         let id = self.next_id();
         let message = self.message(&id, outgoing, known);
         let request = self.http_request(message, Some(outgoing), known).await?;
@@ -351,30 +350,6 @@ impl Link {
         let mut request = self.upstream().url.request(method, String::new());
         *request.headers_mut() = all;
         Ok(request)
-    }
-
-    /// Returns the credential of this call.
-    pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
-        if let Some(credential) = self.credential.get() {
-            return Ok(credential.clone());
-        }
-        let credential = self.new_credential(&self.upstream().credential).await?;
-        Ok(self.credential.get_or_init(|| credential).clone())
-    }
-
-    async fn new_credential(&self, credential: &Credential) -> Result<Option<HeaderValue>, Failed> {
-        let token_of = match credential {
-            Credential::None => return Ok(None),
-            Credential::Token(token) => return Ok(Some(token.clone())),
-            Credential::PerCall(token_of) => token_of,
-        };
-        let token =
-            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
-        let Some(token) = token else { return Ok(None) };
-        match headers::bearer(&token) {
-            Some(token) => Ok(Some(token)),
-            None => Err((Failure::Unauthorized, Some("the function returned a token that no header can hold".into()))),
-        }
     }
 
     /// Keeps what is known about the server.

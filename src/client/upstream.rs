@@ -1,5 +1,6 @@
 //! Another MCP server: its address, its credential and the trust in it.
 
+use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::handlers::Handlers;
 use super::headers;
+use super::machine::MachineClient;
 use super::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
@@ -52,6 +54,8 @@ pub(super) enum Credential {
     None,
     /// The same token for each request.
     Token(HeaderValue),
+    /// A token that an authorization server issues to this program.
+    Machine(Rc<MachineClient>),
     /// The token that a function of the program returns for the current call.
     PerCall(Rc<TokenOf>),
 }
@@ -103,6 +107,13 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         self.credential = Credential::PerCall(Rc::new(move |cx| token_of(cx).boxed_local()));
+        self
+    }
+
+    /// Sends a token that the authorization server issues to this program itself.
+    #[must_use]
+    pub fn machine(mut self, client: MachineClient) -> Self {
+        self.credential = Credential::Machine(Rc::new(client));
         self
     }
 
@@ -207,5 +218,12 @@ impl Upstream {
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.handlers.roots = Some(roots.into_iter().collect());
         self
+    }
+}
+
+impl fmt::Debug for Upstream {
+    /// Writes the URL, but no token and no header, because a header may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upstream").field("url", &self.url).finish_non_exhaustive()
     }
 }

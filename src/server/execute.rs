@@ -1,5 +1,7 @@
 //! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
+#[cfg(feature = "client")]
+use std::any::Any;
 use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
@@ -242,6 +244,17 @@ impl McpServer {
         cx: &Context,
     ) -> Result<ToolResult, HandlerError> {
         let tool = self.tool(name).ok_or_else(|| HandlerError::new(unknown_tool(name)))?;
+        self.execute_nested(&tool, arguments, cx).await
+    }
+
+    /// Calls `tool`, a tool of this server or of a source, as a nested call of `cx`.
+    pub(crate) async fn execute_nested(
+        &self,
+        tool: &Tool,
+        arguments: serde_json::Value,
+        cx: &Context,
+    ) -> Result<ToolResult, HandlerError> {
+        let name = &*tool.metadata.name;
         if !permits(cx.auth(), &tool.access.scopes) {
             let scopes = tool.access.scopes.join(" ");
             return Err(HandlerError::new(format!(
@@ -258,7 +271,7 @@ impl McpServer {
             .filter(|document| document.root().kind() == Kind::Object)
             .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
         let inner = cx.within(Rc::new(self.clone()), name, &text);
-        let work = execute(self, &tool, document.root(), &inner);
+        let work = execute(self, tool, document.root(), &inner);
         // Free the arguments before the tool runs.
         drop(document);
         drop(text);
@@ -275,6 +288,20 @@ impl McpServer {
     }
 }
 
+#[cfg(feature = "client")]
+impl McpServer {
+    /// Returns the server whose tools the handler of `cx` can call.
+    pub(crate) fn of(cx: &Context) -> Option<Rc<Self>> {
+        let tools: Rc<dyn Any> = cx.tools()?.clone();
+        tools.downcast().ok()
+    }
+
+    /// Returns whether the caller of `cx` can see and call `tool`.
+    pub(crate) fn permits(&self, tool: &Tool, cx: &Context) -> bool {
+        self.shows(&tool.access) && permits(cx.auth(), &tool.access.scopes)
+    }
+}
+
 impl CallTools for McpServer {
     fn name(&self) -> &str {
         &self.definitions.info.name
@@ -282,8 +309,7 @@ impl CallTools for McpServer {
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {
         let tool = self.tool(name).filter(|tool| permits(cx.auth(), &tool.access.scopes))?;
-        let description = tool.metadata.description.clone().unwrap_or_default();
-        Some(CallableTool { name: tool.metadata.name.clone(), description, input: tool.input_schema().ok()? })
+        tool.callable()
     }
 
     fn call<'a>(

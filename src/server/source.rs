@@ -96,6 +96,11 @@ impl Found {
         self.missing.extend(missing);
     }
 
+    /// Returns the problems of the parts that could not be asked.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
+        self.missing.values().filter_map(Value::as_str)
+    }
+
     /// Returns the `_meta` of the list, if parts of a source could not be asked.
     pub(crate) fn meta(&self) -> Option<Map<String, Value>> {
         let missing = (!self.missing.is_empty()).then(|| Value::Object(self.missing.clone()))?;

@@ -10,7 +10,7 @@ use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
-use crate::call::context::Context;
+use crate::call::context::{CallableTool, Context};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
@@ -260,6 +260,13 @@ impl Tool {
     pub fn closed_world(mut self) -> Self {
         self.annotations.open_world_hint = Some(false);
         self
+    }
+
+    /// Describes the tool for a program that calls it. Returns `None` if its schema is not valid.
+    pub(crate) fn callable(&self) -> Option<CallableTool> {
+        let Metadata { name, description, .. } = &self.metadata;
+        let input = self.input_schema().ok()?;
+        Some(CallableTool { name: name.clone(), description: description.clone().unwrap_or_default(), input })
     }
 
     pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {

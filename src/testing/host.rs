@@ -9,11 +9,15 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
 use http::Request;
+#[cfg(feature = "client")]
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use super::clock::Clock;
 use super::network::Network;
 use super::tasks::Tasks;
+#[cfg(feature = "client")]
+use crate::host::Opened;
 use crate::host::{CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
@@ -219,6 +223,18 @@ impl Host for TestHost {
             }
         };
         bounded.boxed_local()
+    }
+
+    /// Answers as [`fetch`](Self::fetch) does, with the media type of JSON.
+    #[cfg(feature = "client")]
+    fn open(&self, request: Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let answer = self.fetch(request, FetchLimits::default());
+        let opened = async move {
+            let Fetched { status, body, .. } = answer.await?;
+            let json = HeaderValue::from_static("application/json");
+            Ok(Opened::new(status, HeaderMap::from_iter([(CONTENT_TYPE, json)]), body))
+        };
+        opened.boxed_local()
     }
 
     fn verify(

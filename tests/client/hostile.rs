@@ -38,6 +38,7 @@ fn malformed(problem: &'static str) -> Failure {
     Failure::Malformed(problem)
 }
 
+/// C16, C20, C51: each answer has its failure, which shows nothing of the answer.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn each_hostile_answer_has_its_failure() {

@@ -9,14 +9,23 @@
     clippy::arithmetic_side_effects
 )]
 
+mod agents;
 mod calls;
+mod configuration;
 mod definitions;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../spec/fake_model.rs"]
+mod fake_model;
 mod hostile;
 mod legacy;
 mod lists;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../spec/network.rs"]
+mod network;
 mod passed_questions;
 mod peer;
 mod questions;
 mod results;
 mod sources;
 mod streams;
+mod tokens;

@@ -91,7 +91,7 @@ fn a_server_that_fails_is_named() {
     });
 }
 
-/// A list of one page has no cursor; each page is requested until the last.
+/// C57: a list of one page has no cursor; each page is requested until the last.
 #[test]
 fn all_pages_of_a_list_are_read() {
     let page = |name: &str, next: Option<&str>| {

@@ -16,7 +16,7 @@ pub(crate) enum Coverage {
     DoesNotApply(&'static str),
 }
 
-const fn rule(number: u8, text: &'static str, coverage: Coverage) -> Rule {
+pub(crate) const fn rule(number: u8, text: &'static str, coverage: Coverage) -> Rule {
     Rule { number, text, coverage }
 }
 

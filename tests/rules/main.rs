@@ -1,12 +1,14 @@
-//! Checks the list of the 109 protocol rules for a server, with the tests of each rule.
+//! Checks the lists of the rules for a server and for the client, with the tests of each rule.
 //!
 //! A test fails if a number is missing, if a listed test does not exist, or if the comment of a listed test does not name its rule.
 
+mod client;
 mod list;
 
 use std::fs;
 use std::path::Path;
 
+use client::CLIENT_RULES;
 use list::{Coverage, RULES, Rule};
 
 /// Returns the comment and the attributes above the test `name`: `chapter::test` in `tests/spec`, or `path/file.rs::test`. Returns
@@ -50,10 +52,21 @@ fn every_rule_is_listed_once() {
     }
 }
 
-#[test]
-fn listed_tests_exist_and_name_their_rules() {
+/// Returns whether a comment names the rule of the client: `C7`.
+fn names_client_rule(comment: &str, number: u8) -> bool {
+    client_rules(comment).any(|named| named == number)
+}
+
+/// Returns the rules of the client that a comment names.
+fn client_rules(comment: &str) -> impl Iterator<Item = u8> {
+    let words = comment.split(|c: char| !(c.is_ascii_alphanumeric() || c == '`'));
+    words.filter_map(|word| word.strip_prefix('C')?.parse().ok())
+}
+
+/// Returns the problems of a list of rules: tests that do not exist, or whose comment does not name their rule.
+fn problems(rules: &[Rule], names: impl Fn(&str, u8) -> bool) -> Vec<String> {
     let mut problems = Vec::new();
-    for Rule { number, coverage, .. } in RULES {
+    for Rule { number, coverage, .. } in rules {
         match coverage {
             Coverage::TestedBy([]) | Coverage::DoesNotApply("") => {
                 problems.push(format!("rule {number} has neither tests nor a reason"));
@@ -62,7 +75,7 @@ fn listed_tests_exist_and_name_their_rules() {
                 for test in *tests {
                     match comment_above(test) {
                         None => problems.push(format!("rule {number}: the test {test} does not exist")),
-                        Some(comment) if !names_rule(&comment, *number) => {
+                        Some(comment) if !names(&comment, *number) => {
                             problems.push(format!("rule {number}: the comment of {test} does not name the rule"));
                         }
                         Some(_) => {}
@@ -72,7 +85,56 @@ fn listed_tests_exist_and_name_their_rules() {
             Coverage::DoesNotApply(_) => {}
         }
     }
+    problems
+}
+
+#[test]
+fn listed_tests_exist_and_name_their_rules() {
+    let mut problems = problems(RULES, names_rule);
+    problems.extend(self::problems(CLIENT_RULES, names_client_rule));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn rules_of_the_client_are_in_order() {
+    let numbers: Vec<_> = CLIENT_RULES.iter().map(|rule| rule.number).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    assert!(CLIENT_RULES.iter().all(|rule| rule.text.len() > 20));
+}
+
+/// Each rule that a comment in the tests of the client names is in the list.
+#[test]
+fn rules_that_client_tests_name_are_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for folder in ["tests/client", "src/client"] {
+        for file in fs::read_dir(root.join(folder)).expect("a folder").map(|file| file.expect("a file").path()) {
+            if file.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&file).expect("a text");
+            let comments = text.lines().filter_map(|line| line.trim().strip_prefix("///"));
+            for number in comments.flat_map(client_rules) {
+                if CLIENT_RULES.iter().all(|rule| rule.number != number) {
+                    missing.push(format!("C{number} is named in {}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn rules_of_the_client_are_found_in_comments() {
+    for (comment, number, named) in [
+        ("/// C7: x", 7, true),
+        ("/// The hostile case 4, C6, C7: x", 7, true),
+        ("/// Rule 7: x", 7, false),
+        ("/// C70: x", 7, false),
+        ("/// `C7` is a type", 7, false),
+    ] {
+        assert_eq!(names_client_rule(comment, number), named, "{comment}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use imports::imports;
 
 /// The modules. Each imports only the modules before it. Every module may use the first three: the table of limits, base64, and the
 /// bounded cache.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 17] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -31,6 +31,7 @@ const MODULES: [&str; 16] = [
     "call",
     "registry",
     "server",
+    "client",
     "agents",
     "rpc",
     "http",

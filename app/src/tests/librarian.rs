@@ -140,11 +140,59 @@ fn invalid_settings_are_rejected() {
         (&[URL, MODEL, ("LIBRARIAN_SECONDS", "0")], Err("LIBRARIAN_SECONDS must be a number of seconds from 1 to 295")),
         (&[URL, MODEL, ("LIBRARIAN_SECONDS", "296")], Err("LIBRARIAN_SECONDS must be")),
         (&[("LIBRARIAN_SECONDS", "soon")], Err("LIBRARIAN_SECONDS must be")),
+        (&[("UPSTREAMS", r#"{"a": {"command": "npx"}}"#)], Err("UPSTREAMS has an error in `a`: it has `command`")),
+        (
+            &[URL, MODEL, ("UPSTREAM_TOKENS", r#"{"a": "k"}"#)],
+            Err("UPSTREAM_TOKENS has an error in `a`: it is not the name"),
+        ),
     ] {
         match (configured(variables), expected) {
             (Ok(librarian), Ok(is_configured)) => assert_eq!(librarian.is_some(), is_configured, "{variables:?}"),
             (Err(error), Err(problem)) => assert!(error.starts_with(problem), "{error}"),
             (read, _) => panic!("{variables:?}: {:?}", read.map(|librarian| librarian.is_some())),
         }
+    }
+}
+
+/// The librarian uses read-only tools of servers that UPSTREAMS trusts, with the token of UPSTREAM_TOKENS, and names the tool.
+#[test]
+fn tools_of_other_servers_answer_questions() {
+    const URL: &str = "https://weather.example/mcp";
+    const UPSTREAMS: &str =
+        r#"{"weather": {"url": "https://weather.example/mcp", "trusted": true, "revision": "2026-07-28"}}"#;
+    let settings = [LOCAL, &[("UPSTREAMS", UPSTREAMS), ("UPSTREAM_TOKENS", r#"{"weather": "w-1"}"#)]].concat();
+    let now = || calls(&[("weather_now", json!({ "city": "Lyon" }))]);
+    for (answers, expected) in [
+        (vec![now(), text("It rains.")], "It rains.\n\nSources:\n- the tool weather_now"),
+        (vec![now(), text("It rains (weather_now).")], "It rains (weather_now)."),
+        (vec![text("It rains.")], "It rains.\n\n(The searches found no document for this question.)"),
+    ] {
+        let answers = std::cell::RefCell::new(std::collections::VecDeque::from(answers));
+        let network = super::network::of(move |request| {
+            if request.uri() != URL {
+                return answers.borrow_mut().pop_front().expect("an answer");
+            }
+            let message: Value = serde_json::from_str(request.body()).expect("JSON");
+            let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } } });
+            let tool = |name: &str, is_read_only: bool| json!({ "name": name, "inputSchema": schema, "annotations": { "readOnlyHint": is_read_only } });
+            let result = match message["method"].as_str() {
+                Some("tools/list") => {
+                    json!({ "tools": [tool("now", true), tool("change", false)], "resultType": "complete" })
+                }
+                _ => json!({ "content": [{ "type": "text", "text": "Rain." }], "resultType": "complete" }),
+            };
+            status(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string())
+        });
+        let endpoint = endpoint(&Rc::default(), configured(&settings).expect("a configuration"));
+        assert_eq!(ask(&endpoint, "weather?", &network).text(), expected);
+        let (upstream, model): (Vec<_>, Vec<_>) =
+            network.requests().into_iter().partition(|request| request.uri() == URL);
+        let credentials: Vec<_> = upstream.iter().map(|request| request.headers()["authorization"].clone()).collect();
+        assert!(!credentials.is_empty() && credentials.iter().all(|token| token == "Bearer w-1"), "{expected}");
+        let first: Value = serde_json::from_str(model[0].body()).expect("JSON");
+        let tools = first["tools"].as_array().expect("tools").iter();
+        let names: Vec<_> = tools.map(|tool| tool["function"]["name"].as_str().expect("a name")).collect();
+        assert_eq!(names, ["search-documents", "read-document", "weather_now"]);
+        assert!(first["messages"][0]["content"].as_str().is_some_and(|text| text.contains("Other servers answer")));
     }
 }

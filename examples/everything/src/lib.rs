@@ -7,6 +7,7 @@ mod contact;
 mod guide;
 mod input_required;
 mod outing;
+mod parcels;
 mod prompts;
 mod resources;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 mod tools;
 mod weather;
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -26,10 +28,11 @@ use crate::outing::outing;
 
 edge_mcp::worker::entry!(endpoint);
 
-fn endpoint(env: &Env) -> Endpoint {
+fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
     // wrangler.toml sets MCP_AUTH to "none".
-    Endpoint::new(server).state(Paging { page_size }).without_rate_limit().configured(env)
+    let endpoint = Endpoint::new(server).state(Paging { page_size }).state(parcels::client()?);
+    Ok(endpoint.without_rate_limit().configured(env))
 }
 
 /// The pagination of lists.
@@ -56,7 +59,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     if let Some(items) = request.state::<Paging>()?.page_size {
         server = server.page_size(items);
     }
-    for tool in tools::all().into_iter().chain([weather::tool(), contact::tool(), account::tool()]) {
+    for tool in tools::all().into_iter().chain([weather::tool(), contact::tool(), account::tool(), parcels::tool()]) {
         server = server.tool(tool);
     }
     server = server.agent(Guide).workflow(outing());

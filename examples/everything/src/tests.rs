@@ -12,7 +12,7 @@ use edge_mcp::testing::{self, Answer, Client};
 use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
 use serde_json::{Value, json};
 
-use crate::{Paging, server};
+use crate::{Paging, parcels, server};
 
 /// A change of tools/list must also change the golden file.
 #[test]
@@ -21,7 +21,7 @@ fn published_tools_equal_the_golden_file() {
 }
 
 fn endpoint() -> Endpoint {
-    testing::endpoint(server).state(Paging { page_size: None })
+    testing::endpoint(server).state(Paging { page_size: None }).state(parcels::client().expect("a client"))
 }
 
 /// Sends a request as a client of 2025-11-25. The server cannot ask such a client for input.
@@ -36,6 +36,13 @@ fn call(tool: &str, arguments: Value) -> Answer {
 /// Calls a tool, and answers its question `key` with `answer`.
 fn call_answering(key: &str, answer: &Value, tool: &str, arguments: Value) -> Answer {
     testing::run(Client::new(&endpoint()).reply(key, answer.clone()).call(tool, arguments))
+}
+
+#[test]
+fn track_parcel_calls_another_server() {
+    for (number, text) in [(7, "Parcel 7 is in Paris."), (8, "Parcel 8 is in Lyon.")] {
+        assert_eq!(call("track-parcel", json!({ "number": number })).text(), text);
+    }
 }
 
 #[test]

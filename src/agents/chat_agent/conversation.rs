@@ -107,7 +107,7 @@ impl Conversation<'_> {
             ));
         };
         self.report(format!("calling {name}"));
-        let result = match self.cx.call_tool(name, arguments.clone()).await {
+        let result = match tool.call(arguments.clone(), self.cx).await {
             Ok(result) => result,
             // The client gets the error, for example about a missing capability. If the revision of the client does not support questions,
             // the model gets the error and continues without the tool.

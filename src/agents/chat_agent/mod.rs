@@ -5,6 +5,7 @@
 //! | `model` | the endpoint, name and parameters of a model |
 //! | `conversation` | the rounds of tool calls, until there is an answer |
 //! | `offered` | the tools that the model may call |
+//! | `found` | the tools that the sources of an agent find |
 //! | `attempt` | one request to the model, with retries |
 //! | `failure` | failures, and their texts |
 //! | `wire` | the messages |
@@ -12,6 +13,8 @@
 mod attempt;
 mod conversation;
 mod failure;
+#[cfg(feature = "client")]
+mod found;
 mod model;
 mod offered;
 mod wire;
@@ -19,6 +22,8 @@ mod wire;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+#[cfg(feature = "client")]
+use futures::FutureExt;
 use serde_json::Value;
 
 use self::attempt::Deadline;
@@ -30,6 +35,8 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::description::Text;
+#[cfg(feature = "client")]
+use crate::server::source::{Source, Sources};
 
 /// The time by which the tool's deadline exceeds the agent's time limit. So the agent can report its own timeout first.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,7 +47,7 @@ type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
 
 /// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
-/// the caller's permissions.
+/// the caller's permissions. With the feature `client`, it can also call tools of other servers.
 ///
 /// ```
 /// use edge_mcp::{ChatAgent, ChatModel, McpServer, Tool};
@@ -63,6 +70,8 @@ pub struct ChatAgent {
     is_read_only: bool,
     time_limit: Duration,
     tools: Vec<Text>,
+    #[cfg(feature = "client")]
+    sources: Sources,
     first_call: Option<FirstCall>,
     revise: Option<Revise>,
 }
@@ -79,6 +88,8 @@ impl ChatAgent {
             is_read_only: false,
             time_limit: Duration::from_secs(AGENT_SECONDS),
             tools: Vec::new(),
+            #[cfg(feature = "client")]
+            sources: Sources::default(),
             first_call: None,
             revise: None,
         }
@@ -111,6 +122,49 @@ impl ChatAgent {
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
+    }
+
+    /// Adds a source of tools, such as the tools of other MCP servers. The agent asks it for the tools at each question, for the caller of
+    /// the question. The server does not serve these tools itself.
+    ///
+    /// Scopes, visibility and hooks of the server apply as to its own tools. A tool is left out if an earlier tool has its name, or if chat
+    /// completions do not allow its name.
+    ///
+    /// ```
+    /// use edge_mcp::client::{McpClient, Upstream};
+    /// use edge_mcp::{ChatAgent, ChatModel};
+    ///
+    /// let client = McpClient::builder("desk", "1.0.0")
+    ///     .server("parcels", Upstream::at("https://parcels.example.com/mcp")?)
+    ///     .build()?;
+    /// let model = ChatModel::new("https://models.example.com/v1", "large")?;
+    /// let clerk = ChatAgent::new("clerk", "The clerk", "Knows where parcels are.", model).source(client.tools(["parcels_track"]));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn source(mut self, source: impl Source + 'static) -> Self {
+        self.sources.add(source);
+        self
+    }
+
+    /// Returns the tools that the model may call: those of the server, and then those of the sources.
+    async fn offered(&self, cx: &Context) -> Vec<Offered> {
+        let own = offered(&self.tools, cx);
+        #[cfg(feature = "client")]
+        if !self.sources.is_empty() {
+            return found::with_found(own, &self.sources, cx).boxed_local().await;
+        }
+        own
+    }
+
+    /// Returns whether the agent can have the tool `name`.
+    fn can_have(&self, name: &Text) -> bool {
+        #[cfg(feature = "client")]
+        if self.sources.tool(name).is_some() {
+            return true;
+        }
+        self.tools.contains(name)
     }
 
     /// Calls one of the agent's [tools](Self::tools) before the model is asked. `arguments` returns the arguments for a
@@ -171,7 +225,7 @@ impl Agent for ChatAgent {
 
     fn problem(&self) -> Option<String> {
         let first = self.first_call.as_ref().map(|(name, _)| name);
-        if let Some(name) = first.filter(|name| !self.tools.contains(name)) {
+        if let Some(name) = first.filter(|name| !self.can_have(name)) {
             return Some(format!("has the first call `{name}`, which is not one of its tools"));
         }
         let names: Vec<_> = self.tools.iter().map(|name| wire_name(name)).collect();
@@ -184,13 +238,14 @@ impl Agent for ChatAgent {
     }
 
     async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
-        let tools = offered(&self.tools, &cx);
         let work = async || {
+            let deadline = Deadline::new(self.time_limit, &cx);
+            let tools = self.offered(&cx).await;
             let conversation = Conversation {
                 model: &self.model,
                 cx: &cx,
                 tools: &tools,
-                deadline: Deadline::new(self.time_limit, &cx),
+                deadline,
                 messages: self.first_messages(&message, &tools),
                 calls: RefCell::default(),
                 progress: Cell::default(),

@@ -1,11 +1,20 @@
 //! The tools that a model may call: the agent's tools, without those that the caller cannot call.
 
+#[cfg(feature = "client")]
+use std::rc::Rc;
+
+#[cfg(feature = "client")]
+use futures::FutureExt;
 use serde_json::Value;
 
 use crate::call::context::{CallableTool, Context};
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
 use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
 use crate::protocol::description::Text;
+#[cfg(feature = "client")]
+use crate::server::{builder::McpServer, tool::Tool};
 
 /// Returns the name of a tool in chat completions, which do not allow dots in names.
 pub(super) fn wire_name(name: &str) -> String {
@@ -16,9 +25,37 @@ pub(super) fn wire_name(name: &str) -> String {
 pub(super) struct Offered {
     tool: CallableTool,
     wire_name: String,
+    /// The tool itself, if a source of the agent found it, and the server whose hooks see its calls.
+    #[cfg(feature = "client")]
+    found: Option<(Rc<McpServer>, Rc<Tool>)>,
 }
 
 impl Offered {
+    fn new(tool: CallableTool) -> Self {
+        Self {
+            wire_name: wire_name(&tool.name),
+            tool,
+            #[cfg(feature = "client")]
+            found: None,
+        }
+    }
+
+    /// A tool that a source found.
+    #[cfg(feature = "client")]
+    pub(super) fn found(callable: CallableTool, server: Rc<McpServer>, tool: Rc<Tool>) -> Self {
+        Self { found: Some((server, tool)), ..Self::new(callable) }
+    }
+
+    /// Calls the tool for the caller of `cx`.
+    pub(super) async fn call(&self, arguments: Value, cx: &Context) -> Result<ToolResult, HandlerError> {
+        #[cfg(feature = "client")]
+        if let Some((server, tool)) = &self.found {
+            // Boxed, because only agents with a source need the future.
+            return server.execute_nested(tool, arguments, cx).boxed_local().await;
+        }
+        cx.call_tool(self.name(), arguments).await
+    }
+
     pub(super) fn name(&self) -> &Text {
         &self.tool.name
     }
@@ -46,7 +83,7 @@ impl Offered {
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
     let mut offered = Vec::new();
     for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {
-        offered.push(Offered { wire_name: wire_name(&tool.name), tool });
+        offered.push(Offered::new(tool));
     }
     offered
 }

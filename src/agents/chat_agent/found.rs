@@ -1,0 +1,58 @@
+//! The tools that the sources of an agent find for a caller, such as the tools of other MCP servers.
+
+use super::offered::{Offered, wire_name};
+use crate::call::context::{CallableTool, Context};
+use crate::host::{Level, warning};
+use crate::json::write;
+use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
+use crate::protocol::error::shortened;
+use crate::server::builder::McpServer;
+use crate::server::cache::Cacheable;
+use crate::server::source::Sources;
+
+/// The longest name of a function in chat completions.
+const NAME: usize = 64;
+
+/// Adds the tools that the sources find for the caller of `cx`. The log has the parts of a source that failed and the tools that are left
+/// out.
+pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &Sources, cx: &Context) -> Vec<Offered> {
+    // An agent that the program calls without a server has no tools.
+    let Some(server) = McpServer::of(cx) else { return offered };
+    let found = sources.find(Cacheable::Tools, cx).await;
+    let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
+    for problem in found.problems() {
+        warn(problem);
+    }
+    let (mut count, mut bytes) = (0_usize, 0_usize);
+    for tool in found.tools.into_iter().filter(|tool| server.permits(tool, cx)) {
+        let Some(callable) = tool.callable() else { continue };
+        if let Some(problem) = problem(&callable, &offered) {
+            warn(&format!("the agent was not offered the tool `{}`, which {problem}", shortened(&callable.name)));
+            continue;
+        }
+        let next = Offered::found(callable, server.clone(), tool);
+        bytes = bytes.saturating_add(write::text(&next.offer()).len());
+        if count >= AGENT_FOUND_TOOLS || bytes > AGENT_FOUND_BYTES {
+            warn("the agent was not offered all tools of its sources, because they have too many or too long ones");
+            break;
+        }
+        count = count.saturating_add(1);
+        offered.push(next);
+    }
+    offered
+}
+
+/// Returns why the model cannot be offered a tool next to the tools in `offered`.
+fn problem(tool: &CallableTool, offered: &[Offered]) -> Option<&'static str> {
+    let name = wire_name(&tool.name);
+    let is_function = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if name.is_empty() || name.len() > NAME || !name.bytes().all(is_function) {
+        Some("has a name that chat completions do not allow")
+    } else if offered.iter().any(|other| other.is_called(&name) || other.is_called(&tool.name)) {
+        Some("has the name of an earlier tool")
+    } else if !tool.input.value().is_object() {
+        Some("has no input schema")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,187 @@
+//! The servers of a client, from the configuration of a deployment: the variable `UPSTREAMS` and the secret `UPSTREAM_TOKENS`.
+
+use std::time::Duration;
+
+use super::mcp_client::{McpClientBuilder, is_name};
+use super::upstream::Upstream;
+use crate::auth::ConfigError;
+use crate::host::Environment;
+use crate::json::{Document, JsonError, JsonLimits, Kind, Value};
+use crate::protocol::error::shortened;
+use crate::protocol::revision::Revision;
+
+const SERVERS: &str = "UPSTREAMS";
+const TOKENS: &str = "UPSTREAM_TOKENS";
+/// The longest time limit of a request that can be configured, in seconds.
+const LONGEST: u64 = 120;
+
+/// The members that describe a process.
+const PROCESS: [&str; 5] = ["command", "args", "cwd", "env", "stderr"];
+/// The values of `type` that mean streamable HTTP.
+const STREAMABLE_HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
+
+impl McpClientBuilder {
+    /// Adds the servers of the variable `UPSTREAMS`, with the access tokens of the secret `UPSTREAM_TOKENS`. Both are JSON objects whose keys
+    /// are the names of the servers. Without `UPSTREAMS`, no server is added.
+    ///
+    /// The value of a server is its URL, or an object with these members:
+    ///
+    /// | member | value |
+    /// |---|---|
+    /// | `url` | the URL of the endpoint: `https:`, or `http:` on localhost |
+    /// | `trusted` | `true`: see [`Upstream::trusted`] |
+    /// | `revision` | the protocol revision of the server, such as `2026-07-28`. The client then does not negotiate |
+    /// | `timeout` | the time limit of a request in seconds, from 1 to 120 |
+    /// | `type` | `http`, which is the default. It exists because other configurations have it |
+    ///
+    /// # Errors
+    /// The error names the variable, the server and the member: for example a server that is a process (stdio) or uses HTTP+SSE, a name
+    /// that is used twice, or a token for a server that does not exist. It contains no token.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::testing::variables;
+    ///
+    /// let environment = variables(&[
+    ///     ("UPSTREAMS", r#"{"parcels": "https://parcels.example.com/mcp", "weather": {"url": "https://weather.example.com/mcp", "trusted": true}}"#),
+    ///     ("UPSTREAM_TOKENS", r#"{"parcels": "s3cret"}"#),
+    /// ]);
+    /// let client = McpClient::builder("desk", "1.0.0").configured(&environment)?.build()?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn configured(mut self, environment: &impl Environment) -> Result<Self, ConfigError> {
+        let set = |name| environment.variable(name).filter(|text| !text.trim().is_empty());
+        let servers = set(SERVERS).map(|text| entries(SERVERS, &text, server)).transpose()?.unwrap_or_default();
+        let mut tokens = set(TOKENS).map(|text| entries(TOKENS, &text, token)).transpose()?.unwrap_or_default();
+        for (name, upstream) in servers {
+            let nth = tokens.iter().position(|(of, _)| *of == name);
+            let upstream = match nth.map(|nth| tokens.swap_remove(nth)) {
+                Some((_, token)) => upstream.bearer(&token).map_err(|error| about(TOKENS, &name, &error.problem))?,
+                None => upstream,
+            };
+            self = self.server(name, upstream);
+        }
+        match tokens.first() {
+            Some((name, _)) => Err(about(TOKENS, name, "is not the name of a server in UPSTREAMS")),
+            None => Ok(self),
+        }
+    }
+}
+
+fn about(variable: &'static str, name: &str, problem: &str) -> ConfigError {
+    ConfigError::new(variable, format!("has an error in `{}`: it {problem}", shortened(name)))
+}
+
+/// Reads a JSON object whose keys are names of servers. `read` returns the problem with a value.
+fn entries<T>(
+    variable: &'static str,
+    text: &str,
+    read: impl Fn(Value<'_>) -> Result<T, String>,
+) -> Result<Vec<(String, T)>, ConfigError> {
+    // The text may contain secrets, so the message has only the position of the error.
+    let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| match error {
+        JsonError::Syntax { at } => {
+            let line = text.get(..at).unwrap_or_default().matches('\n').count().saturating_add(1);
+            ConfigError::new(variable, format!("must be a JSON object; see line {line}"))
+        }
+        JsonError::DuplicateKey { key } => {
+            ConfigError::new(variable, format!("has the key `{key}` twice in an object"))
+        }
+        _ => ConfigError::new(variable, "must be a JSON object"),
+    })?;
+    if document.root().kind() != Kind::Object {
+        return Err(ConfigError::new(variable, "must be a JSON object whose keys are the names of servers"));
+    }
+    let mut entries: Vec<(String, T)> = Vec::new();
+    for (name, value) in document.root().members() {
+        if !is_name(&name) {
+            let problem = "is not a name: a name begins with a letter and has at most 24 letters, digits and hyphens";
+            return Err(about(variable, &name, problem));
+        }
+        if entries.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {
+            return Err(about(variable, &name, "is a name that is used twice. Case does not matter"));
+        }
+        let value = read(value).map_err(|problem| about(variable, &name, &problem))?;
+        entries.push((name.into_owned(), value));
+    }
+    Ok(entries)
+}
+
+/// Reads a server: its URL, or an object.
+fn server(value: Value<'_>) -> Result<Upstream, String> {
+    if let Some(url) = value.as_str() {
+        return at(&url);
+    }
+    if value.kind() != Kind::Object {
+        return Err("must be a URL or an object with `url`".into());
+    }
+    for (name, value) in value.members() {
+        check_member(&name, value)?;
+    }
+    let mut upstream = at(&value.string("url").ok_or("has no `url`")?)?;
+    if value.get("trusted").is_some_and(|trusted| trusted.text() == "true") {
+        upstream = upstream.trusted();
+    }
+    if let Some(revision) = value.string("revision").and_then(|name| Revision::named(&name)) {
+        upstream = upstream.revision(revision);
+    }
+    if let Some(seconds) = value.get("timeout").and_then(seconds) {
+        upstream = upstream.timeout(seconds);
+    }
+    Ok(upstream)
+}
+
+/// Checks a member of a server.
+fn check_member(name: &str, value: Value<'_>) -> Result<(), String> {
+    let text = value.as_str();
+    let (is_valid, expected) = match name {
+        "url" => (text.is_some(), "a text"),
+        "trusted" => (value.kind() == Kind::Boolean, "true or false"),
+        "revision" => (
+            text.is_some_and(|name| Revision::named(&name).is_some()),
+            "a revision of the protocol, such as 2026-07-28",
+        ),
+        "timeout" => (seconds(value).is_some(), "a number of seconds from 1 to 120"),
+        "type" | "transport" => match text.as_deref() {
+            Some("sse") => {
+                return Err(format!(
+                    "has `{name}` \"sse\": the deprecated HTTP+SSE transport is not supported. Use the URL of the \
+                                               server for streamable HTTP, which often ends in /mcp"
+                ));
+            }
+            Some("stdio") => {
+                return Err(format!(
+                    "has `{name}` \"stdio\": a Worker cannot start a process. Use the URL of a server"
+                ));
+            }
+            kind => (kind.is_some_and(|kind| STREAMABLE_HTTP.contains(&kind)), "\"http\""),
+        },
+        "headers" | "requestInit" | "eventSourceInit" => {
+            return Err(format!("has `{name}`: headers cannot be configured. Set an access token in UPSTREAM_TOKENS"));
+        }
+        name if PROCESS.contains(&name) => {
+            return Err(format!("has `{name}`: a Worker cannot start a process (stdio). Use the URL of a server"));
+        }
+        name => {
+            let name = shortened(name);
+            return Err(format!(
+                "has the unknown member `{name}`. The members are url, trusted, revision, timeout and type"
+            ));
+        }
+    };
+    if is_valid { Ok(()) } else { Err(format!("has a `{name}` that is not {expected}")) }
+}
+
+fn at(url: &str) -> Result<Upstream, String> {
+    Upstream::at(url).map_err(|error| format!("has a URL that is not valid: it {}", error.problem))
+}
+
+fn seconds(value: Value<'_>) -> Option<Duration> {
+    let seconds = value.text().parse().ok().filter(|seconds| (1..=LONGEST).contains(seconds))?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// Reads an access token.
+fn token(value: Value<'_>) -> Result<String, String> {
+    value.as_str().map(Into::into).ok_or_else(|| "is not a text: the value must be the access token".into())
+}

@@ -1,0 +1,97 @@
+//! The credential of a request: the `Authorization` header.
+
+use std::time::Duration;
+
+use http::HeaderValue;
+
+use super::connection::Link;
+use super::error::Failure;
+use super::exchange::{Answer, Failed};
+use super::headers;
+use super::machine::MachineClient;
+use super::negotiation::Known;
+use super::request::Outgoing;
+use super::upstream::Credential;
+use crate::host::FetchLimits;
+use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
+
+const LIMITS: FetchLimits =
+    FetchLimits { time: Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS), bytes: UPSTREAM_TOKEN_ANSWER_BYTES };
+
+impl Link {
+    /// Returns the header for the next request, or `None` if the server gets no credential.
+    pub(super) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
+        let token_of = match &self.upstream().credential {
+            Credential::None => return Ok(None),
+            Credential::Token(token) => return Ok(Some(token.clone())),
+            Credential::Machine(machine) => return self.machine_token(machine).await.map(Some),
+            Credential::PerCall(token_of) => token_of,
+        };
+        if let Some(credential) = self.credential.get() {
+            return Ok(credential.clone());
+        }
+        let token =
+            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
+        let credential = match token.map(|token| headers::bearer(&token)) {
+            None => None,
+            Some(Some(token)) => Some(token),
+            Some(None) => {
+                return Err((
+                    Failure::Unauthorized,
+                    Some("the function returned a token that no header can hold".into()),
+                ));
+            }
+        };
+        Ok(self.credential.get_or_init(|| credential).clone())
+    }
+
+    /// Posts a request and reads its answer. If the server rejects a token that an authorization server issued earlier, the request is sent
+    /// once more with a new token.
+    ///
+    /// A token that this connection requested is not replaced, so a server that rejects every token ends the call.
+    pub(super) async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
+        let Credential::Machine(machine) = &self.upstream().credential else {
+            return self.post_once(outgoing, known, time).await;
+        };
+        loop {
+            let token = self.machine_token(machine).await?;
+            let answer = self.post_once(outgoing, known, time).await;
+            if !matches!(answer, Err((Failure::Unauthorized, _))) {
+                return answer;
+            }
+            machine.forget(&token);
+            // The next token is one that this connection requests, unless a parallel connection has done so. The budget of the connection
+            // bounds both.
+            if self.requested_token.borrow().as_ref() == Some(&token) {
+                return answer;
+            }
+        }
+    }
+
+    /// Returns the kept token of this program, or requests one. Parallel requests of a connection wait for one token.
+    async fn machine_token(&self, machine: &MachineClient) -> Result<HeaderValue, Failed> {
+        let _request = self.token_request.lock().await;
+        if let Some(token) = machine.token(self.host().now_ms()) {
+            return Ok(token);
+        }
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let failed = |problem: String| {
+            let sentence = format!("was not called, because its authorization server {problem}.");
+            (Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
+        };
+        let request = machine.request(&self.upstream().url);
+        match self.host().fetch(request, LIMITS).await {
+            Ok(answer) => {
+                let token = machine.keep(&answer, self.host().now_ms()).map_err(failed)?;
+                self.requested_token.replace(Some(token.clone()));
+                Ok(token)
+            }
+            Err(error) => {
+                let sentence = "was not called, because its authorization server cannot be reached. Try again later.";
+                Err((Failure::Local(sentence.into()), Some(error.to_string())))
+            }
+        }
+    }
+}
