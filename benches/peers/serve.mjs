@@ -81,7 +81,7 @@ function mastra(path, options) {
     ...INFO,
     tools: {
       ...Object.fromEntries(Object.entries(TOOLS).map(([name, definition]) => tool(name, definition))),
-      fail: createTool({ id: 'fail', description: 'Fails.', inputSchema: z.object({}), execute: async () => { throw new Error('This tool always fails.') } }),
+      ...Object.fromEntries([tool('fail', ['Fails.', z.object({}), () => { throw new Error(FAIL.content[0].text) }])]),
     },
     resources: {
       listResources: async () => [{ uri: RESOURCE, name: 'Text', mimeType: 'text/plain' }],

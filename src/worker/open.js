@@ -32,8 +32,6 @@ export class Exchange {
     this.#hasEnded = true
     try {
       this.#controller.abort()
-      // The runtime does not cancel every body together with its request.
-      this.#reader?.cancel().catch(() => {})
     } catch {
       // The runtime permits only the call that sent a request to abort it. The runtime itself aborts the requests of a call that ends.
     }

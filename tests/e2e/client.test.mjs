@@ -33,7 +33,8 @@ const PEERS = [
 /** Answers that are unusual or wrong: a function of the response, and a pattern of the result. */
 const ODD = {
   'non-ascii-header': [(response, answer) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'x-name': Buffer.from('Zoë 🙂').toString('latin1'), 'set-cookie': ['a=1', 'b=2'] })
+    const name = Buffer.from('Zoë 🙂').toString('latin1')
+    response.writeHead(200, { 'content-type': 'application/json', 'x-name': name, 'set-cookie': ['a=1', 'b=2'] })
     response.end(answer)
   }, /^fine$/],
   'one-byte-chunks': [(response, answer) => {
@@ -54,13 +55,14 @@ const ODD = {
     write()
   }, /exceeded a limit/],
 }
+const isPython = (path) => path.startsWith('fastmcp/')
 const TEXT = 'A text: déjà vu, 🙂.'
 
 /** The requests to the server with odd answers: the path, and whether the client closed the connection early. */
 const oddRequests = []
 async function startOdd() {
   const server = createServer(async (request, response) => {
-    const entry = { path: request.url, isAborted: false }
+    const entry = { path: request.url, headers: request.headers, isAborted: false }
     oddRequests.push(entry)
     response.once('close', () => { entry.isAborted = !response.writableFinished })
     const chunks = await request.toArray()
@@ -80,7 +82,7 @@ async function startOdd() {
 let peers, fastmcp, odd, worker
 before(async () => {
   [peers, fastmcp, odd] = await Promise.all([startPeers(), startFastmcp(), startOdd()])
-  const urlOf = (path) => path.startsWith('fastmcp/')
+  const urlOf = (path) => isPython(path)
     ? `${fastmcp.origin}/${path.slice('fastmcp/'.length)}/mcp`
     : `${peers.origin}/${path}/mcp`
   const servers = Object.fromEntries(PEERS.map(({ name, path, revision }) => [name, { url: urlOf(path), revision }]))
@@ -109,6 +111,17 @@ after(() => Promise.all([worker, peers, fastmcp, odd].map((server) => server?.st
 const textOf = ({ content }) => content.map((block) => block.text).join('\n')
 /** Returns the requests to a peer, oldest first, except the first `known`. */
 const requestsTo = async (path, known = 0) => (await (await fetch(`${peers.origin}/requests?peer=${path}`)).json()).slice(known)
+/** Returns whether `condition` becomes true while a tool of tests/client-worker runs: the tool makes a call, and then waits. */
+async function happensDuring(args, condition) {
+  let isRunning = true
+  // The test does not wait for the end of the tool, so the connection may end with the Worker.
+  call(worker, 'call', { ...args, pause: 20_000 }).catch(() => {}).finally(() => { isRunning = false })
+  while (isRunning) {
+    if (await condition()) return true
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return false
+}
 const list = async (server, kind) => {
   const { structuredContent, content } = await call(worker, 'list', { server, kind })
   assert.ok(structuredContent, content?.[0].text)
@@ -116,14 +129,13 @@ const list = async (server, kind) => {
 }
 
 for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
-  const isPython = path.startsWith('fastmcp/')
   describe(name, () => {
     test('lists tools, resources and prompts', async () => {
-      const { names, ...rest } = await list(name, 'tools')
-      assert.deepEqual(names.sort(), ['add', 'fail', 'large', 'wait'])
+      const { items, ...rest } = await list(name, 'tools')
+      assert.deepEqual(items.sort(), ['add', 'fail', 'large', 'wait'])
       assert.deepEqual(rest, { missing: [], left_out: [], is_cut: false })
-      assert.deepEqual((await list(name, 'resources')).names, ['demo://text'])
-      assert.deepEqual((await list(name, 'prompts')).names, ['greet'])
+      assert.deepEqual((await list(name, 'resources')).items, ['demo://text'])
+      assert.deepEqual((await list(name, 'prompts')).items, ['greet'])
     })
 
     test('calls tools', async () => {
@@ -152,22 +164,22 @@ for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
       assert.deepEqual(messages.map(({ role, content }) => [role, content.text]), [['user', 'Greet Ada.']])
     })
 
-    test('aborts a call that takes too long', async () => {
-      const { length } = isPython ? [] : await requestsTo(path)
+    test('stops waiting for a call that takes too long', async () => {
       const late = await call(worker, 'call', { server: name, name: 'wait', arguments: { ms: 20_000 }, timeout: 200 })
       assert.equal(late.isError, true)
       assert.match(textOf(late), /did not answer within .* It is not known whether the call was executed/)
-      if (isPython) return
-      let sent = []
-      for (const deadline = Date.now() + 5_000; !sent.some(({ isAborted }) => isAborted) && Date.now() < deadline;) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-        sent = await requestsTo(path, length)
-      }
-      assert.ok(sent.some(({ method, isAborted }) => method === 'POST' && isAborted), 'the peer sees that the client has gone')
     })
 
-    if (isPython) return
+    if (isPython(path)) return
 
+    // Rule C28: the call is aborted while the tool of our own server still runs.
+    test('aborts a call that takes too long', async () => {
+      const { length } = await requestsTo(path)
+      const isAborted = async () => (await requestsTo(path, length)).some((request) => request.method === 'POST' && request.isAborted)
+      assert.ok(await happensDuring({ server: name, name: 'wait', arguments: { ms: 20_000 }, timeout: 200 }, isAborted))
+    })
+
+    // Rule C14, and the requests per call: a session needs two more requests, and the client ends it.
     test('sends as few requests as possible', async () => {
       const { length } = await requestsTo(path)
       await call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 }, times: 3 })
@@ -183,10 +195,10 @@ for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
 
 describe('a Worker behind a service binding', () => {
   test('lists tools, resources and prompts', async () => {
-    assert.ok((await list('bound', 'tools')).names.includes('get-weather'))
-    assert.ok((await list('bound', 'resources')).names.includes('demo://text'))
-    assert.ok((await list('bound', 'templates')).names.length > 0)
-    assert.ok((await list('bound', 'prompts')).names.includes('hello'))
+    assert.ok((await list('bound', 'tools')).items.includes('get-weather'))
+    assert.ok((await list('bound', 'resources')).items.includes('demo://text'))
+    assert.ok((await list('bound', 'templates')).items.length > 0)
+    assert.ok((await list('bound', 'prompts')).items.includes('hello'))
   })
 
   test('calls tools, reads a resource and gets a prompt', async () => {
@@ -205,6 +217,7 @@ describe('a Worker behind a service binding', () => {
   })
 })
 
+// Rules C16, C18 and C20.
 describe('unusual answers', () => {
   for (const [name, [, expected]] of Object.entries(ODD)) {
     test(name, async () => {
@@ -216,13 +229,10 @@ describe('unusual answers', () => {
     })
   }
 
+  // Rule C56: the body is cancelled while the tool of our own server still runs.
   test('the client closes the connection when an answer is too long', async () => {
     const { length } = oddRequests
-    await call(worker, 'call', { server: 'endless', name: 'x' })
-    for (const deadline = Date.now() + 5_000; !oddRequests[length].isAborted && Date.now() < deadline;) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    assert.ok(oddRequests[length].isAborted)
+    assert.ok(await happensDuring({ server: 'endless', name: 'x' }, () => oddRequests[length]?.isAborted))
   })
 
   test('a server that cannot be reached', async () => {
@@ -233,10 +243,18 @@ describe('unusual answers', () => {
 })
 
 test('a list of all servers has the items of the servers that answer', async () => {
-  const { structuredContent: { names, missing } } = await call(worker, 'list', { kind: 'prompts' })
-  assert.equal(names.filter((name) => name === 'greet').length, PEERS.length)
-  assert.ok(names.includes('hello'))
+  const { structuredContent: { items, missing } } = await call(worker, 'list', { kind: 'prompts' })
+  assert.equal(items.filter((name) => name === 'greet').length, PEERS.length)
+  assert.ok(items.includes('hello'))
   assert.ok(missing.some((sentence) => sentence.includes('`refused`')))
+})
+
+// Rule C60.
+test('no server gets the token of the caller', async () => {
+  const paths = PEERS.map(({ path }) => path).filter((path) => !isPython(path))
+  const all = [oddRequests, ...await Promise.all(paths.map((path) => requestsTo(path)))]
+  assert.ok(all.every((requests) => requests.length > 0))
+  assert.doesNotMatch(JSON.stringify(all), new RegExp(worker.token))
 })
 
 test('the program logs no failure of its own', () => {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
-use edge_mcp::client::{Listing, McpClient, Upstream};
+use edge_mcp::client::{CallResult, Listing, McpClient, Upstream};
 use edge_mcp::worker::Service;
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, Revision, Tool, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use worker::Env;
+use worker::{Delay, Env};
 
 edge_mcp::worker::entry!(endpoint);
 
@@ -75,18 +75,18 @@ struct ListArguments {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Names {
-    names: Vec<String>,
+struct ListResult {
+    items: Vec<String>,
     /// The errors of the servers that are missing.
     missing: Vec<String>,
     left_out: Vec<String>,
     is_cut: bool,
 }
 
-impl From<Listing> for Names {
+impl From<Listing> for ListResult {
     fn from(listing: Listing) -> Self {
         Self {
-            names: listing.items.iter().map(|item| item.name().to_owned()).collect(),
+            items: listing.items.iter().map(|item| item.name().to_owned()).collect(),
             missing: listing.missing.iter().map(ToString::to_string).collect(),
             left_out: listing.left_out,
             is_cut: listing.is_cut,
@@ -94,7 +94,7 @@ impl From<Listing> for Names {
     }
 }
 
-async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Result<Json<Names>, HandlerError> {
+async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Result<Json<ListResult>, HandlerError> {
     let connection = cx.state::<McpClient>()?.connect(&cx);
     let listing = if let Some(server) = server {
         let peer = connection.server(&server)?;
@@ -125,13 +125,21 @@ struct CallArguments {
     timeout: Option<u64>,
     /// The number of calls, which share one connection.
     times: Option<u8>,
+    /// The time that the tool waits after the calls, in milliseconds.
+    #[serde(default)]
+    pause: u64,
 }
 
-async fn call(
-    CallArguments { server, name, arguments, timeout, times }: CallArguments,
-    cx: Context,
-) -> Result<ToolResult, HandlerError> {
-    let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
+async fn call(arguments: CallArguments, cx: Context) -> Result<ToolResult, HandlerError> {
+    let pause = Duration::from_millis(arguments.pause);
+    let result = call_repeatedly(arguments, &cx).await;
+    Delay::from(pause).await;
+    result
+}
+
+async fn call_repeatedly(arguments: CallArguments, cx: &Context) -> Result<ToolResult, HandlerError> {
+    let CallArguments { server, name, arguments, timeout, times, .. } = arguments;
+    let peer = cx.state::<McpClient>()?.connect(cx).server(&server)?;
     let mut last = None;
     for _ in 0..times.unwrap_or(1) {
         let mut call = peer.call(&name, &arguments);
@@ -140,7 +148,7 @@ async fn call(
         }
         last = Some(call.await?);
     }
-    last.map(|result| result.into_tool_result()).ok_or_else(|| HandlerError::new("`times` must be at least 1."))
+    last.map(CallResult::into_tool_result).ok_or_else(|| HandlerError::new("`times` must be at least 1."))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -151,7 +159,7 @@ struct ReadArguments {
 
 async fn read(ReadArguments { server, uri }: ReadArguments, cx: Context) -> Result<String, HandlerError> {
     let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.read_resource(&uri).await?.get().to_owned())
+    Ok(peer.read_resource(&uri).await?.raw().to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -167,5 +175,5 @@ async fn prompt(
     cx: Context,
 ) -> Result<String, HandlerError> {
     let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.get_prompt(&name, &arguments).await?.get().to_owned())
+    Ok(peer.get_prompt(&name, &arguments).await?.raw().to_owned())
 }
