@@ -153,13 +153,13 @@ impl Context {
 
     /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.
     pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
+        Self { tools: Some(tools), depth: self.depth.saturating_add(1), ..self.at_call(name, arguments) }
+    }
+
+    /// Creates the context of the questions and steps that belong to a call of the tool `name`. `arguments` is JSON.
+    pub(crate) fn at_call(&self, name: &str, arguments: &str) -> Self {
         let path = self.path().of_call(name, arguments, self.rounds());
-        Self {
-            of_request: self.of_request.clone(),
-            tools: Some(tools),
-            depth: self.depth.saturating_add(1),
-            current_path: Rc::new(CurrentPath::new(path)),
-        }
+        Self { current_path: Rc::new(CurrentPath::new(path)), ..self.clone() }
     }
 
     /// Returns the position, within the call, of the work that is being polled.

@@ -14,6 +14,7 @@
 //! | `elicitation` | elicitation |
 //! | `sampling` | sampling |
 //! | `roots` | roots |
+//! | `passed_question` | questions of other servers to the client (feature `client`) |
 //! | `rounds` | questions, answers and steps of the rounds of a call |
 //! | `step` | steps |
 //! | `step_memory` | the results of finished steps, and the running steps |
@@ -35,6 +36,8 @@ pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod notifications;
+#[cfg(feature = "client")]
+mod passed_question;
 mod platform;
 pub(crate) mod request_info;
 pub(crate) mod result;

@@ -6,13 +6,20 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::connection::{Connection, Link, Peer};
+use super::definition::Listed;
 use super::error::{ClientError, Failure};
 use super::message::Params;
+use super::observer::{Listeners, LogMessage, Progress};
 use super::request::Outgoing;
 use super::result::CallResult;
+use super::rounds::Asked;
+use crate::call::context::Context;
+use crate::json::write;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 
 /// A call of a tool of another server. It is sent when it is awaited.
@@ -23,12 +30,50 @@ pub struct Call {
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
     is_idempotent: bool,
+    definition: Option<Listed>,
+    listeners: Listeners,
+    /// The context whose caller answers questions for which the program has no function.
+    through: Option<Context>,
+}
+
+impl Connection {
+    /// Creates a call of a tool by its full name, such as `weather_get-forecast`. It is sent when it is awaited.
+    ///
+    /// # Errors
+    /// The name does not begin with the name of a server and `_`.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Result<Call, ClientError> {
+        let (server, tool) = name.split_once('_').unwrap_or((name, ""));
+        Ok(self.server(server)?.call(tool, arguments))
+    }
+}
+
+impl Peer {
+    /// Creates a call of the tool `name`. It is sent when it is awaited.
+    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
+        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
+    }
 }
 
 impl Call {
-    pub(super) fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
+    fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
         let timeout = link.upstream().timeout;
-        Self { link, name, arguments, timeout, is_idempotent: false }
+        Self {
+            link,
+            name,
+            arguments,
+            timeout,
+            is_idempotent: false,
+            definition: None,
+            listeners: Listeners::default(),
+            through: None,
+        }
+    }
+
+    /// Sets the definition of the tool, which was listed earlier. The client then sends the headers that the definition requires, and checks
+    /// the result, without listing the tools again.
+    pub fn tool(mut self, definition: &Listed) -> Self {
+        self.definition = Some(definition.clone());
+        self
     }
 
     /// Sets the time limit of the request.
@@ -44,20 +89,76 @@ impl Call {
         self
     }
 
+    /// Calls `listener` with each progress notification of the server. Without a listener, the client does not ask for progress.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn load(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let (depot, caller) = (client.connect(&cx).server("depot")?, cx.clone());
+    ///     let call = depot.call("load", json!({}));
+    ///     // Passes the progress on to the caller of this program.
+    ///     let call = call.on_progress(move |it| caller.progress(it.progress, it.total, it.message.clone().unwrap_or_default()));
+    ///     Ok(call.await?.text())
+    /// }
+    /// ```
+    pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
+        self.listeners.progress = Some(Rc::new(listener));
+        self
+    }
+
+    /// Calls `listener` with each log message of the server of at least this level. Without a listener, the client does not ask a modern
+    /// server for log messages.
+    pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
+        self.listeners.log = Some((lowest, Rc::new(listener)));
+        self
+    }
+
+    /// Passes the forms and URLs (elicitation) of the server to the caller of `cx`, if the program has no function that answers them.
+    ///
+    /// A question ends the round, as [`Context::elicit`] does. Its text begins with the name of this server in brackets. In the next
+    /// round, the call continues where the server asked. The server must be modern, and the caller must support elicitation in revision
+    /// 2026-07-28. For other callers, the client does not declare elicitation to the server.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn clear(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+    ///     let depot = client.connect(&cx).server("depot")?;
+    ///     // The person sees, for example, "[depot] Delete all parcels?".
+    ///     Ok(depot.call("clear", json!({})).through(&cx).await?.text())
+    /// }
+    /// ```
+    pub fn through(mut self, cx: &Context) -> Self {
+        self.through = Some(cx.clone());
+        self
+    }
+
+    /// Sends the call. A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it
+    /// has finished. A call that is idempotent is sent again instead, unless its questions are passed on.
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent } = self;
-        let arguments = arguments.map_err(|error| {
-            let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&link.server().name, Method::CallTool.name(), failure).because(error)
-        })?;
-        let params = Params::default().with_text("name", &name).with("arguments", arguments);
+        let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, through } = self;
+        let not_called = |problem: &str| {
+            let failure = Failure::Local(format!("was not called: {problem}"));
+            ClientError::new(&link.server().name, Method::CallTool.name(), failure)
+        };
+        let arguments =
+            arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
+        if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
+            return Err(not_called("the definition is of another tool."));
+        }
+        let cx = through.as_ref().unwrap_or_else(|| link.cx()).at_call(&name, arguments.get());
+        let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
-        let result = link.request(&outgoing).await?;
-        CallResult::read(result).map_err(|problem| {
-            ClientError::new(&link.server().name, Method::CallTool.name(), Failure::Malformed(problem))
-        })
+        outgoing.listeners = listeners;
+        let asked = Asked { cx, is_passed: through.is_some(), is_kept: through.is_some() || !is_idempotent };
+        link.call_tool(outgoing, &arguments, definition, &asked).await
     }
 }
 

@@ -1,17 +1,19 @@
 //! The use of a client within one call.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::lock::Mutex;
 use http::{HeaderMap, HeaderValue};
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::call::Call;
+use super::about::About;
 use super::error::{ClientError, Failure};
+use super::exchange::Failed;
+use super::handlers::capabilities_json;
 use super::headers;
+use super::list_cache::ListCache;
+use super::listing::{Listing, Pending};
 use super::mcp_client::{McpClient, Server};
 use super::message::Params;
 use super::negotiation::Known;
@@ -21,6 +23,7 @@ use crate::host::Host;
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
 /// The use of an [`McpClient`] within one call. Dropping it ends the sessions that it began.
@@ -34,7 +37,7 @@ struct Shared {
 }
 
 /// The state that the links of a connection share.
-struct OfCall {
+pub(super) struct OfCall {
     cx: Context,
     /// The number of requests that were sent.
     requests: Cell<usize>,
@@ -50,8 +53,15 @@ pub(super) struct Link {
     pub(super) negotiation: Mutex<()>,
     /// The token that this connection requested last from an authorization server.
     pub(super) requested_token: RefCell<Option<HeaderValue>>,
-    /// Held while a token is requested.
-    pub(super) token_request: Mutex<()>,
+    /// Held while a token is requested. It has the failure of the last request, if that failed.
+    pub(super) token_request: Mutex<Option<Failed>>,
+    /// The credential that a function of the program returned for this call.
+    pub(super) credential_of_call: OnceCell<Option<HeaderValue>>,
+    /// The description of the server, if the server sent it in this call.
+    pub(super) about: RefCell<Option<About>>,
+    /// The tools of the server, if they were listed in this call.
+    pub(super) tools: RefCell<Option<Rc<Listing>>>,
+    pub(super) pending_lists: RefCell<Vec<Pending>>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -60,26 +70,29 @@ pub(super) struct Session {
     pub revision: Revision,
     /// The id. `None` if the server has no sessions.
     pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    pub logs: bool,
+    /// The level of log messages that the server got.
+    pub log_level: Option<LogLevel>,
 }
 
 /// A server, within one call.
 #[derive(Clone)]
 pub struct Peer(pub(super) Rc<Link>);
 
+impl McpClient {
+    /// Creates a connection for the call of `cx`. It sends nothing.
+    ///
+    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
+    pub fn connect(&self, cx: &Context) -> Connection {
+        Connection::new(self.clone(), cx.clone())
+    }
+}
+
 impl Connection {
-    pub(super) fn new(client: McpClient, cx: Context) -> Self {
+    fn new(client: McpClient, cx: Context) -> Self {
         let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
-        let link = |server: &Rc<Server>| {
-            Rc::new(Link {
-                client: client.clone(),
-                server: server.clone(),
-                of_call: of_call.clone(),
-                session: RefCell::new(None),
-                negotiation: Mutex::new(()),
-                requested_token: RefCell::new(None),
-                token_request: Mutex::new(()),
-            })
-        };
+        let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
         let links = client.0.servers.iter().map(link).collect();
         Self(Rc::new(Shared { links }))
     }
@@ -90,11 +103,23 @@ impl Connection {
     /// The client has no server of this name.
     pub fn server(&self, name: &str) -> Result<Peer, ClientError> {
         let link = self.0.links.iter().find(|link| link.server.name == name);
-        link.map(|link| Peer(link.clone())).ok_or_else(|| {
-            let failure = Failure::Local("is not a server of this client.".into());
-            ClientError::new(&Text::Owned(name.to_owned()), "connect", failure)
-        })
+        link.map(|link| Peer(link.clone())).ok_or_else(|| unknown(name, "is not a server of this client."))
     }
+
+    /// Returns the server of a client that has one server.
+    ///
+    /// # Errors
+    /// The client has no server, or several.
+    pub fn only(&self) -> Result<Peer, ClientError> {
+        match self.links() {
+            [link] => Ok(Peer(link.clone())),
+            _ => Err(unknown("", "is not known: the client does not have exactly one server. Name the server.")),
+        }
+    }
+}
+
+fn unknown(server: &str, problem: &str) -> ClientError {
+    ClientError::new(&Text::Owned(server.to_owned()), "connect", Failure::Local(problem.into()))
 }
 
 impl Connection {
@@ -103,16 +128,37 @@ impl Connection {
     }
 }
 
-impl Peer {
-    /// Creates a call of the tool `name`. It is sent when it is awaited.
-    pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
-    }
-}
-
 impl Link {
+    pub(super) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
+        Self {
+            client,
+            server,
+            of_call,
+            session: RefCell::default(),
+            negotiation: Mutex::new(()),
+            credential_of_call: OnceCell::new(),
+            requested_token: RefCell::default(),
+            token_request: Mutex::new(None),
+            about: RefCell::default(),
+            tools: RefCell::default(),
+            pending_lists: RefCell::default(),
+        }
+    }
+
+    /// Returns a link to the same server within the same call, with the session of this link.
+    pub(super) fn successor(&self) -> Self {
+        let mut successor = Self::new(self.client.clone(), self.server.clone(), self.of_call.clone());
+        successor.session.swap(&self.session);
+        successor.credential_of_call = self.credential_of_call.clone();
+        successor
+    }
+
     pub(super) fn server(&self) -> &Server {
         &self.server
+    }
+
+    pub(super) fn lists(&self) -> &ListCache {
+        &self.client.0.lists
     }
 
     pub(super) fn upstream(&self) -> &Upstream {
@@ -154,9 +200,34 @@ impl Link {
         self.session.replace(Some(session));
     }
 
+    /// Returns whether there is a session with an id.
+    pub(super) fn has_session(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
+    }
+
     /// Forgets a session that the server has ended.
     pub(super) fn end_session(&self) {
         self.session.replace(None);
+    }
+
+    /// Returns the headers of the session.
+    pub(super) fn session_headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        self.add_session(&mut headers);
+        headers
+    }
+
+    /// Returns whether the server must get a lower level of log messages, and records it.
+    pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
+        let mut session = self.session.borrow_mut();
+        let Some(session) = session.as_mut().filter(|session| session.id.is_some() && session.logs) else {
+            return false;
+        };
+        let is_lower = session.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            session.log_level = Some(level);
+        }
+        is_lower
     }
 
     /// Adds the headers of the session.
@@ -178,9 +249,10 @@ impl Link {
 
     pub(super) fn initialize_params(&self, revision: Revision) -> Params {
         let client = write::to_raw_value(self.client_info()).unwrap_or_default();
+        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
-            .with("capabilities", empty_object())
+            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
             .with("clientInfo", client)
     }
 
@@ -197,22 +269,4 @@ impl Link {
         self.of_call.requests.set(requests.saturating_add(1));
         requests < UPSTREAM_REQUESTS
     }
-}
-
-/// Ends the session on the server. Nobody waits for the answer.
-impl Drop for Link {
-    fn drop(&mut self) {
-        let Some(id) = self.session.take().and_then(|session| session.id) else { return };
-        if !self.spend() {
-            return;
-        }
-        let mut request = self.upstream().url.request(http::Method::DELETE, String::new());
-        request.headers_mut().insert(headers::SESSION, id);
-        let opening = self.upstream().transport.open(request, self.host());
-        self.host().spawn(opening.map(drop).boxed_local());
-    }
-}
-
-fn empty_object() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }

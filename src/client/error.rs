@@ -149,6 +149,10 @@ impl ClientError {
         self
     }
 
+    pub(super) fn method(&self) -> &'static str {
+        self.0.method
+    }
+
     /// Returns the name that this program has for the server.
     pub fn server(&self) -> &str {
         &self.0.server
@@ -192,6 +196,24 @@ impl Failure {
             | Self::LimitExceeded(_)
             | Self::Rpc { .. } => Executed::Unknown,
         }
+    }
+
+    /// Returns whether the server could not be reached or failed, so that a stale list may replace its list.
+    pub(super) fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_)
+                | Self::Timeout(_)
+                | Self::ConnectionLost
+                | Self::Interrupted
+                | Self::ServerFailed { .. }
+                | Self::Unavailable { .. }
+        )
+    }
+
+    /// Returns whether the server does not implement the method.
+    pub(super) fn is_unknown_method(&self) -> bool {
+        matches!(self, Self::Rpc { code: -32_601, .. })
     }
 
     /// Returns whether a request that may be sent twice is sent again after this failure.

@@ -1,11 +1,13 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failure, NotMcp, Unreachable};
@@ -13,7 +15,7 @@ use super::headers;
 use super::sse::{Event, EventReader};
 use crate::host::{FetchError, Opened};
 use crate::json::{Document, JsonLimits, Value};
-use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_STREAM_BYTES};
+use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::description::is_deceptive;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::{ServerError, ServerMessage};
@@ -31,6 +33,16 @@ pub(super) struct Expected<'a> {
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
+    /// The position at which the stream of a legacy server was interrupted.
+    pub position: RefCell<Option<Position>>,
+}
+
+/// A position in an event stream, at which a server can resume the stream.
+#[derive(Clone, Debug)]
+pub(super) struct Position {
+    pub last_event: HeaderValue,
+    /// The pause before the resumption.
+    pub pause: Duration,
 }
 
 /// An answer to a request.
@@ -47,6 +59,14 @@ pub(super) enum Answer {
     Http { status: u16 },
 }
 
+/// The result of one request, which may be a question.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Reply {
+    /// Whether the server asks for input.
+    pub asks: bool,
+    pub result: Box<RawValue>,
+}
+
 /// A JSON-RPC error of a server.
 #[derive(Debug)]
 pub(super) struct RpcFailure {
@@ -61,7 +81,10 @@ pub(super) trait Observe {
     fn notification(&self, method: &str, params: Option<Value<'_>>);
 
     /// Gets a request of the server, and answers it.
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, ()>;
+    ///
+    /// # Errors
+    /// The exchange fails: the request cannot be answered.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
 }
 
 /// A request of a server to this client.
@@ -187,8 +210,32 @@ fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
-    let session = opened.headers.get(headers::SESSION).cloned();
     let mut reader = EventReader::default();
+    let answer = read_events(&mut opened, &mut reader, expected, observer).await;
+    if expected.era == Era::Legacy && matches!(answer, Err((Failure::Interrupted, _))) {
+        expected.position.replace(Position::of(&reader));
+    }
+    answer
+}
+
+impl Position {
+    /// Returns the position after the last event that has an id.
+    fn of(reader: &EventReader) -> Option<Self> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        const LONGEST_PAUSE: Duration = Duration::from_secs(UPSTREAM_RETRY_SECONDS);
+        let id = reader.last_id().filter(|id| id.len() <= HEADER_BYTES)?;
+        let last_event = HeaderValue::from_bytes(id).ok()?;
+        Some(Self { last_event, pause: reader.retry().unwrap_or(PAUSE).min(LONGEST_PAUSE) })
+    }
+}
+
+async fn read_events(
+    opened: &mut Opened,
+    reader: &mut EventReader,
+    expected: &Expected<'_>,
+    observer: &dyn Observe,
+) -> Result<Answer, Failed> {
+    let session = opened.headers.get(headers::SESSION).cloned();
     let (mut bytes, mut events) = (0_usize, 0_usize);
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -203,7 +250,7 @@ async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
                 // The stream waits meanwhile.
-                Meaning::Request(request) => observer.request(request).await,
+                Meaning::Request(request) => observer.request(request).await?,
             }
         }
         if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {
@@ -269,7 +316,7 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
 }
 
 /// Returns the media type in lower case, without its parameters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = text(headers.get(CONTENT_TYPE))?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }

@@ -18,6 +18,7 @@ pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(super) const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// The headers that a program cannot set: the client or the runtime sets them.

@@ -1,14 +1,13 @@
 //! The client and its builder.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use http::HeaderValue;
 
-use super::connection::Connection;
+use super::list_cache::ListCache;
 use super::negotiation::Known;
 use super::upstream::Upstream;
-use crate::call::context::Context;
 use crate::protocol::description::{Implementation, Text};
 use crate::server::build_error::BuildError;
 
@@ -17,8 +16,8 @@ const NAME: usize = 24;
 
 /// A client of other MCP servers. Cloning is cheap.
 ///
-/// A client holds definitions and what it learned about the revisions of its servers. It holds no connection, no session and no credential
-/// of a caller.
+/// A client holds definitions, what it learned about the revisions of its servers, and cached lists. It holds no connection, no session and
+/// no credential of a caller. Create it once: a new client has to learn and list again.
 ///
 /// ```
 /// use edge_mcp::client::{McpClient, Upstream};
@@ -35,6 +34,7 @@ pub(super) struct Definition {
     pub info: Implementation,
     pub user_agent: HeaderValue,
     pub servers: Vec<Rc<Server>>,
+    pub lists: ListCache,
 }
 
 pub(super) struct Server {
@@ -42,6 +42,8 @@ pub(super) struct Server {
     pub upstream: Upstream,
     /// What the program knows about the server, and until when, in milliseconds since 1970.
     pub known: RefCell<(Known, u64)>,
+    /// The number of times that the server said that its lists have changed.
+    pub changes: Cell<u64>,
 }
 
 /// Builds an [`McpClient`].
@@ -60,13 +62,6 @@ impl McpClient {
     /// Returns the names of the servers.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.0.servers.iter().map(|server| &*server.name)
-    }
-
-    /// Creates a connection for the call of `cx`. It sends nothing.
-    ///
-    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
-    pub fn connect(&self, cx: &Context) -> Connection {
-        Connection::new(self.clone(), cx.clone())
     }
 }
 
@@ -94,10 +89,11 @@ impl McpClientBuilder {
         }
         let server = |(name, upstream)| {
             let known = RefCell::new((pinned(&upstream), u64::MAX));
-            Rc::new(Server { name, upstream, known })
+            Rc::new(Server { name, upstream, known, changes: Cell::new(0) })
         };
         let servers = servers.into_iter().map(server).collect();
-        Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers })))
+        let lists = ListCache::default();
+        Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers, lists })))
     }
 }
 

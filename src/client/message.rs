@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 
 use crate::json::write;
 use crate::protocol::description::Implementation;
-use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION};
+use crate::protocol::error::ErrorCode;
+use crate::protocol::log_level::LogLevel;
+use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
 
 /// The parameters of a request: members as JSON text.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,12 @@ pub(super) struct Params(Vec<(&'static str, Box<RawValue>)>);
 impl Params {
     pub(super) fn with(mut self, name: &'static str, value: Box<RawValue>) -> Self {
         self.0.push((name, value));
+        self
+    }
+
+    /// Removes members.
+    pub(super) fn without(mut self, names: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !names.contains(name));
         self
     }
 
@@ -28,13 +36,16 @@ impl Params {
     }
 }
 
-/// The `_meta` of a request.
+/// The `_meta` of a message.
+#[derive(Default)]
 pub(super) struct Meta<'a> {
     /// The revision and the client, for modern servers only.
     pub modern: Option<(&'static str, &'a Implementation)>,
     /// The capabilities, as JSON text.
     pub capabilities: &'a str,
     pub progress_token: Option<&'a str>,
+    /// The lowest level of the log messages to send, for modern servers only.
+    pub log_level: Option<LogLevel>,
     pub traceparent: Option<&'a str>,
 }
 
@@ -56,6 +67,20 @@ pub(super) fn write_message(id: Option<&str>, method: &str, params: &Params, met
     members.add_meta(meta);
     text.push_str("}}");
     text
+}
+
+/// Writes the response to a request of a server. `id` is JSON text.
+pub(super) fn write_response(id: &str, outcome: Result<&RawValue, ErrorCode>) -> String {
+    match outcome {
+        Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{}}}", result.get()),
+        Err(code) => {
+            let message = if code == ErrorCode::MethodNotFound { "Method not found" } else { "Internal error" };
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{},\"message\":\"{message}\"}}}}",
+                code.number()
+            )
+        }
+    }
 }
 
 struct Members<'a> {
@@ -80,13 +105,16 @@ impl Members<'_> {
     }
 
     fn add_meta(&mut self, meta: &Meta<'_>) {
-        let Meta { modern, capabilities, progress_token, traceparent } = meta;
+        let Meta { modern, capabilities, progress_token, log_level, traceparent } = meta;
         let mut json = String::from("{");
         let mut members = Members { text: &mut json, is_first: true };
         if let Some((version, client)) = modern {
             members.add_text(PROTOCOL_VERSION, version);
             members.add(CLIENT_INFO, &write::to_string(client).unwrap_or_default());
             members.add(CLIENT_CAPABILITIES, capabilities);
+            if let Some(level) = log_level {
+                members.add(LOG_LEVEL, &write::to_string(level).unwrap_or_default());
+            }
         }
         if let Some(token) = progress_token {
             members.add_text("progressToken", token);

@@ -26,47 +26,77 @@
 //! | `headers` | the headers of a request |
 //! | `credential` | the `Authorization` header of a request |
 //! | `machine` | tokens for this program itself |
+//! | `resumption` | the resumption of event streams |
+//! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
+//! | `observer` | progress, log messages, and requests of legacy servers |
+//! | `question` | the questions of a server |
+//! | `handlers` | the functions of a program that answer them |
+//! | `answer` | the answers |
+//! | `rounds` | the rounds of a request that asks |
 //! | `sse` | event streams |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
 //! | `call` | a call of a tool |
-//! | `listing` | lists, from their first page to their last |
+//! | `tool_request` | the request of a call, with what the definition of the tool adds |
+//! | `param_headers` | the headers that repeat arguments |
+//! | `lists` | lists, from their first page to their last |
+//! | `listing` | the items of a list |
+//! | `list_cache` | the cache of lists |
 //! | `definition` | the items of lists |
+//! | `describe` | the request for the description of a server |
+//! | `about` | the description of a server |
 //! | `read` | reading resources, getting prompts, completing arguments |
 //! | `result` | the results |
 //! | `source` | tools of other servers as tools of this server |
 //! | `error` | the errors |
 
+mod about;
+mod answer;
 mod call;
 mod challenge;
 mod configuration;
 mod connection;
 mod credential;
 mod definition;
+mod describe;
+mod ending;
 mod error;
 mod exchange;
+mod handlers;
 mod headers;
+mod list_cache;
 mod listing;
+mod lists;
 mod machine;
 mod mcp_client;
 mod message;
 mod negotiation;
+mod observer;
+mod param_headers;
+mod question;
 mod read;
 mod request;
 mod result;
+mod resumption;
+mod rounds;
 mod source;
 mod sse;
+mod tool_request;
 mod transport;
 mod upstream;
 
+pub use about::About;
 pub use call::Call;
 pub use connection::{Connection, Peer};
 pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
-pub use listing::Listing;
+pub use listing::{Listing, Toolset};
 pub use machine::MachineClient;
 pub use mcp_client::{McpClient, McpClientBuilder};
+pub use observer::{LogMessage, Progress};
+pub use question::{Elicitation, SamplingRequest, UrlElicitation};
+pub use read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use result::CallResult;
 pub use source::RemoteTools;
 pub use transport::Transport;

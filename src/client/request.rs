@@ -1,22 +1,32 @@
 //! One JSON-RPC request to a server, with negotiation and retries.
 
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use futures::future::{Either, LocalBoxFuture, select};
-use futures::{FutureExt, pin_mut};
-use http::HeaderName;
-use http::header::HeaderValue;
+use futures::future::{Either, select};
+use futures::pin_mut;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, HeaderName};
 use serde_json::value::RawValue;
 
+use super::about::About;
 use super::connection::{Link, Session};
+use super::ending::Unanswered;
 use super::error::{ClientError, Executed, Failure};
-use super::exchange::{self, Answer, Expected, Failed, Observe, RpcFailure, ServerRequest};
+use super::exchange::{self, Answer, Expected, Failed, Reply, RpcFailure};
+use super::handlers::capabilities_json;
 use super::headers;
-use super::message::{Meta, Params, write_message};
+use super::message::{Meta, Params, write_message, write_response};
 use super::negotiation::{Form, Known, Reaction, Sent, react};
+use super::observer::{Listeners, Observer};
 use crate::json::deserialize::read_text;
-use crate::json::{Document, JsonLimits, Value};
-use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::json::{Document, JsonLimits, write};
+use crate::limits::{
+    UPSTREAM_ATTEMPTS, UPSTREAM_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOTAL_SECONDS,
+};
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::error::ErrorCode;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -25,6 +35,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const NEGOTIATION: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 
 /// A request to a server.
+#[derive(Clone)]
 pub(super) struct Outgoing {
     pub method: Method,
     pub params: Params,
@@ -35,6 +46,11 @@ pub(super) struct Outgoing {
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
+    /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
+    pub deadline: Option<u64>,
+    /// The capabilities to declare. `None` means the questions that the program answers.
+    pub capabilities: Option<ClientCapabilities>,
+    pub listeners: Listeners,
 }
 
 impl Outgoing {
@@ -46,31 +62,53 @@ impl Outgoing {
             header_params: Vec::new(),
             is_repeatable: method != Method::CallTool,
             timeout,
+            deadline: None,
+            capabilities: None,
+            listeners: Listeners::default(),
         }
     }
 }
 
 impl Link {
-    /// Sends a request and returns its result.
+    /// Sends a request whose result cannot be a question, and returns the result.
     pub(super) async fn request(&self, outgoing: &Outgoing) -> Result<Box<RawValue>, ClientError> {
+        let Reply { asks, result } = self.exchange(outgoing).await?;
+        if asks {
+            let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
+            return Err(self.failed(outgoing.method, (failure, None)));
+        }
+        Ok(result)
+    }
+
+    /// Sends a request and returns its result, which may be a question.
+    pub(super) async fn exchange(&self, outgoing: &Outgoing) -> Result<Reply, ClientError> {
+        let deadline = outgoing.deadline.unwrap_or_else(|| self.deadline(outgoing.timeout));
         let (mut is_second, mut has_failed) = (false, false);
         for _ in 0..UPSTREAM_ATTEMPTS {
             let known = self.negotiated(outgoing.method).await?;
-            let answer = match self.post(outgoing, known).await {
+            if let Some((level, _)) = &outgoing.listeners.log {
+                self.set_log_level(*level, known).await;
+            }
+            let time =
+                self.time_left(outgoing.timeout, deadline).map_err(|failed| self.failed(outgoing.method, failed))?;
+            let answer = match self.post(outgoing, known, time).await {
                 Ok(answer) => answer,
-                Err((failure, _)) if outgoing.is_repeatable && failure.is_transient() && !has_failed => {
+                Err((failure, _))
+                    if outgoing.is_repeatable && failure.is_transient() && !has_failed && self.is_before(deadline) =>
+                {
                     has_failed = true;
                     self.host().sleep(PAUSE).await;
                     continue;
                 }
                 Err(failed) => return Err(self.failed(outgoing.method, failed)),
             };
-            let supported = supported(&answer);
+            let (supported, kind) = (supported(&answer), result_type(&answer));
             let sent = Sent { known, is_discover: false, is_second };
-            match react(sent, form(&answer, &supported)) {
+            match react(sent, form(&answer, kind.is_some(), &supported)) {
                 Reaction::Accept(known) => {
                     self.learn(known);
-                    return result(answer).map_err(|failed| self.failed(outgoing.method, failed));
+                    let reply = reply(answer, kind.filter(|_| known.era() == Era::Modern));
+                    return reply.map_err(|failed| self.failed(outgoing.method, failed));
                 }
                 Reaction::Repeat => is_second = true,
                 Reaction::Again(known) => {
@@ -109,17 +147,23 @@ impl Link {
     }
 
     /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
-    async fn discover(&self) -> Result<Known, ClientError> {
+    pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), NEGOTIATION);
         let failed = |failed| self.failed(Method::Discover, failed);
         let mut is_second = false;
         loop {
-            let answer = self.post(&outgoing, Known::Nothing).await.map_err(failed)?;
+            let answer = self.post(&outgoing, Known::Nothing, NEGOTIATION).await.map_err(failed)?;
             let supported = supported(&answer);
-            match react(Sent { known: Known::Nothing, is_discover: true, is_second }, form(&answer, &supported)) {
+            match react(
+                Sent { known: Known::Nothing, is_discover: true, is_second },
+                form(&answer, result_type(&answer).is_some(), &supported),
+            ) {
                 Reaction::Accept(Known::Nothing) => return result(answer).map(|_| Known::Nothing).map_err(failed),
                 Reaction::Accept(known) | Reaction::Again(known) => {
                     self.learn(known);
+                    if let (Known::Modern(revision), Ok(description)) = (known, result(answer)) {
+                        self.about.replace(Some(About::of(revision, description)));
+                    }
                     return Ok(known);
                 }
                 Reaction::Repeat => is_second = true,
@@ -133,7 +177,7 @@ impl Link {
     /// Sends `initialize` and `notifications/initialized`.
     ///
     /// Source: 2025-11-25, basic/lifecycle. A server with a session may reject a request that overtakes the notification.
-    async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
+    pub(super) async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
         let requested = match known {
             Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
             _ => Revision::NEWEST_LEGACY,
@@ -141,7 +185,7 @@ impl Link {
         let failed = |failed| self.failed(Method::Initialize, failed);
         let params = self.initialize_params(requested);
         let outgoing = Outgoing::new(Method::Initialize, params, NEGOTIATION);
-        let answer = self.post(&outgoing, known).await.map_err(failed)?;
+        let answer = self.post(&outgoing, known, NEGOTIATION).await.map_err(failed)?;
         let id = match &answer {
             Answer::Response { session, .. } => session.clone().filter(is_session_id),
             Answer::Http { .. } => None,
@@ -152,30 +196,80 @@ impl Link {
             return Err(failed((Failure::UnsupportedRevision { offered: named(vec![version]) }, None)));
         };
         let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
-        self.begin_session(Session { revision, id });
+        let logs = has_logging(&result);
+        self.begin_session(Session { revision, id, logs, log_level: None });
         self.learn(known);
+        self.about.replace(Some(About::of(revision, result)));
         self.notify("notifications/initialized").await.map_err(failed)?;
         Ok(known)
     }
 
-    /// Posts a request and reads its answer.
-    pub(super) async fn post_once(&self, outgoing: &Outgoing, known: Known) -> Result<Answer, Failed> {
-        let id = self.next_id();
-        let message = self.message(Some(&id), outgoing.method.name(), &outgoing.params, known);
-        let request = self.http_request(message, Some(outgoing), known).await?;
-        let opening = self.upstream().transport.open(request, self.host());
-        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES };
-        let exchange = async {
-            let opened = opening.await.map_err(exchange::of_connection)?;
-            exchange::read(opened, &expected, &Ignored).await
-        };
-        self.within(outgoing.timeout, exchange).await
+    /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
+    async fn set_log_level(&self, level: LogLevel, known: Known) {
+        if self.lowers_log_level(level) {
+            let level = write::to_raw_value(&level).unwrap_or_default();
+            let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), NEGOTIATION);
+            // Without the level, the server decides which messages it sends.
+            let _ = self.post(&outgoing, known, NEGOTIATION).await;
+        }
     }
 
-    /// Posts a notification. Its answer has no content.
+    /// Posts a request and reads its answer.
+    pub(super) async fn post_once(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
+        let id = self.next_id();
+        let message = self.message(&id, outgoing, known);
+        let request = self.http_request(message, Some(outgoing), known).await?;
+        let mut unanswered = Unanswered::new(self, &request, &id);
+        let opening = self.upstream().transport.open(request, self.host());
+        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        let observer = Observer {
+            link: self,
+            listeners: &outgoing.listeners,
+            era: known.era(),
+            token: progress_token(&id),
+            last: Cell::new(f64::NEG_INFINITY),
+            requests: Cell::new(0),
+        };
+        let exchange = async {
+            let opened = opening.await.map_err(exchange::of_connection)?;
+            let answer = exchange::read(opened, &expected, &observer).await;
+            self.resumed(answer, &expected, &observer).await
+        };
+        let answer = self.within(time, exchange).await;
+        unanswered.settle(&answer);
+        answer
+    }
+
+    /// Returns the time at which a request that begins now ends, with all its repetitions.
+    pub(super) fn deadline(&self, timeout: Duration) -> u64 {
+        let total = timeout.max(Duration::from_secs(UPSTREAM_TOTAL_SECONDS));
+        self.host().now_ms().saturating_add(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns whether there is time to send a request again.
+    fn is_before(&self, deadline: u64) -> bool {
+        self.time_left(PAUSE, deadline).is_ok_and(|left| left == PAUSE)
+    }
+
+    fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {
+        let left = Duration::from_millis(deadline.saturating_sub(self.host().now_ms()));
+        if left.is_zero() { Err((Failure::Timeout(timeout), None)) } else { Ok(timeout.min(left)) }
+    }
+
+    /// Posts a notification to a legacy server.
     async fn notify(&self, method: &'static str) -> Result<(), Failed> {
+        let meta = Meta { traceparent: self.traceparent(), ..Meta::default() };
+        self.post_unanswered(write_message(None, method, &Params::default(), &meta)).await
+    }
+
+    /// Posts the response to a request of a legacy server.
+    pub(super) async fn respond(&self, id: &str, outcome: Result<&RawValue, ErrorCode>) -> Result<(), Failed> {
+        self.post_unanswered(write_response(id, outcome)).await
+    }
+
+    /// Posts a message whose answer has no content to a legacy server.
+    async fn post_unanswered(&self, message: String) -> Result<(), Failed> {
         let known = self.known();
-        let message = self.message(None, method, &Params::default(), known);
         let request = self.http_request(message, None, known).await?;
         let opening = self.upstream().transport.open(request, self.host());
         let exchange = async {
@@ -193,19 +287,22 @@ impl Link {
         }
     }
 
-    fn message(&self, id: Option<&str>, method: &str, params: &Params, known: Known) -> String {
+    fn message(&self, id: &str, outgoing: &Outgoing, known: Known) -> String {
         let modern = match known {
-            Known::Nothing | Known::Unsettled => Some(Revision::V2026_07_28.name()),
-            Known::Modern(revision) => Some(revision.name()),
+            Known::Nothing | Known::Unsettled => Some(Revision::V2026_07_28),
+            Known::Modern(revision) => Some(revision),
             Known::WithSession(_) | Known::WithoutSession(_) => None,
         };
+        let Outgoing { method, params, capabilities, listeners, .. } = outgoing;
+        let capabilities = capabilities.unwrap_or_else(|| self.upstream().handlers.capabilities());
         let meta = Meta {
-            modern: modern.map(|version| (version, self.client_info())),
-            capabilities: "{}",
-            progress_token: None,
+            modern: modern.map(|revision| (revision.name(), self.client_info())),
+            capabilities: &modern.map_or_else(String::new, |revision| capabilities_json(capabilities, revision)),
+            progress_token: listeners.progress.is_some().then(|| progress_token(id)),
+            log_level: listeners.log.as_ref().map(|(level, _)| *level),
             traceparent: self.traceparent(),
         };
-        write_message(id, method, params, &meta)
+        write_message(Some(id), method.name(), params, &meta)
     }
 
     /// Creates the HTTP request for a message.
@@ -236,6 +333,25 @@ impl Link {
         Ok(request)
     }
 
+    /// Creates a request without a message, with the headers of a session.
+    pub(super) async fn session_request(
+        &self,
+        method: http::Method,
+        session: HeaderMap,
+    ) -> Result<http::Request<String>, Failed> {
+        if !self.spend() {
+            return Err((Failure::BudgetExhausted, None));
+        }
+        let credential = self.credential().await?;
+        let mut all = headers::of_post(&self.upstream().headers, self.user_agent(), credential);
+        all.remove(CONTENT_TYPE);
+        all.insert(ACCEPT, headers::STREAM);
+        all.extend(session);
+        let mut request = self.upstream().url.request(method, String::new());
+        *request.headers_mut() = all;
+        Ok(request)
+    }
+
     /// Keeps what is known about the server.
     fn learn(&self, known: Known) {
         let now = self.host().now_ms();
@@ -246,7 +362,7 @@ impl Link {
         self.server().known.replace((known, until));
     }
 
-    fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
+    pub(super) fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
         let error = ClientError::new(&self.server().name, method.name(), failure);
         match cause {
             Some(cause) => error.because(cause),
@@ -255,22 +371,28 @@ impl Link {
     }
 }
 
-/// Ignores the other messages of a stream.
-struct Ignored;
-
-impl Observe for Ignored {
-    fn notification(&self, _: &str, _: Option<Value<'_>>) {}
-
-    fn request(&self, _: ServerRequest) -> LocalBoxFuture<'_, ()> {
-        std::future::ready(()).boxed_local()
+/// Returns the `resultType` of a result.
+fn result_type(answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Response { outcome: Ok(result), .. } => member(result, "resultType"),
+        _ => None,
     }
 }
 
-fn form<'a>(answer: &Answer, supported: &'a [String]) -> Form<'a> {
+/// Returns whether the result of `initialize` declares log messages.
+fn has_logging(result: &RawValue) -> bool {
+    let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
+    document.is_ok_and(|document| document.root().get("capabilities").and_then(|all| all.get("logging")).is_some())
+}
+
+/// Returns the progress token of the request with this id: the id without its quotes.
+fn progress_token(id: &str) -> &str {
+    id.trim_matches('"')
+}
+
+fn form<'a>(answer: &Answer, is_modern: bool, supported: &'a [String]) -> Form<'a> {
     match answer {
-        Answer::Response { outcome: Ok(result), .. } => {
-            Form::Result { is_modern: member(result, "resultType").is_some() }
-        }
+        Answer::Response { outcome: Ok(_), .. } => Form::Result { is_modern },
         Answer::Response { status, outcome: Err(error), .. } => {
             Form::Error { status: *status, code: error.code, supported }
         }
@@ -300,6 +422,17 @@ fn named(mut names: Vec<String>) -> Vec<String> {
 /// Returns the string member `name` of an object.
 fn member(object: &RawValue, name: &str) -> Option<String> {
     Document::parse(object.get().as_bytes(), JsonLimits::MOST).ok()?.root().string(name)
+}
+
+/// Returns the reply in an answer. `kind` is the `resultType`; a result without one is complete.
+fn reply(answer: Answer, kind: Option<String>) -> Result<Reply, Failed> {
+    let result = result(answer)?;
+    let asks = match kind.as_deref() {
+        None | Some("complete") => false,
+        Some("input_required") => true,
+        Some(_) => return Err((Failure::Malformed("has an unknown `resultType`"), None)),
+    };
+    Ok(Reply { asks, result })
 }
 
 fn result(answer: Answer) -> Result<Box<RawValue>, Failed> {

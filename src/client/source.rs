@@ -129,7 +129,7 @@ impl AnyToolHandler for RemoteHandler {
         let (client, server, tool) = (self.client.clone(), self.server.clone(), self.tool.clone());
         let call = async move {
             let connection = client.connect(&cx);
-            let result = connection.server(&server)?.call(&tool, arguments).await?;
+            let result = connection.server(&server)?.call(&tool, arguments).through(&cx).await?;
             Ok(result.into_tool_result())
         };
         Ok(call.boxed_local())

@@ -8,13 +8,19 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::{HeaderName, HeaderValue};
+use serde_json::Value;
 
+use super::handlers::Handlers;
 use super::headers;
 use super::machine::MachineClient;
+use super::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
 use crate::call::context::Context;
+use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
+use crate::call::roots::Root;
+use crate::call::sampling::Sampled;
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 
@@ -37,6 +43,8 @@ pub struct Upstream {
     pub(super) is_trusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
+    pub(super) list_ttl: Duration,
+    pub(super) handlers: Handlers,
 }
 
 /// The credential that is sent to a server. It is never the token of this program's own caller.
@@ -75,6 +83,8 @@ impl Upstream {
             is_trusted: false,
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
+            list_ttl: Duration::ZERO,
+            handlers: Handlers::default(),
         })
     }
 
@@ -142,6 +152,71 @@ impl Upstream {
     #[must_use]
     pub fn list_timeout(mut self, time: Duration) -> Self {
         self.list_timeout = time;
+        self
+    }
+
+    /// Sets the time for which the client caches the lists of a legacy server, which has no cache hints: by default, it does not cache them.
+    #[must_use]
+    pub fn list_ttl(mut self, time: Duration) -> Self {
+        self.list_ttl = time;
+        self
+    }
+}
+
+/// The functions that answer the questions of the server.
+impl Upstream {
+    /// Answers the forms of the server (elicitation) with a function of the program.
+    ///
+    /// The answer is the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
+    /// checks the content against the form. If the function fails, the call fails.
+    ///
+    /// To ask the caller of this program, use [`Call::through`](super::Call::through) instead. The function itself must not ask the caller:
+    /// the next round would send a call of a legacy server again from its beginning.
+    ///
+    /// ```
+    /// use edge_mcp::client::Upstream;
+    /// use edge_mcp::Elicited;
+    /// use serde_json::json;
+    ///
+    /// let depot = Upstream::at("https://depot.example.com/mcp")?
+    ///     .on_elicitation(|form, _| async move {
+    ///         Ok(if form.message == "Which city?" { Elicited::Accepted(json!({ "city": "Lyon" })) } else { Elicited::Declined })
+    ///     });
+    /// # Ok::<_, edge_mcp::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn on_elicitation<F>(mut self, answer: impl Fn(Elicitation, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Elicited<Value>, HandlerError>> + 'static,
+    {
+        self.handlers.form = Some(Rc::new(move |form, cx| answer(form, cx).boxed_local()));
+        self
+    }
+
+    /// Answers the requests of the server to open a URL with a function of the program. The client does not fetch the URL.
+    #[must_use]
+    pub fn on_url_elicitation<F>(mut self, answer: impl Fn(UrlElicitation, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Elicited<()>, HandlerError>> + 'static,
+    {
+        self.handlers.url = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
+        self
+    }
+
+    /// Answers the requests of the server for a text of a model (sampling) with a function of the program.
+    #[must_use]
+    pub fn on_sampling<F>(mut self, answer: impl Fn(SamplingRequest, Context) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<Sampled, HandlerError>> + 'static,
+    {
+        self.handlers.sampling = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
+        self
+    }
+
+    /// Tells the server these folders when it asks for the roots.
+    #[must_use]
+    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
+        self.handlers.roots = Some(roots.into_iter().collect());
         self
     }
 }

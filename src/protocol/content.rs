@@ -248,6 +248,27 @@ impl ResourceContents {
         Ok(Self { body: Body::Blob(base64), ..Self::text(uri, "") })
     }
 
+    /// Returns the URI.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// Returns the text, if the contents are text.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text(text) => Some(text),
+            Body::Blob(_) => None,
+        }
+    }
+
+    /// Returns the bytes, if the contents are bytes in valid base64.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        match &self.body {
+            Body::Text(_) => None,
+            Body::Blob(base64) => STANDARD.decode(base64),
+        }
+    }
+
     /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
@@ -284,6 +305,27 @@ impl PromptMessage {
     /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
+    }
+
+    /// Reads a message that another server sent. Returns `None` if it is malformed or has content of an unknown type.
+    #[cfg(feature = "client")]
+    pub(crate) fn read(message: crate::json::Value<'_>) -> Option<Self> {
+        let role = match &*message.string("role")? {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            _ => return None,
+        };
+        Some(Self { role, content: Content::read(message.get("content")?)? })
+    }
+
+    /// Returns the sender.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Returns the content.
+    pub fn content(&self) -> &Content {
+        &self.content
     }
 
     /// Converts the message into a form that clients of `revision` accept.

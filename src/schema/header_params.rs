@@ -29,7 +29,7 @@ pub(crate) struct HeaderParam {
 ///
 /// # Errors
 /// A mark is not allowed or not valid.
-pub(super) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
+pub(crate) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), true, &mut found)?;
     Ok(found)

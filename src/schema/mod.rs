@@ -72,6 +72,8 @@ use serde_json::value::RawValue;
 use check::{Options, Outcome};
 pub use error::SchemaError;
 pub use generate::HasJsonSchema;
+#[cfg(feature = "client")]
+pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 pub(crate) use mistake::describe_type_error;
 use program::Program;
@@ -139,6 +141,15 @@ impl Schema {
         })
     }
 
+    /// Compiles a schema of another server. It is not cached for the isolate, because its size depends on the other server.
+    ///
+    /// # Errors
+    /// As for [`of_value`](Self::of_value).
+    #[cfg(feature = "client")]
+    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, Box<SchemaError>> {
+        Self::compile(value).map(Rc::new)
+    }
+
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     #[cfg(feature = "client")]
     pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
@@ -159,7 +170,8 @@ impl Schema {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
+    /// Compiles a schema that is not cached.
+    pub(crate) fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
         let program = compile::compile(&value)?;
         let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;

@@ -53,7 +53,7 @@ impl Drop for Pending {
     }
 }
 
-fn failed(error: &JsValue) -> FetchError {
+pub(super) fn failed(error: &JsValue) -> FetchError {
     FetchError::Failed(format!("{error:?}"))
 }
 

@@ -8,10 +8,16 @@ use futures::future::LocalBoxFuture;
 use http::HeaderMap;
 use worker::js_sys::Array;
 use worker::wasm_bindgen;
+#[cfg(feature = "client")]
+use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
+#[cfg(feature = "client")]
+use super::open;
 use super::response::pairs;
 use super::{current_call, fetch, signature};
+#[cfg(feature = "client")]
+use crate::host::Opened;
 use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
@@ -123,6 +129,11 @@ impl<C: EventContext> Host for Isolate<C> {
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
         fetch::fetch(request, limits).boxed_local()
+    }
+
+    #[cfg(feature = "client")]
+    fn open(&self, request: http::Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        open::open(JsValue::UNDEFINED, request).boxed_local()
     }
 
     fn verify(

@@ -10,6 +10,7 @@
 //! | `environment` | variables, secrets and the rate limit |
 //! | `host` | the isolate as a [`Host`](crate::host::Host) |
 //! | `fetch`, `signature` | the requests to other servers and the checks of signatures |
+//! | `open`, `service` | the requests of the MCP client, over the network and through service bindings |
 //! | `promise` | the conversion of futures to values or promises |
 //! | `current_call` | the call whose code runs in the module |
 //!
@@ -21,10 +22,14 @@ mod entry;
 mod environment;
 mod fetch;
 mod host;
+#[cfg(feature = "client")]
+mod open;
 mod promise;
 mod request;
 mod response;
 mod serve;
+#[cfg(feature = "client")]
+mod service;
 mod signature;
 
 #[doc(hidden)]
@@ -36,3 +41,5 @@ pub use crate::__worker_entry as entry;
 pub use entry::{begin, fetch};
 pub use host::{EventContext, of_event as host};
 pub use serve::serve;
+#[cfg(feature = "client")]
+pub use service::Service;

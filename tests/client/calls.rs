@@ -32,6 +32,9 @@ pub fn track(upstream: Upstream) -> Result<String, ClientError> {
     let peer = connection.server("parcels")?;
     let call = peer.call("track", json!({ "number": 7 }));
     let text = testing::run(host.run(async move { call.await.map(|result| result.text()) }));
+    drop((connection, peer));
+    // The end of a session is a task of its own.
+    testing::run(host.run(async {})).expect("the tasks end");
     text.expect("the call ends")
 }
 

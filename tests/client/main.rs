@@ -12,13 +12,20 @@
 mod agents;
 mod calls;
 mod configuration;
+mod definitions;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../spec/fake_model.rs"]
 mod fake_model;
 mod hostile;
+mod legacy;
+mod lists;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../spec/network.rs"]
 mod network;
+mod passed_questions;
 mod peer;
+mod questions;
+mod results;
 mod sources;
+mod streams;
 mod tokens;

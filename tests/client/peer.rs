@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::client::Transport;
 use edge_mcp::host::{FetchError, Host, Opened};
@@ -12,6 +13,7 @@ use http::{HeaderMap, HeaderName, Request};
 use serde_json::{Value, json};
 
 /// A prepared answer.
+#[derive(Clone)]
 pub struct Answer {
     status: u16,
     headers: HeaderMap,
@@ -86,6 +88,11 @@ impl Peer {
         Self { answers: Rc::new(RefCell::new(answers.into_iter().collect())), requests: Rc::default() }
     }
 
+    /// Returns the same peer, whose answers take this time.
+    pub fn slow(&self, seconds: u64) -> Slow {
+        Slow { peer: self.clone(), pause: Duration::from_secs(seconds) }
+    }
+
     pub fn requests(&self) -> Vec<Request<String>> {
         self.requests.borrow().clone()
     }
@@ -97,6 +104,23 @@ impl Peer {
             Err(_) => request.method().to_string(),
         };
         self.requests.borrow().iter().map(method).collect()
+    }
+}
+
+/// A peer whose answers take time.
+pub struct Slow {
+    peer: Peer,
+    pause: Duration,
+}
+
+impl Transport for Slow {
+    fn open(
+        &self,
+        request: Request<String>,
+        host: &Rc<dyn Host>,
+    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let opening = self.peer.open(request, host);
+        host.sleep(self.pause).then(|()| opening).boxed_local()
     }
 }
 

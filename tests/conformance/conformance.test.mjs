@@ -1,10 +1,10 @@
-// The official conformance suite against examples/everything in workerd.
+// The official conformance suite: its server scenarios against examples/everything in workerd, and its client scenarios.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 
@@ -12,6 +12,8 @@ import { ROOT, startWorker } from '../e2e/worker.mjs'
 
 const run = promisify(execFile)
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+// The suite splits the command at spaces, so the path is relative to the repository.
+const CLIENT = relative(ROOT, join(process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'), 'debug/conformance-client'))
 
 let worker, folder
 before(async () => {
@@ -25,16 +27,20 @@ after(async () => {
 
 /** Runs the suite. Returns its exit status, its output, and whether each scenario passed. */
 async function suite(...args) {
-  // The suite requires the host name localhost.
-  const url = worker.url.replace('127.0.0.1', 'localhost')
-  const { code = 0, stdout } = await run(process.execPath, [SUITE, 'server', '--url', url, '-o', folder, ...args],
-    { timeout: 300_000, maxBuffer: 1e8 }).catch((error) => error)
-  const outcomes = new Map([...String(stdout).matchAll(/^([✓✗]) ([\w-]+): /gm)].map(([, mark, name]) => [name, mark === '✓']))
+  const { code = 0, stdout } = await run(process.execPath, [SUITE, ...args, '-o', folder],
+    { cwd: ROOT, timeout: 300_000, maxBuffer: 1e8 }).catch((error) => error)
+  const outcomes = new Map([...String(stdout).matchAll(/^([✓✗]) ([\w/-]+): /gm)].map(([, mark, name]) => [name, mark === '✓']))
   return { code, stdout, outcomes }
 }
 
+// The suite requires the host name localhost.
+const server = (...args) => suite('server', '--url', worker.url.replace('127.0.0.1', 'localhost'), ...args)
+
+/** Returns the file with the expected failures of a revision. */
+const baseline = (revision) => join(ROOT, `tests/conformance/baseline-${revision}.yml`)
+
 test('2026-07-28: every scored scenario passes', async () => {
-  const { code, stdout, outcomes } = await suite('--requirements', '2026-07-28')
+  const { code, stdout, outcomes } = await server('--requirements', '2026-07-28')
   assert.equal(code, 0, stdout)
   const scored = [...outcomes].filter(([name]) => !/^(tasks|sep-2640)-/.test(name))
   assert.ok(scored.length >= 37, stdout)
@@ -46,7 +52,21 @@ test('2026-07-28: every scored scenario passes', async () => {
 })
 
 test('2025-11-25: all scenarios that do not need a session pass', async () => {
-  const baseline = join(ROOT, 'tests/conformance/baseline-2025-11-25.yml')
-  const { code, stdout } = await suite('--requirements', '2025-11-25', '--expected-failures', baseline)
+  const { code, stdout } =
+    await server('--requirements', '2025-11-25', '--expected-failures', baseline('2025-11-25'))
   assert.equal(code, 0, stdout)
 })
+
+for (const [revision, count] of [['2026-07-28', 8], ['2025-11-25', 5]]) {
+  test(`client, ${revision}: all scenarios without the sign-in of a person pass`, async () => {
+    const { code, stdout, outcomes } =
+      await suite('client', '--command', CLIENT, '--requirements', revision, '--expected-failures', baseline(revision))
+    assert.equal(code, 0, stdout)
+    const names = (passed) => [...outcomes].filter(([, outcome]) => outcome === passed).map(([name]) => name)
+    // The suite compares only the scored scenarios with the file.
+    const expected = (await readFile(baseline(revision), 'utf8')).split('client:')[1].matchAll(/^ +- (.+)$/gm)
+    assert.deepEqual(names(false).sort(), [...expected].map(([, name]) => name).sort(), stdout)
+    assert.ok(names(true).length >= count, stdout)
+    console.log(`  client ${revision}: ${names(true).length} of ${outcomes.size} scenarios pass`)
+  })
+}

@@ -22,7 +22,7 @@ const run = promisify(execFile)
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
 /** The folders of the Workers that are not examples. */
-const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults') }
+const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults'), 'client-worker': join(ROOT, 'tests/client-worker') }
 const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
 
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
@@ -43,14 +43,18 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * Starts a Worker and waits for its first response.
  *
  * @param {object} [options]
- * @param {string} [options.name] `app` (default), `faults` or the name of an example
+ * @param {string} [options.name] `app` (default), `faults`, `client-worker` or the name of an example
  * @param {boolean} [options.unwind] whether the build survives a panic
  * @param {Record<string, string>} [options.vars] variables that override those of wrangler.toml
  * @param {Record<string, string | undefined>} [options.secrets] secrets that override the default ones; `undefined` removes a secret. The
  *   defaults are a random MCP_STATE_KEY, and MCP_STATIC_TOKENS with one entry: `worker.token`, with the scopes kb:read and kb:write
  * @param {boolean} [options.migrate] whether the database gets its tables
  * @param {(toml: string) => string} [options.config] changes the Worker's copy of wrangler.toml
+ * @param {Record<string, Service>} [options.services] the Workers behind service bindings, by the name of the binding. They run in the
+ *   same workerd, and have no URL
  * @returns {Promise<Worker>}
+ *
+ * @typedef {{ name: string, secrets: Record<string, string>, config?: (toml: string) => string }} Service
  *
  * @typedef {object} Worker
  * @property {string} url the endpoint, http://127.0.0.1:PORT/mcp
@@ -63,13 +67,18 @@ export const randomToken = () => randomBytes(32).toString('base64url')
  * @property {(statement: string) => Promise<object[]>} sql runs SQL on the Worker's database, and returns the rows
  * @property {() => Promise<void>} stop kills the process group and removes the files
  */
-export async function startWorker({ name = 'app', unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml } = {}) {
+export async function startWorker({
+  name = 'app', unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml, services = {},
+} = {}) {
   await built(name, unwind)
+  for (const service of Object.values(services)) await built(service.name, false)
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   folders.add(folder)
   const state = join(folder, 'state')
   const token = randomToken()
-  await writeConfig(folder, name, config)
+  const bindings = Object.entries(services).map(([binding, { name }]) => `\n[[services]]\nbinding = "${binding}"\nservice = "${name}"\n`)
+  await writeConfig(folder, name, (toml) => config(toml) + bindings.join(''))
+  for (const [binding, service] of Object.entries(services)) await writeService(join(folder, binding), service)
   await writeSecrets(folder, {
     MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'tester', scopes: ['kb:read', 'kb:write'] }]),
     MCP_STATE_KEY: randomToken(),
@@ -80,6 +89,7 @@ export async function startWorker({ name = 'app', unwind = false, vars = {}, sec
   const child = spawn(process.execPath, [
     WRANGLER, 'dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state,
     '--show-interactive-dev-session=false',
+    ...['.', ...Object.keys(services)].flatMap((service) => ['--config', join(folder, service, 'wrangler.toml')]),
     ...Object.entries(vars).flatMap(([key, value]) => ['--var', `${key}:${value}`]),
   ], {
     cwd: folder,
@@ -157,6 +167,12 @@ async function writeConfig(folder, name, change) {
     .replace(/^\[build\]\n(?:[^[\n].*\n|\n)*/m, '')
     .replace(/^main = .*$/m, `main = ${JSON.stringify(join(home, main))}`)))
   if (/^\[\[d1_databases\]\]/m.test(text)) await symlink(join(home, 'migrations'), join(folder, 'migrations'))
+}
+
+async function writeService(folder, { name, secrets, config = (toml) => toml }) {
+  await mkdir(folder)
+  await writeConfig(folder, name, config)
+  await writeSecrets(folder, secrets)
 }
 
 // In .dev.vars, wrangler does not interpret a value in single quotes.

@@ -1,0 +1,107 @@
+//! The end of requests and sessions of legacy servers. A legacy server continues a request after the connection is closed, and keeps a
+//! session until the client ends it.
+//!
+//! Source: 2025-11-25, basic/utilities/cancellation; basic/transports, "Session Management".
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, join_all, select};
+use http::Request;
+use serde_json::value::RawValue;
+
+use super::connection::{Connection, Link};
+use super::error::Failure;
+use super::exchange::Failed;
+use super::message::{Meta, Params, write_message};
+use crate::limits::UPSTREAM_CLOSING_SECONDS;
+
+impl Connection {
+    /// Ends the sessions that the connection has begun, and waits for the answers, at most 2 s. Without this call, the sessions end when the
+    /// connection is dropped.
+    pub async fn disconnect(self) {
+        join_all(self.links().iter().map(|link| link.end())).await;
+    }
+}
+
+impl Link {
+    /// Ends the session. The answer of the server does not matter.
+    async fn end(&self) {
+        if !self.has_session() {
+            return;
+        }
+        let session = self.session_headers();
+        // If this future is dropped, the session must not end again.
+        self.end_session();
+        let ending = async {
+            if let Ok(request) = self.session_request(http::Method::DELETE, session).await {
+                self.closing(request).await;
+            }
+        };
+        select(ending.boxed_local(), self.host().sleep(CLOSING)).await;
+    }
+
+    /// Sends a request whose answer does not matter.
+    fn closing(&self, request: Request<String>) -> LocalBoxFuture<'static, ()> {
+        let opening = self.upstream().transport.open(request, self.host());
+        select(opening, self.host().sleep(CLOSING)).map(drop).boxed_local()
+    }
+}
+
+/// Ends the session. Nobody waits for the answer.
+impl Drop for Link {
+    fn drop(&mut self) {
+        if self.has_session() {
+            let successor = Rc::new(self.successor());
+            self.host().spawn(async move { successor.end().await }.boxed_local());
+        }
+    }
+}
+
+const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
+
+/// A request of a session without an answer. The server is told to cancel it if the program drops it, or if it takes too long.
+///
+/// A server without sessions cannot find the request that a notification names. `initialize`, which must not be cancelled, comes before the
+/// session.
+pub(super) struct Unanswered<'a> {
+    link: &'a Link,
+    /// The notification.
+    cancellation: Option<Request<String>>,
+}
+
+impl<'a> Unanswered<'a> {
+    /// Creates the notification for a request with this id, as JSON text.
+    pub(super) fn new(link: &'a Link, request: &Request<String>, id: &str) -> Self {
+        Self { link, cancellation: link.has_session().then(|| cancellation(request, id)) }
+    }
+
+    /// Drops the notification, unless the answer did not arrive.
+    pub(super) fn settle<T>(&mut self, answer: &Result<T, Failed>) {
+        if !matches!(answer, Err((Failure::Timeout(_) | Failure::LimitExceeded(_), _))) {
+            self.cancellation = None;
+        }
+    }
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        if let Some(cancellation) = self.cancellation.take()
+            && self.link.spend()
+        {
+            self.link.host().spawn(self.link.closing(cancellation));
+        }
+    }
+}
+
+/// Creates the notification that cancels `request`, with the headers of `request`.
+fn cancellation(request: &Request<String>, id: &str) -> Request<String> {
+    let id = RawValue::from_string(id.to_owned()).unwrap_or_default();
+    let params = Params::default().with("requestId", id);
+    let mut cancellation = Request::new(write_message(None, "notifications/cancelled", &params, &Meta::default()));
+    *cancellation.method_mut() = request.method().clone();
+    *cancellation.uri_mut() = request.uri().clone();
+    *cancellation.headers_mut() = request.headers().clone();
+    cancellation
+}

@@ -1,0 +1,248 @@
+//! The lists of servers, from their first page to their last.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::{FutureExt, LocalBoxFuture, Shared};
+use futures::{StreamExt, stream};
+
+use super::connection::{Connection, Link, Peer};
+use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use super::error::{ClientError, Failure};
+use super::list_cache::{Cached, Key, time_to_live};
+use super::listing::{Listing, Outcome, Toolset};
+use super::message::Params;
+use super::request::Outgoing;
+use crate::host::{Level, warning};
+use crate::json::{Document, JsonLimits};
+use crate::limits::{UPSTREAM_CURSOR_BYTES, UPSTREAM_ITEMS, UPSTREAM_PAGES, UPSTREAM_PARALLEL};
+use crate::protocol::revision::Era;
+
+impl Connection {
+    /// Lists the tools of all servers.
+    pub async fn list_tools(&self) -> Listing {
+        self.list(TOOLS).await
+    }
+
+    /// Lists the tools of all servers, by server.
+    pub async fn list_toolsets(&self) -> Vec<Toolset> {
+        let toolset = |(link, tools): (Rc<Link>, Outcome)| Toolset {
+            server: link.server().name.clone(),
+            tools: tools.map(Rc::unwrap_or_clone),
+        };
+        self.each_list(TOOLS).await.into_iter().map(toolset).collect()
+    }
+
+    /// Lists the resources of all servers.
+    pub async fn list_resources(&self) -> Listing {
+        self.list(RESOURCES).await
+    }
+
+    /// Lists the resource templates of all servers.
+    pub async fn list_resource_templates(&self) -> Listing {
+        self.list(TEMPLATES).await
+    }
+
+    /// Lists the prompts of all servers.
+    pub async fn list_prompts(&self) -> Listing {
+        self.list(PROMPTS).await
+    }
+
+    /// Joins the lists of all servers. A server that fails does not affect the others.
+    async fn list(&self, kind: Kind) -> Listing {
+        let mut all = Listing::default();
+        for (_, list) in self.each_list(kind).await {
+            match list {
+                Ok(list) => {
+                    all.items.extend_from_slice(&list.items);
+                    all.left_out.extend_from_slice(&list.left_out);
+                    all.is_cut |= list.is_cut;
+                    all.is_stale |= list.is_stale;
+                }
+                Err(error) => all.missing.push(error),
+            }
+        }
+        all
+    }
+
+    /// Asks several servers at the same time.
+    async fn each_list(&self, kind: Kind) -> Vec<(Rc<Link>, Outcome)> {
+        let asked = self.links().iter().cloned().map(|link| async move {
+            let list = link.list(kind).await;
+            (link, list)
+        });
+        stream::iter(asked).buffered(UPSTREAM_PARALLEL).collect().await
+    }
+}
+
+impl Peer {
+    /// Lists the tools.
+    ///
+    /// # Errors
+    /// The server cannot be asked, or its answer is not valid.
+    pub async fn list_tools(&self) -> Result<Listing, ClientError> {
+        self.0.list(TOOLS).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the resources.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_resources(&self) -> Result<Listing, ClientError> {
+        self.0.list(RESOURCES).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the resource templates.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_resource_templates(&self) -> Result<Listing, ClientError> {
+        self.0.list(TEMPLATES).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the prompts.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
+        self.0.list(PROMPTS).await.map(Rc::unwrap_or_clone)
+    }
+}
+
+impl Link {
+    /// Returns a list: from the cache, or from the server. Tasks that ask for the same list at the same time share one request.
+    pub(super) async fn list(self: &Rc<Self>, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+        let pending = self.pending(kind).unwrap_or_else(|| {
+            let link = self.clone();
+            let list = async move { link.cached_or_new_list(kind).await }.boxed_local().shared();
+            if let Some(weak) = list.downgrade() {
+                let mut pending = self.pending_lists.borrow_mut();
+                pending.retain(|(other, _)| *other != kind);
+                pending.push((kind, weak));
+            }
+            list
+        });
+        pending.await
+    }
+
+    fn pending(&self, kind: Kind) -> Option<Shared<LocalBoxFuture<'static, Outcome>>> {
+        self.pending_lists.borrow().iter().find(|(other, _)| *other == kind)?.1.upgrade()
+    }
+
+    /// Returns the definition of the tool `name`, if a list is known. It sends nothing.
+    pub(super) async fn known_tool(&self, name: &str) -> Option<Listed> {
+        let find = |list: &Listing| list.items.iter().find(|item| item.is_tool(name)).cloned();
+        if let Some(list) = &*self.tools.borrow() {
+            return find(list);
+        }
+        let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
+        cached.is_fresh(self.host().now_ms()).then(|| find(&cached.list))?
+    }
+
+    async fn cached_or_new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+        let key = self.list_key(kind).await?;
+        let cached = self.cached(&key);
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.host().now_ms())) {
+            return Ok(self.keep(kind, cached.list.clone()));
+        }
+        // A server that states its capabilities, but not this one, has no such definitions.
+        if self.about.borrow().as_ref().is_some_and(|about| !about.has_capability(kind.capability)) {
+            return Ok(self.keep(kind, Rc::default()));
+        }
+        match self.new_list(kind).await {
+            Err(error) if error.failure().is_outage() && cached.is_some() => {
+                warning::log(self.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
+                let list = cached.map_or_else(Listing::default, |cached| Rc::unwrap_or_clone(cached.list));
+                Ok(self.keep(kind, Rc::new(Listing { is_stale: true, ..list })))
+            }
+            list => list,
+        }
+    }
+
+    /// Reads a list from the server, and caches it if the server permits this.
+    pub(super) async fn new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+        let key = self.list_key(kind).await?;
+        let (list, time) = self.pages(kind).await?;
+        let list = Rc::new(list);
+        self.lists().insert(key, &list, time, self.host().now_ms());
+        Ok(self.keep(kind, list))
+    }
+
+    /// Keeps the tools for the rest of the connection: calls need their definitions.
+    fn keep(&self, kind: Kind, list: Rc<Listing>) -> Rc<Listing> {
+        if kind == TOOLS {
+            self.tools.replace(Some(list.clone()));
+        }
+        list
+    }
+
+    /// Forgets the lists of the server if a notification says that they have changed.
+    pub(super) fn notice_change(&self, notification: &str) {
+        if notification.ends_with("/list_changed") {
+            let changes = &self.server().changes;
+            changes.set(changes.get().wrapping_add(1));
+            self.tools.replace(None);
+        }
+    }
+
+    fn cached(&self, key: &Key) -> Option<Cached> {
+        self.lists().get(key, self.host().now_ms())
+    }
+
+    async fn list_key(&self, kind: Kind) -> Result<Key, ClientError> {
+        let credential = self.credential().await.map_err(|failed| self.failed(kind.method, failed))?;
+        let upstream = self.upstream();
+        let parts = [&*self.server().name, upstream.url.as_str(), kind.method.name()];
+        let changes = self.server().changes.get();
+        Ok(Key::of(parts, changes, credential.as_ref(), &upstream.headers))
+    }
+
+    /// Reads a list page by page, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
+    async fn pages(&self, kind: Kind) -> Result<(Listing, Duration), ClientError> {
+        let method = kind.method;
+        let mut listing = Listing::default();
+        let mut time = Duration::MAX;
+        let mut cursors: Vec<String> = Vec::new();
+        let deadline = self.deadline(self.upstream().list_timeout);
+        for _ in 0..UPSTREAM_PAGES {
+            let params =
+                cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
+            let mut outgoing = Outgoing::new(method, params, self.upstream().list_timeout);
+            outgoing.deadline = Some(deadline);
+            let result = match self.request(&outgoing).await {
+                Ok(result) => result,
+                // A server without such definitions does not have to implement the method.
+                Err(error) if cursors.is_empty() && error.failure().is_unknown_method() => {
+                    return Ok((listing, Duration::ZERO));
+                }
+                Err(error) => return Err(error),
+            };
+            let malformed = |problem| ClientError::new(&self.server().name, method.name(), Failure::Malformed(problem));
+            let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
+            let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
+            let items = document.root().get(kind.list).ok_or_else(|| malformed("has a result without the list"))?;
+            time = time.min(match self.known().era() {
+                Era::Modern => time_to_live(document.root()),
+                Era::Legacy => self.upstream().list_ttl,
+            });
+            for item in items.items() {
+                if listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
+                    listing.is_cut = true;
+                    return Ok((listing, time));
+                }
+                match Listed::read(&self.server().name, kind, item) {
+                    Ok(item) => listing.items.push(item),
+                    Err(problem) => listing.left_out.push(problem),
+                }
+            }
+            match document.root().string("nextCursor") {
+                None => return Ok((listing, time)),
+                // A cursor that leads back would never end.
+                Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
+                Some(cursor) => cursors.push(cursor),
+            }
+        }
+        listing.is_cut = true;
+        Ok((listing, time))
+    }
+}

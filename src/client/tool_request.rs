@@ -1,0 +1,125 @@
+//! The request of a call, with what the definition of the tool adds: headers that repeat arguments, permission to send the call again, and
+//! the check of the result.
+
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use super::connection::Link;
+use super::definition::{Listed, Output, TOOLS};
+use super::error::{ClientError, Executed, Failure};
+use super::param_headers;
+use super::request::Outgoing;
+use super::result::CallResult;
+use super::rounds::Asked;
+use crate::host::warning;
+use crate::json::{Document, JsonLimits};
+
+impl Link {
+    /// Calls a tool. Without a definition, the client uses a known list of the tools.
+    ///
+    /// A handler that asks its caller runs again from its beginning, so a call that is kept is a step.
+    pub(super) async fn call_tool(
+        self: &Rc<Self>,
+        mut outgoing: Outgoing,
+        arguments: &RawValue,
+        definition: Option<Listed>,
+        asked: &Asked,
+    ) -> Result<CallResult, ClientError> {
+        outgoing.deadline = Some(self.deadline(outgoing.timeout));
+        let name = outgoing.target.clone().unwrap_or_default();
+        let call = async || self.send_call(&outgoing, &name, arguments, definition.clone(), asked).await;
+        let json = if asked.is_kept {
+            let step = format!("{}_{name}", self.server().name);
+            self.step(&asked.cx, &step, outgoing.method, call).await?
+        } else {
+            call().await?
+        };
+        let result = CallResult::read(json).map_err(|problem| self.malformed_result(&outgoing, problem))?;
+        // A list of this connection is newer than a definition that the program stored.
+        match self.known_tool(&name).await.or(definition) {
+            Some(tool) if !result.is_error() => self.check_output(&outgoing, &tool, &result).map(|()| result),
+            _ => Ok(result),
+        }
+    }
+
+    /// Sends a call.
+    ///
+    /// A server that requires headers which this client did not send did not execute the call. The client then lists the tools and sends the
+    /// call once more.
+    async fn send_call(
+        self: &Rc<Self>,
+        outgoing: &Outgoing,
+        name: &str,
+        arguments: &RawValue,
+        definition: Option<Listed>,
+        asked: &Asked,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let definition = match definition {
+            Some(definition) => Some(definition),
+            None => self.known_tool(name).await,
+        };
+        let answer = self.send_defined(outgoing.clone(), arguments, definition.as_ref(), asked).await;
+        if answer.as_ref().is_err_and(|error| *error.failure() == Failure::HeaderMismatch)
+            && let Ok(list) = self.new_list(TOOLS).await
+            && let Some(tool) = list.items.iter().find(|item| item.is_tool(name))
+        {
+            return self.send_defined(outgoing.clone(), arguments, Some(tool), asked).await;
+        }
+        answer
+    }
+
+    /// Sends a call with what the definition adds.
+    async fn send_defined(
+        &self,
+        mut outgoing: Outgoing,
+        arguments: &RawValue,
+        definition: Option<&Listed>,
+        asked: &Asked,
+    ) -> Result<Box<RawValue>, ClientError> {
+        if let Some(tool) = definition {
+            outgoing.is_repeatable |= self.upstream().is_trusted && is_repeatable(tool);
+            outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
+                .map_err(|problem| self.failed(outgoing.method, (Failure::Local(problem.into()), None)))?;
+        }
+        self.answered(outgoing, asked).await
+    }
+
+    /// Checks the structured content of a result against the output schema of the tool.
+    fn check_output(&self, outgoing: &Outgoing, tool: &Listed, result: &CallResult) -> Result<(), ClientError> {
+        let schema = match tool.output() {
+            Output::Any => return Ok(()),
+            Output::Enforced(schema) => schema,
+            Output::NotEnforced => {
+                // The text does not depend on the tool: the number of different warnings is limited.
+                let server = &self.server().name;
+                let problem = format!("The server `{server}` has tools with output schemas that cannot be enforced.");
+                warning::once(self.host(), "output schema of an MCP server", &problem);
+                return Ok(());
+            }
+        };
+        let executed = |problem| self.malformed_result(outgoing, problem).executed_as(Executed::Yes);
+        let document = Document::parse(result.raw().as_bytes(), JsonLimits::MOST)
+            .map_err(|_| executed("has a result that is not JSON"))?;
+        let content = document.root().get("structuredContent");
+        let content =
+            content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
+        let mistakes = schema.validate_for_log(content);
+        if mistakes.is_empty() {
+            return Ok(());
+        }
+        let problem = "has structured content that does not match the output schema of the tool";
+        Err(executed(problem).because(mistakes.join("; ")))
+    }
+
+    fn malformed_result(&self, outgoing: &Outgoing, problem: &'static str) -> ClientError {
+        self.failed(outgoing.method, (Failure::Malformed(problem), None))
+    }
+}
+
+/// Returns whether the annotations of a tool say that a second call has no further effect. Annotations that contradict one another say
+/// nothing.
+fn is_repeatable(tool: &Listed) -> bool {
+    let is_read_only = tool.has_hint("readOnlyHint");
+    (is_read_only || tool.has_hint("idempotentHint")) && !(is_read_only && tool.has_hint("destructiveHint"))
+}

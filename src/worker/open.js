@@ -1,0 +1,41 @@
+// Requests to other servers whose responses are read in parts.
+
+/** A request and its response. */
+export class Exchange {
+  #controller = new AbortController()
+  #reader
+  #hasEnded = false
+
+  /**
+   * Sends the request through a service binding, or else through the network. Returns the status, and the headers as lines of
+   * `name:value`.
+   *
+   * The method does not follow redirects, because a redirect would send the token to another server.
+   */
+  async open(service, url, method, headers, body) {
+    const { signal } = this.#controller
+    const response = await (service ?? globalThis).fetch(url, { method, headers, body, signal, redirect: 'manual' })
+    this.#reader = response.body?.getReader()
+    return [response.status, Array.from(response.headers, (pair) => pair.join(':')).join('\n')]
+  }
+
+  /** Returns the next bytes of the body, or undefined at its end. */
+  async next() {
+    const { done, value } = (await this.#reader?.read()) ?? { done: true }
+    this.#hasEnded = done
+    return value
+  }
+
+  /** Aborts the request, unless the body has ended. */
+  abort() {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    try {
+      this.#controller.abort()
+      // The runtime does not cancel every body together with its request.
+      this.#reader?.cancel().catch(() => {})
+    } catch {
+      // The runtime permits only the call that sent a request to abort it. The runtime itself aborts the requests of a call that ends.
+    }
+  }
+}

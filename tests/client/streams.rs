@@ -1,0 +1,250 @@
+//! The messages on the event stream of an answer: progress, log messages, and questions of legacy servers.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_mcp::client::{ClientError, Failure, Upstream};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Context, Elicited, HandlerError, InProcess, LogLevel, McpServer, Revision, Root, Tool};
+use serde_json::{Value, json};
+
+use crate::calls::{at, client, context, track};
+use crate::peer::{Answer, Peer, result};
+use crate::questions::body;
+
+/// An event stream with these messages and then the result.
+fn stream(messages: &[Value]) -> Answer {
+    let done = json!({ "content": [{ "type": "text", "text": "in Lyon" }], "resultType": "complete" });
+    let done = json!({ "jsonrpc": "2.0", "id": "$id", "result": done });
+    let events: Vec<_> = messages.iter().chain([&done]).map(|message| format!("data: {message}\n\n")).collect();
+    Answer::new(200, "text/event-stream", events.concat())
+}
+
+fn progress(token: &str, progress: Value) -> Value {
+    let params = json!({ "progressToken": token, "progress": progress, "total": 10, "message": "loading" });
+    json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params })
+}
+
+fn message(level: &str, data: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": level, "logger": "depot", "data": data } })
+}
+
+/// The notifications that a call gets: progress, and log messages of at least `notice`.
+fn heard(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
+    let (host, heard) = (TestHost::new(), Rc::new(RefCell::new(Vec::new())));
+    let connection = client(upstream).connect(&context(&host));
+    let (progress, log) = (heard.clone(), heard.clone());
+    let call = connection.server("parcels").expect("a server").call("track", json!({}));
+    let call = call.on_progress(move |it| {
+        progress.borrow_mut().push(format!("{} of {:?} {:?}", it.progress, it.total, it.message));
+    });
+    let call = call.on_log(LogLevel::Notice, move |it| {
+        log.borrow_mut().push(format!("{:?} {:?} {}", it.level, it.logger, it.data));
+    });
+    let text = testing::run(host.run(async move { call.await.map(|result| result.text()) })).expect("the call ends");
+    let heard = heard.borrow().clone();
+    (text, heard)
+}
+
+/// C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
+#[test]
+fn only_notifications_of_the_request_are_heard() {
+    let peer = Peer::new([stream(&[
+        progress("$id", json!(1)),
+        progress("other", json!(2)),
+        progress("$id", json!(1)),
+        progress("$id", json!(0.5)),
+        progress("$id", json!("3")),
+        json!({ "jsonrpc": "2.0", "method": "notifications/progress" }),
+        progress("$id", json!(2.5)),
+        message("info", json!("quiet")),
+        message("loud", json!("unknown level")),
+        message("error", json!({ "code": 7 })),
+        json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }),
+    ])]);
+    let (text, heard) = heard(at(&peer).revision(Revision::V2026_07_28));
+    assert_eq!(text.expect("a result"), "in Lyon");
+    assert_eq!(
+        heard,
+        [
+            "1 of Some(10.0) Some(\"loading\")",
+            "2.5 of Some(10.0) Some(\"loading\")",
+            "Error Some(\"depot\") {\"code\":7}"
+        ]
+    );
+    let request = body(&peer.requests()[0]);
+    assert_eq!(request["params"]["_meta"]["progressToken"], request["id"]);
+    assert_eq!(request["params"]["_meta"]["io.modelcontextprotocol/logLevel"], "notice");
+}
+
+/// C25: a legacy server that declares log messages gets the lowest level, once in its session.
+#[test]
+fn a_legacy_server_gets_the_log_level() {
+    for (capabilities, expected) in
+        [(json!({ "logging": {} }), &["logging/setLevel", "tools/call"][..]), (json!({}), &["tools/call"][..])]
+    {
+        let mut answers = vec![initialized_with(&capabilities, Some("s-1")), accepted()];
+        if expected.len() == 2 {
+            // An error does not matter.
+            answers.push(crate::peer::error(200, -32_603, "no"));
+        }
+        answers.extend([stream(&[message("info", json!("quiet")), message("error", json!("loud"))]), accepted()]);
+        let peer = Peer::new(answers);
+        let (text, heard) = heard(at(&peer).revision(Revision::V2025_06_18));
+        assert_eq!(
+            (text.expect("a result").as_str(), heard),
+            ("in Lyon", vec!["Error Some(\"depot\") \"loud\"".into()])
+        );
+        let methods = peer.methods();
+        assert_eq!(methods[2..2 + expected.len()], *expected);
+        if expected.len() == 2 {
+            assert_eq!(body(&peer.requests()[2])["params"]["level"], "notice");
+        }
+    }
+}
+
+/// C11: without a listener, the request asks for no notifications.
+#[test]
+fn without_a_listener_nothing_is_asked_for() {
+    let peer = Peer::new([stream(&[progress("$id", json!(1)), message("error", json!("x"))])]);
+    assert_eq!(track(at(&peer).revision(Revision::V2026_07_28)).expect("a result"), "in Lyon");
+    let meta = &body(&peer.requests()[0])["params"]["_meta"];
+    assert!(meta.get("progressToken").is_none() && meta.get("io.modelcontextprotocol/logLevel").is_none(), "{meta}");
+}
+
+async fn load(cx: Context) -> &'static str {
+    cx.progress(1.0, Some(2.0), "half");
+    cx.log(LogLevel::Info, "quiet");
+    cx.log(LogLevel::Warning, "loud");
+    cx.progress(2.0, Some(2.0), "");
+    "in Lyon"
+}
+
+#[test]
+fn a_server_of_this_library_is_heard() {
+    let parcels = testing::endpoint(|_| {
+        McpServer::builder("parcels", "1.0.0")
+            .logging(LogLevel::Debug)
+            .tool(Tool::new("track", "Locates a parcel.", load))
+            .build()
+    });
+    let (text, heard) = heard(Upstream::via("http://localhost/mcp", InProcess::new(parcels)).expect("a URL"));
+    assert_eq!(text.expect("a result"), "in Lyon");
+    assert_eq!(heard, ["1 of Some(2.0) Some(\"half\")", "Warning Some(\"parcels\") \"loud\"", "2 of Some(2.0) None"]);
+}
+
+fn initialized(session: Option<&str>) -> Answer {
+    initialized_with(&json!({}), session)
+}
+
+fn initialized_with(capabilities: &Value, session: Option<&str>) -> Answer {
+    let info = json!({ "name": "p", "version": "1" });
+    let answer = result(json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info }));
+    match session {
+        Some(session) => answer.header("mcp-session-id", session),
+        None => answer,
+    }
+}
+
+fn accepted() -> Answer {
+    Answer::new(202, "", "")
+}
+
+fn asks(id: Value, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+fn form() -> Value {
+    let schema = json!({ "type": "object", "properties": { "city": { "type": "string", "default": "Lyon" } } });
+    json!({ "message": "Where to?", "requestedSchema": schema })
+}
+
+fn legacy(peer: &Peer) -> Upstream {
+    at(peer)
+        .revision(Revision::V2025_06_18)
+        .on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) })
+        .roots([Root { uri: "file:///parcels".into(), name: None }])
+}
+
+/// C35: questions on the stream of a legacy server are answered by POSTs in its session, in the order of the stream.
+#[test]
+fn questions_of_a_legacy_server_are_answered() {
+    let questions = [
+        asks(json!("a"), "elicitation/create", form()),
+        asks(json!(7), "ping", json!({})),
+        asks(json!("c"), "roots/list", json!({})),
+        asks(json!("d"), "sampling/createMessage", json!({ "messages": [], "maxTokens": 1 })),
+        asks(json!("e"), "tasks/get", json!({})),
+    ];
+    let answers = (0..5).map(|_| accepted()).chain([Answer::new(200, "", "")]);
+    let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&questions)].into_iter().chain(answers));
+    assert_eq!(track(legacy(&peer)).expect("a result"), "in Lyon");
+    let requests = peer.requests();
+    assert_eq!(body(&requests[0])["params"]["capabilities"], json!({ "elicitation": {}, "roots": {} }));
+    let bodies: Vec<_> = requests[3..8].iter().map(body).collect();
+    let not_found = json!({ "code": -32601, "message": "Method not found" });
+    for (body, expected) in bodies.iter().zip([
+        json!({ "id": "a", "result": { "action": "accept", "content": { "city": "Lyon" } } }),
+        json!({ "id": 7, "result": {} }),
+        json!({ "id": "c", "result": { "roots": [{ "uri": "file:///parcels" }] } }),
+        json!({ "id": "d", "error": not_found }),
+        json!({ "id": "e", "error": not_found }),
+    ]) {
+        let mut expected = expected;
+        expected["jsonrpc"] = json!("2.0");
+        assert_eq!(*body, expected);
+    }
+    for request in &requests[3..8] {
+        assert_eq!(request.headers()["mcp-session-id"], "s-1");
+        assert_eq!(request.headers()["mcp-protocol-version"], "2025-06-18");
+        assert_eq!(request.headers()["content-type"], "application/json");
+    }
+}
+
+/// C35: a server without sessions cannot find the question of an answer.
+#[test]
+fn a_legacy_server_without_a_session_gets_no_answer() {
+    let questions = [asks(json!("a"), "elicitation/create", form())];
+    let peer = Peer::new([initialized(None), accepted(), stream(&questions), accepted()]);
+    assert_eq!(track(legacy(&peer)).expect("a result"), "in Lyon");
+    assert_eq!(body(&peer.requests()[3])["error"]["code"], -32601);
+}
+
+/// The hostile case 41, C33, C35: at most 8 questions in one exchange, each of at most 64 KiB.
+#[test]
+fn a_legacy_server_asks_at_most_eight_questions() {
+    let questions: Vec<_> = (0..50).map(|nth| asks(json!(nth), "elicitation/create", form())).collect();
+    let answers = (0..50).map(|_| accepted());
+    let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&questions)].into_iter().chain(answers));
+    let error = track(legacy(&peer)).expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks too many questions"));
+    assert_eq!(peer.methods().iter().filter(|method| *method == "a response").count(), 8);
+
+    let long = [asks(json!("x".repeat(64 << 10)), "ping", json!({}))];
+    let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&long), accepted()]);
+    let error = track(legacy(&peer)).expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::LimitExceeded("a question is too long"));
+}
+
+/// C35: if the function of the program fails, the server gets an error and the call fails.
+#[test]
+fn a_legacy_server_learns_that_there_is_no_answer() {
+    let questions = [asks(json!("a"), "elicitation/create", form())];
+    let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&questions), accepted(), accepted()]);
+    let fails = |_, _| async { Err::<Elicited<Value>, _>(HandlerError::new("No depot is open.")) };
+    let error = track(legacy(&peer).on_elicitation(fails)).expect_err("a failure");
+    assert!(error.to_string().contains("No depot is open."), "{error}");
+    let answer = body(&peer.requests()[3]);
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("a"), &json!(-32603)));
+    assert!(!answer.to_string().contains("depot"), "{answer}");
+}
+
+/// C26: a modern server must not send requests, so they are not answered.
+#[test]
+fn requests_of_a_modern_server_are_not_answered() {
+    let peer =
+        Peer::new([stream(&[asks(json!("a"), "elicitation/create", form()), asks(json!("b"), "ping", json!({}))])]);
+    let upstream = legacy(&peer).revision(Revision::V2026_07_28);
+    assert_eq!(track(upstream).expect("a result"), "in Lyon");
+    assert_eq!(peer.requests().len(), 1);
+}

@@ -1,0 +1,65 @@
+//! The client under test of the official conformance suite.
+//!
+//! The suite starts a server for each scenario, and then this program. The last argument is the URL of the server. The environment names
+//! the scenario, the revision of the protocol, and the data of the scenario.
+
+mod host;
+mod http1;
+mod scenarios;
+
+use std::env;
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::{Context, RequestInfo, Revision};
+use futures::executor::LocalPool;
+use serde_json::Value;
+
+use crate::host::LocalHost;
+
+/// The reason why a scenario failed. Every value that can be displayed converts into it.
+struct Failed(String);
+
+impl<E: Display> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed(problem)) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failed> {
+    let url = env::args().next_back().unwrap_or_default();
+    let scenario = env::var("MCP_CONFORMANCE_SCENARIO").map_err(|_| "MCP_CONFORMANCE_SCENARIO is not set")?;
+    let revision = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
+    let data = env::var("MCP_CONFORMANCE_CONTEXT").map_or(Ok(Value::Null), |data| serde_json::from_str(&data))?;
+
+    let mut upstream = Upstream::at(&url)?;
+    // The suite rejects the probe of a negotiation in the older revisions.
+    if let Some(revision) = Revision::named(&revision).filter(|revision| *revision < Revision::V2026_07_28) {
+        upstream = upstream.revision(revision);
+    }
+    let client =
+        McpClient::builder("conformance-client", env!("CARGO_PKG_VERSION")).server("suite", upstream).build()?;
+
+    let mut pool = LocalPool::new();
+    let (head, ()) = http::Request::new(()).into_parts();
+    let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(LocalHost::new(pool.spawner())));
+    let outcome = pool.run_until(async {
+        let peer = client.connect(&cx).server("suite")?;
+        scenarios::run(&scenario, peer, &data).await
+    });
+    // The end of a session is a task that nothing waits for.
+    pool.run();
+    outcome
+}

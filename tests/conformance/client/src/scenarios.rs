@@ -1,0 +1,105 @@
+//! The scenarios: one function for each name in the suite. The server of a scenario checks the requests of its function.
+
+use edge_mcp::client::{Listed, Peer};
+use futures::try_join;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::Failed;
+
+/// Runs the scenario `name`. `data` is the data that the suite provides for it.
+pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Failed> {
+    match name {
+        "initialize" | "json-schema-ref-no-deref" | "request-metadata" => list_tools(&peer).await,
+        "tools_call" => tools_call(&peer).await,
+        "elicitation-sep1034-client-defaults" => elicitation_defaults(&peer).await,
+        "sse-retry" => sse_retry(&peer).await,
+        "sep-2322-client-request-state" => request_state(&peer).await,
+        "http-standard-headers" => standard_headers(&peer).await,
+        "http-custom-headers" => custom_headers(&peer, data).await,
+        "http-invalid-tool-headers" => invalid_tool_headers(&peer).await,
+        "json-schema-2020-12-preservation" => schema_preservation(&peer).await,
+        name => Err(format!("this client has no scenario `{name}`").into()),
+    }
+}
+
+/// Three scenarios: the server checks `initialize`, the `_meta` and the headers of each request, or that the client does not fetch the
+/// `$ref` of a schema.
+async fn list_tools(peer: &Peer) -> Result<(), Failed> {
+    peer.list_tools().await?;
+    Ok(())
+}
+
+async fn tools_call(peer: &Peer) -> Result<(), Failed> {
+    peer.list_tools().await?;
+    let result = peer.call("add_numbers", json!({ "a": 2, "b": 3 })).await?;
+    expect(&result.text(), "The sum of 2 and 3 is 5")
+}
+
+/// The server asks for the fields of a form that all have defaults. The answer has these defaults.
+async fn elicitation_defaults(peer: &Peer) -> Result<(), Failed> {
+    peer.call("test_client_elicitation_defaults", json!({})).await?;
+    Ok(())
+}
+
+/// The server closes the stream of its answer. The client requests the rest after the time that the server states.
+async fn sse_retry(peer: &Peer) -> Result<(), Failed> {
+    let result = peer.call("test_reconnection", json!({})).await?;
+    expect(&result.text(), "Reconnection test completed successfully")
+}
+
+/// Two tools ask the client, with and without a request state. Parallel calls have neither their answers nor their state.
+async fn request_state(peer: &Peer) -> Result<(), Failed> {
+    let call = async |name: &str, text: &str| expect(&peer.call(name, json!({})).await?.text(), text);
+    try_join!(
+        call("test_mrtr_echo_state", "echo-state-ok"),
+        call("test_mrtr_no_state", "no-state-ok"),
+        call("test_mrtr_unrelated", "unrelated-ok"),
+        call("test_mrtr_no_result_type", "no-result-type-test-ok"),
+    )?;
+    Ok(())
+}
+
+async fn standard_headers(peer: &Peer) -> Result<(), Failed> {
+    for tool in peer.list_tools().await?.items {
+        peer.call(tool.name(), json!({})).await?;
+    }
+    for resource in peer.list_resources().await?.items {
+        peer.read_resource(resource.name()).await?;
+    }
+    for prompt in peer.list_prompts().await?.items {
+        peer.get_prompt(prompt.name(), json!({})).await?;
+    }
+    Ok(())
+}
+
+/// The suite provides the calls.
+async fn custom_headers(peer: &Peer, data: &Value) -> Result<(), Failed> {
+    peer.list_tools().await?;
+    for call in data["toolCalls"].as_array().ok_or("the suite provides no calls")? {
+        peer.call(call["name"].as_str().unwrap_or_default(), &call["arguments"]).await?;
+    }
+    Ok(())
+}
+
+/// The list has one valid tool. The client leaves out the others, because their headers are not valid.
+async fn invalid_tool_headers(peer: &Peer) -> Result<(), Failed> {
+    for tool in peer.list_tools().await?.items {
+        peer.call(tool.name(), json!({ "region": "us-west1" })).await?;
+    }
+    Ok(())
+}
+
+/// The client sends a schema back, as it received it.
+async fn schema_preservation(peer: &Peer) -> Result<(), Failed> {
+    let tools = peer.list_tools().await?;
+    let tool = tools.items.iter().find(|tool| tool.name() == "json_schema_2020_12_tool");
+    let schema = tool.and_then(Listed::input_schema).ok_or("the tool is not listed")?;
+    let schema = RawValue::from_string(schema)?;
+    let result = peer.call("json_schema_echo", json!({ "schema": schema })).await?;
+    expect(&result.text(), "echoed")
+}
+
+fn expect(text: &str, expected: &str) -> Result<(), Failed> {
+    if text == expected { Ok(()) } else { Err(format!("expected {expected:?}, got {text:?}").into()) }
+}
