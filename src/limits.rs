@@ -276,6 +276,14 @@ limits! {
             "the name or the URI of an item of another MCP server" => "the list does not have it";
         UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
             "a cursor of another MCP server" => "the list has the items so far";
+        UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
+            "the answer of an authorization server to the client" => "the call fails";
+        UPSTREAM_TOKEN_BYTES: usize = 8 << 10, Bytes, "":
+            "an access token that an authorization server issues to the client" => "the call fails";
+        UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":
+            "the use of an access token whose lifetime is not stated" => "a new token is requested";
+        UPSTREAM_TOKEN_EARLY_SECONDS: u64 = 60, Seconds, "":
+            "the time before the end of an access token at which the client stops to use it" => "a new token is requested";
         UPSTREAM_PARAMS: usize = 16, Count, "":
             "arguments of a tool of another MCP server that headers repeat" => "the list does not have the tool";
         UPSTREAM_PARAM_BYTES: usize = 4 << 10, Bytes, "":
@@ -298,14 +306,6 @@ limits! {
             "the longest pause before an event stream is resumed" => "the stream is resumed after this time";
         UPSTREAM_CLOSING_SECONDS: u64 = 2, Seconds, "":
             "a request that ends a session or cancels a request" => "the request is aborted";
-        UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
-            "the answer of an authorization server to the client" => "the call fails";
-        UPSTREAM_TOKEN_BYTES: usize = 8 << 10, Bytes, "":
-            "an access token that an authorization server issues to the client" => "the call fails";
-        UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":
-            "the use of an access token whose lifetime is not stated" => "a new token is requested";
-        UPSTREAM_TOKEN_EARLY_SECONDS: u64 = 60, Seconds, "":
-            "the time before the end of an access token at which the client stops to use it" => "a new token is requested";
         UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
             "the time for which the client remembers that a server is legacy" => "the client negotiates again";
     }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::about::About;
 use super::error::{ClientError, Failure};
+use super::exchange::Failed;
 use super::handlers::capabilities_json;
 use super::headers;
 use super::list_cache::ListCache;
@@ -53,17 +54,17 @@ pub(super) struct Link {
     pub(super) negotiation: Mutex<()>,
     /// The event stream of the session, and its reader.
     pub(super) standing_stream: Mutex<Option<(Opened, EventReader)>>,
-    /// The token that the function of the program returned for this call.
-    pub(super) credential: OnceCell<Option<HeaderValue>>,
+    /// The token that this connection requested last from an authorization server.
+    pub(super) requested_token: RefCell<Option<HeaderValue>>,
+    /// Held while a token is requested. It has the failure of the last request, if that failed.
+    pub(super) token_request: Mutex<Option<Failed>>,
+    /// The credential that a function of the program returned for this call.
+    pub(super) credential_of_call: OnceCell<Option<HeaderValue>>,
     /// The description of the server, if the server sent it in this call.
     pub(super) about: RefCell<Option<About>>,
     /// The tools of the server, if they were listed in this call.
     pub(super) tools: RefCell<Option<Rc<Listing>>>,
     pub(super) pending_lists: RefCell<Vec<Pending>>,
-    /// The token that this connection requested last from an authorization server.
-    pub(super) requested_token: RefCell<Option<HeaderValue>>,
-    /// Held while a token is requested.
-    pub(super) token_request: Mutex<()>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -139,9 +140,9 @@ impl Link {
             session: RefCell::default(),
             negotiation: Mutex::new(()),
             standing_stream: Mutex::new(None),
-            credential: OnceCell::new(),
+            credential_of_call: OnceCell::new(),
             requested_token: RefCell::default(),
-            token_request: Mutex::new(()),
+            token_request: Mutex::new(None),
             about: RefCell::default(),
             tools: RefCell::default(),
             pending_lists: RefCell::default(),
@@ -152,7 +153,7 @@ impl Link {
     pub(super) fn successor(&self) -> Self {
         let mut successor = Self::new(self.client.clone(), self.server.clone(), self.of_call.clone());
         successor.session.swap(&self.session);
-        successor.credential = self.credential.clone();
+        successor.credential_of_call = self.credential_of_call.clone();
         successor
     }
 

@@ -27,22 +27,17 @@ impl Link {
             Credential::Machine(machine) => return self.machine_token(machine).await.map(Some),
             Credential::PerCall(token_of) => token_of,
         };
-        if let Some(credential) = self.credential.get() {
+        if let Some(credential) = self.credential_of_call.get() {
             return Ok(credential.clone());
         }
         let token =
             token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
-        let credential = match token.map(|token| headers::bearer(&token)) {
-            None => None,
-            Some(Some(token)) => Some(token),
-            Some(None) => {
-                return Err((
-                    Failure::Unauthorized,
-                    Some("the function returned a token that no header can hold".into()),
-                ));
-            }
-        };
-        Ok(self.credential.get_or_init(|| credential).clone())
+        let credential = token.map(|token| {
+            let problem = "the function returned a token that no header can hold";
+            headers::bearer(&token).ok_or_else(|| (Failure::Unauthorized, Some(problem.to_owned())))
+        });
+        let credential = credential.transpose()?;
+        Ok(self.credential_of_call.get_or_init(|| credential).clone())
     }
 
     /// Posts a request and reads its answer. If the server rejects a token that an authorization server issued earlier, the request is sent
@@ -70,28 +65,32 @@ impl Link {
 
     /// Returns the kept token of this program, or requests one. Parallel requests of a connection wait for one token.
     async fn machine_token(&self, machine: &MachineClient) -> Result<HeaderValue, Failed> {
-        let _request = self.token_request.lock().await;
+        let mut failure = self.token_request.lock().await;
         if let Some(token) = machine.token(self.host().now_ms()) {
             return Ok(token);
+        }
+        // A connection does not ask an authorization server again that has failed.
+        if let Some(failed) = &*failure {
+            return Err(failed.clone());
         }
         if !self.spend() {
             return Err((Failure::BudgetExhausted, None));
         }
-        let failed = |problem: String| {
-            let sentence = format!("was not called, because its authorization server {problem}.");
-            (Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
-        };
         let request = machine.request(&self.upstream().url);
-        match self.host().fetch(request, LIMITS).await {
-            Ok(answer) => {
-                let token = machine.keep(&answer, self.host().now_ms()).map_err(failed)?;
-                self.requested_token.replace(Some(token.clone()));
-                Ok(token)
-            }
+        let outcome = match self.host().fetch(request, LIMITS).await {
+            Ok(answer) => machine.keep(&answer, self.host().now_ms()).map_err(|problem| {
+                let sentence = format!("was not called, because its authorization server {problem}.");
+                (Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
+            }),
             Err(error) => {
                 let sentence = "was not called, because its authorization server cannot be reached. Try again later.";
                 Err((Failure::Local(sentence.into()), Some(error.to_string())))
             }
+        };
+        match &outcome {
+            Ok(token) => drop(self.requested_token.replace(Some(token.clone()))),
+            Err(failed) => *failure = Some(failed.clone()),
         }
+        outcome
     }
 }

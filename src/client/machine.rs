@@ -155,7 +155,7 @@ impl MachineClient {
         let header =
             token.and_then(|token| headers::bearer(&token)).ok_or("issued a token that no header can contain")?;
         let lifetime = lifetime(answered)?;
-        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2);
+        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1);
         let until = now_ms.saturating_add(seconds.saturating_mul(1000));
         self.kept.replace(Some(Token { header: header.clone(), until }));
         Ok(header)

@@ -24,10 +24,10 @@
 //! | `negotiation` | the reaction to each answer, as a table |
 //! | `message` | the text of a message |
 //! | `headers` | the headers of a request |
-//! | `resumption` | the resumption of event streams |
-//! | `ending` | the end of requests and sessions of legacy servers |
 //! | `credential` | the `Authorization` header of a request |
 //! | `machine` | tokens for this program itself |
+//! | `resumption` | the resumption of event streams |
+//! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
 //! | `observer` | progress, log messages, and requests of legacy servers |
 //! | `question` | the questions of a server |

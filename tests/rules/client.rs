@@ -6,25 +6,53 @@ use Coverage::TestedBy;
 
 #[rustfmt::skip]
 pub(crate) const CLIENT_RULES: &[Rule] = &[
-    // Configuration
+    // Configuration and connections
     rule(1, "an invalid name, a name that is used twice, an invalid URL and a reserved header are rejected by name", TestedBy(&["tests/client/configuration.rs::each_mistake_is_named", "tests/client/configuration.rs::invalid_clients_are_rejected"])),
-    rule(2, "a client, a connection and the end of an unused connection send nothing", TestedBy(&["tests/client/configuration.rs::a_connection_sends_nothing"])),
-    // Requests and answers
+    rule(2, "a client, a connection and the end of an unused connection send nothing", TestedBy(&["tests/client/configuration.rs::a_connection_sends_nothing", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
+    rule(3, "connections of two callers at the same time share no credential, session, progress or cached list", TestedBy(&["tests/client/lists.rs::callers_do_not_share_lists"])),
+    // Requests
+    rule(8, "a header value that is not visible ASCII is encoded as base64", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers"])),
+    rule(9, "headers repeat the arguments that a tool marks, and a tool with an invalid mark is left out", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers", "tests/client/definitions.rs::a_tool_with_invalid_marks_is_left_out", "tests/client/definitions.rs::a_listed_tool_is_called_with_its_headers"])),
+    rule(10, "a call whose headers do not match is sent once more, after the tools were listed", TestedBy(&["tests/client/definitions.rs::a_call_without_required_headers_is_sent_once_more", "tests/client/definitions.rs::a_mismatch_overrides_a_cached_list"])),
+    rule(11, "the `_meta` of a request asks for notifications only if there is a listener", TestedBy(&["tests/client/streams.rs::only_notifications_of_the_request_are_heard", "tests/client/streams.rs::without_a_listener_nothing_is_asked_for"])),
+    rule(15, "a server is not asked for a list whose capability it does not declare", TestedBy(&["tests/client/lists.rs::a_server_without_prompts_has_no_prompts"])),
+    // Answers
     rule(16, "an answer has the id of its request, and exactly one of a result and an error", TestedBy(&["src/protocol/reply.rs::messages_of_a_server_are_read", "tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(20, "redirects are not followed, and the error has the new `https:` URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(21, "a program cannot set headers that the client or the runtime sets", TestedBy(&["tests/client/configuration.rs::invalid_clients_are_rejected"])),
     rule(22, "an event stream is read as the HTML standard says, wherever it is cut", TestedBy(&["src/client/sse.rs::every_line_end_ends_a_line", "src/client/sse.rs::fields_are_read_as_the_standard_says", "src/client/sse.rs::an_incomplete_event_is_not_returned", "tests/client/hostile.rs::a_response_is_read_from_a_stream"])),
     rule(24, "the response ends the exchange, and the rest of the stream is not read", TestedBy(&["tests/client/hostile.rs::a_response_is_read_from_a_stream"])),
-    // Negotiation
+    rule(25, "only notifications that belong to the request count, and a changed list is requested again", TestedBy(&["tests/client/lists.rs::a_changed_list_is_requested_again", "tests/client/streams.rs::only_notifications_of_the_request_are_heard", "tests/client/streams.rs::a_legacy_server_gets_the_log_level"])),
+    rule(26, "requests of a modern server on a stream are not answered", TestedBy(&["tests/client/streams.rs::requests_of_a_modern_server_are_not_answered"])),
+    rule(27, "an interrupted stream of a legacy server is resumed, at most twice", TestedBy(&["tests/client/legacy.rs::an_interrupted_stream_is_resumed", "tests/client/legacy.rs::a_resumption_waits", "tests/client/legacy.rs::a_failed_resumption_is_an_interruption"])),
+    rule(28, "a request that is dropped or late is cancelled", TestedBy(&["tests/client/legacy.rs::a_late_request_is_cancelled", "tests/client/legacy.rs::a_cancellation_ends", "tests/client/legacy.rs::a_dropped_request_is_cancelled"])),
+    rule(29, "a request with all its repetitions has a time limit", TestedBy(&["tests/client/legacy.rs::a_request_has_a_total_limit"])),
+    // Questions of a server
+    rule(30, "only calls, prompts and resources can ask, and a state without questions is sent back at most three times", TestedBy(&["tests/client/questions.rs::a_state_without_questions_is_sent_back", "tests/client/questions.rs::hostile_questions_have_their_failure", "tests/client/questions.rs::questions_end", "tests/client/questions.rs::questions_of_this_library_are_answered", "tests/client/questions.rs::resources_and_prompts_ask"])),
+    rule(31, "the next round has the same parameters, the answers and the state that was sent", TestedBy(&["tests/client/questions.rs::questions_are_answered_by_functions_of_the_program", "tests/client/questions.rs::a_state_belongs_to_its_round"])),
+    rule(32, "the declared capabilities are those that the program can answer", TestedBy(&["src/client/handlers.rs::capabilities_are_declared_in_the_form_of_the_revision", "tests/client/questions.rs::questions_are_answered_by_functions_of_the_program", "tests/client/questions.rs::a_state_belongs_to_its_round", "tests/client/questions.rs::hostile_questions_have_their_failure"])),
+    rule(33, "rounds, questions and their sizes are bounded", TestedBy(&["tests/client/questions.rs::hostile_questions_have_their_failure", "tests/client/questions.rs::questions_end", "tests/client/questions.rs::a_function_that_fails_ends_the_call", "tests/client/questions.rs::functions_run_side_by_side", "tests/client/streams.rs::a_legacy_server_asks_at_most_eight_questions"])),
+    rule(34, "an answer has the defaults of its form and fits it, and only `https:` URLs are shown", TestedBy(&["src/client/answer.rs::an_answer_has_the_defaults_of_its_form", "src/client/question.rs::only_https_urls_are_asked", "tests/client/questions.rs::a_function_that_fails_ends_the_call", "tests/client/questions.rs::questions_of_this_library_are_answered"])),
+    rule(35, "questions of a legacy server are answered within its session", TestedBy(&["tests/client/streams.rs::questions_of_a_legacy_server_are_answered", "tests/client/streams.rs::a_legacy_server_without_a_session_gets_no_answer", "tests/client/streams.rs::a_legacy_server_asks_at_most_eight_questions", "tests/client/streams.rs::a_legacy_server_learns_that_there_is_no_answer"])),
+    // Negotiation and sessions
     rule(36, "each answer of a server has one reaction of the negotiation", TestedBy(&["src/client/negotiation.rs::each_answer_has_its_reaction"])),
     rule(37, "a tool call is never the first request to a server", TestedBy(&["tests/client/calls.rs::a_call_is_preceded_by_a_probe"])),
     rule(38, "a server may reject the revision that it supports, once", TestedBy(&["src/client/negotiation.rs::a_rejected_revision_is_sent_once_more"])),
+    rule(42, "the end of a connection ends its sessions, and nobody waits for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
+    // Lists
+    rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
+    rule(45, "incomplete lists, failures and answers without a hint are not cached", TestedBy(&["tests/client/lists.rs::some_lists_are_not_cached"])),
+    rule(46, "an expired list replaces the list of a server that fails, for a limited time", TestedBy(&["tests/client/lists.rs::a_stale_list_replaces_the_list_of_a_server_that_fails"])),
+    rule(47, "tasks of a connection share a request for the same list, and connections do not", TestedBy(&["tests/client/lists.rs::tasks_of_a_connection_share_a_request"])),
+    rule(48, "the number of requests of a connection is limited, and a limited number of servers is asked at once", TestedBy(&["tests/client/lists.rs::a_slow_server_does_not_delay_the_others"])),
     // Errors
     rule(51, "an error has no text of a body that is not JSON-RPC, of a header, or of the query of a URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
-    rule(52, "a call is sent again only if it was not executed, or if it may be repeated", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated"])),
+    rule(52, "a call is sent again only if it was not executed, or if it may be repeated", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated", "tests/client/definitions.rs::hints_of_trusted_servers_permit_a_second_call"])),
     rule(53, "the error of a call with an unknown outcome says so", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated"])),
     rule(54, "the status of an answer counts before its body", TestedBy(&["tests/client/hostile.rs::a_result_with_an_error_status_does_not_count"])),
+    // Lists and results
     rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read"])),
+    rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced"])),
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
     rule(61, "debug output has no token", TestedBy(&["tests/client/tokens.rs::debug_output_has_no_token"])),
@@ -33,4 +61,11 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(78, "the answer of a token endpoint has a bearer token, and every other answer is an error", TestedBy(&["tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
     // Sources
     rule(94, "a server that fails does not empty a list, and is named", TestedBy(&["tests/client/sources.rs::a_server_that_fails_is_named", "tests/client/agents.rs::an_agent_answers_without_a_server_that_fails"])),
+    // Questions that are passed on
+    rule(111, "the state of another server is inside the encrypted state of this server", TestedBy(&["tests/client/passed_questions.rs::questions_are_passed_to_the_caller", "tests/client/passed_questions.rs::the_state_of_the_server_is_hidden", "tests/client/passed_questions.rs::questions_pass_through_two_servers"])),
+    rule(112, "the answers of the caller continue the call of the other server", TestedBy(&["tests/client/passed_questions.rs::questions_are_passed_to_the_caller", "tests/client/passed_questions.rs::questions_pass_through_two_servers"])),
+    rule(113, "a passed question names the server that asks, and cannot point to this program", TestedBy(&["src/client/question.rs::a_passed_question_names_its_server", "tests/client/passed_questions.rs::questions_are_passed_to_the_caller", "tests/client/passed_questions.rs::a_url_of_this_program_is_not_passed_on"])),
+    rule(114, "a caller that cannot be asked is not declared, and the error says so", TestedBy(&["tests/client/passed_questions.rs::a_caller_that_cannot_be_asked_gets_an_error"])),
+    rule(115, "a state without questions does not reach the caller", TestedBy(&["tests/client/passed_questions.rs::a_state_without_questions_does_not_reach_the_caller"])),
+    rule(116, "a finished call is not sent again in a later round, unless it is idempotent", TestedBy(&["tests/client/passed_questions.rs::a_call_is_a_step", "tests/client/passed_questions.rs::an_idempotent_call_is_sent_in_each_round"])),
 ];
