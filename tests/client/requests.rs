@@ -130,7 +130,7 @@ fn a_rejected_notification_ends_the_call() {
     assert_eq!(peer.methods(), ["initialize", "notifications/initialized", "DELETE"]);
 }
 
-/// C40, C41: a session belongs to its connection, and its id comes only from the answer to `initialize`.
+/// C4, C40, C41: a session belongs to its connection, and its id comes only from the answer to `initialize`.
 #[test]
 fn a_session_belongs_to_its_connection() {
     let session = |id: &str| [initialized("2025-11-25").header("mcp-session-id", id), accepted()];
