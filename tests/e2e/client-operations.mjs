@@ -21,9 +21,11 @@ export async function list({ worker }, server, kind) {
  * @type {Record<string, (peer: import('./client-peers.mjs').Peer, running: Running) => Promise<void>>}
  */
 export const OPERATIONS = {
-  connect: async ({ name, speaks, items }, { worker }) => {
+  // A server that does not offer an operation does not declare it either.
+  connect: async ({ name, speaks, items, lacks }, { worker }) => {
     const { structuredContent } = await call(worker, 'about', { server: name })
-    assert.deepEqual(structuredContent, { name: items.server, revision: speaks })
+    const declares = { has_completions: !lacks.completion, has_logging: !lacks.log }
+    assert.deepEqual(structuredContent, { name: items.server, revision: speaks, ...declares })
   },
 
   list: async ({ name, items, path }, running) => {
@@ -101,7 +103,7 @@ export const OPERATIONS = {
   },
 
   // Rules C111 to C114.
-  passing: async ({ name, items: { question } }, { worker }) => {
+  'passed questions': async ({ name, items: { question } }, { worker }) => {
     const round = async (params, capabilities = { elicitation: { form: {} } }) => (await post(worker, {
       jsonrpc: '2.0',
       id: 1,
@@ -126,7 +128,7 @@ export const OPERATIONS = {
   },
 
   // Rules C8 to C10. Most of these servers reject a call whose header is missing or different.
-  parameters: async ({ name, path, items: { parameter: { header, text, ...tool } } }, { worker, peers }) => {
+  'header parameters': async ({ name, path, items: { parameter: { header, text, ...tool } } }, { worker, peers }) => {
     for (const is_listed of [true, false]) {
       const known = path ? (await peers.requestsTo(path)).length : 0
       assert.equal(textOf(await call(worker, 'call', { server: name, is_listed, ...tool })), text)

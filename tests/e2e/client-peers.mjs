@@ -27,7 +27,7 @@ const NO_EVENT_IDS = 'The library gives no ids to the events of an answer.'
 const NOT_CANCELLED = 'The library does not tell a tool that its call is cancelled.'
 
 const lacksOf2026 = { resumption: IS_MODERN, 'session end': IS_MODERN }
-const lacksWithSession = { passing: IS_LEGACY, parameters: IS_LEGACY }
+const lacksWithSession = { 'passed questions': IS_LEGACY, 'header parameters': IS_LEGACY }
 const lacksWithoutSession = { ...lacksWithSession, questions: NO_SESSION, resumption: NO_SESSION, 'session end': NO_SESSION }
 const lacksOfMastra = { pages: ONE_PAGE, template: ONLY_LISTED, completion: NO_COMPLETION }
 const lacksOfLite = { pages: ONE_PAGE, completion: NO_COMPLETION, log: NO_LOG, cancellation: NOT_CANCELLED }
@@ -94,7 +94,7 @@ const FASTMCP = '`fastmcp` 4.1'
 /** @type {Peer[]} */
 export const PEERS = [
   peer('server', SERVER, 'server-2.4', { lacks: { pages: ONE_PAGE, ...lacksOf2026 } }),
-  peer('server-legacy', `${SERVER}, as an older server`, 'server-2.4', { ...pinned, lacks: { pages: ONE_PAGE, ...lacksWithoutSession } }),
+  peer('server-legacy', `${SERVER}, in revision 2025-11-25`, 'server-2.4', { ...pinned, lacks: { pages: ONE_PAGE, ...lacksWithoutSession } }),
   peer('sdk-sessions', `${SDK}, with sessions`, 'sdk-1.32-sessions', {
     ...legacy, hasSessions: true, lacks: { pages: ONE_PAGE, ...lacksWithSession },
   }),

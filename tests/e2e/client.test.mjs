@@ -2,13 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { OPERATIONS, textOf } from './client-operations.mjs'
 import { PEERS, startPeers } from './client-peers.mjs'
+import { table } from './client-table.mjs'
 import { call } from './requests.mjs'
-import { randomToken, startWorker } from './worker.mjs'
+import { randomToken, ROOT, startWorker } from './worker.mjs'
 
 const TOKEN = randomToken()
 
@@ -85,6 +88,13 @@ before(async () => {
   })
 })
 after(() => Promise.all([running.worker, running.peers, odd].map((server) => server?.stop())))
+
+test('docs/client.md has the table of the servers and operations of this test', async () => {
+  const known = new Set(Object.keys(OPERATIONS))
+  for (const { name, lacks } of PEERS) assert.deepEqual(Object.keys(lacks).filter((operation) => !known.has(operation)), [], name)
+  const page = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
+  assert.ok(page.includes(`\n${table()}\n`), `docs/client.md must have:\n${table()}`)
+})
 
 for (const peer of PEERS) {
   const { name, path, hasSessions = false, speaks, lacks } = peer

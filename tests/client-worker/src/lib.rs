@@ -46,11 +46,18 @@ struct AboutArguments {
 struct AboutResult {
     name: String,
     revision: String,
+    has_completions: bool,
+    has_logging: bool,
 }
 
 async fn about(AboutArguments { server }: AboutArguments, cx: Context) -> Result<Json<AboutResult>, HandlerError> {
     let about = peer(&server, &cx)?.about().await?;
-    Ok(Json(AboutResult { name: about.name(), revision: about.revision().to_string() }))
+    Ok(Json(AboutResult {
+        name: about.name(),
+        revision: about.revision().to_string(),
+        has_completions: about.has_capability("completions"),
+        has_logging: about.has_capability("logging"),
+    }))
 }
 
 #[derive(Deserialize, JsonSchema)]
