@@ -36,7 +36,7 @@ export const OPERATIONS = {
     }
   },
 
-  // The pages hold fewer items than each of these servers has tools.
+  // Rule C57. The pages hold fewer items than each of these servers has tools.
   pages: async ({ name, path }, { worker, peers }) => {
     const known = path ? (await peers.requestsTo(path)).length : 0
     const { structuredContent: { items } } = await call(worker, 'list', { server: name, kind: 'tools' })
@@ -59,8 +59,9 @@ export const OPERATIONS = {
     assert.equal(textOf(large), 'x'.repeat(300_000))
   },
 
+  // The client checks the result against the output schema of the list.
   'structured result': async ({ name, items: { structured: { result, ...tool } } }, { worker }) => {
-    const { structuredContent } = await call(worker, 'call', { server: name, ...tool })
+    const { structuredContent } = await call(worker, 'call', { server: name, is_listed: true, ...tool })
     assert.deepEqual(structuredContent, result)
   },
 
@@ -90,19 +91,19 @@ export const OPERATIONS = {
     assert.deepEqual(structuredContent.progress, progress.messages.map((message, index) => [index + 1, 3, message]))
   },
 
-  // The servers also send messages of a lower level, unless the client has told them the level.
+  // Rule C25. The servers also send messages of a lower level, unless the client has told them the level.
   log: async ({ name, items: { progress } }, { worker }) => {
     const { structuredContent: { log } } = await call(worker, 'watch', { server: name, name: progress.name })
     assert.deepEqual(log.map(([level]) => level), ['Info', 'Info', 'Info'])
     assert.doesNotMatch(JSON.stringify(log), /not asked for/)
   },
 
-  // Rules C30 to C35.
+  // Rules C30, C31, C32 and C35.
   questions: async ({ name, items: { question } }, { worker }) => {
     assert.equal(textOf(await call(worker, 'ask', { server: name, name: question.name })), question.text)
   },
 
-  // Rules C111 to C114.
+  // Rules C111, C112, C113 and C114.
   'passed questions': async ({ name, items: { question } }, { worker }) => {
     const round = async (params, capabilities = { elicitation: { form: {} } }) => (await post(worker, {
       jsonrpc: '2.0',
@@ -127,7 +128,7 @@ export const OPERATIONS = {
     assert.deepEqual([isError, content[0].text.includes(question.text)], [true, false])
   },
 
-  // Rules C8 to C10. Most of these servers reject a call whose header is missing or different.
+  // Rules C8, C9 and C10. Most of these servers reject a call whose header is missing or different.
   'header parameters': async ({ name, path, items: { parameter: { header, text, ...tool } } }, { worker, peers }) => {
     for (const is_listed of [true, false]) {
       const known = path ? (await peers.requestsTo(path)).length : 0

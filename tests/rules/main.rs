@@ -4,6 +4,7 @@
 
 mod client;
 mod list;
+mod peers;
 
 use std::fs;
 use std::path::Path;
