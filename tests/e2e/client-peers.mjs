@@ -94,11 +94,15 @@ const FASTMCP = '`fastmcp` 4.1'
 /** @type {Peer[]} */
 export const PEERS = [
   peer('server', SERVER, 'server-2.4', { lacks: { pages: ONE_PAGE, ...lacksOf2026 } }),
-  peer('server-legacy', `${SERVER}, in revision 2025-11-25`, 'server-2.4', { ...pinned, lacks: { pages: ONE_PAGE, ...lacksWithoutSession } }),
+  peer('server-legacy', `${SERVER}, in revision 2025-11-25`, 'server-2.4', {
+    ...pinned, lacks: { pages: ONE_PAGE, ...lacksWithoutSession },
+  }),
   peer('sdk-sessions', `${SDK}, with sessions`, 'sdk-1.32-sessions', {
     ...legacy, hasSessions: true, lacks: { pages: ONE_PAGE, ...lacksWithSession },
   }),
-  peer('sdk-stateless', `${SDK}, without sessions`, 'sdk-1.32-stateless', { ...legacy, lacks: { pages: ONE_PAGE, ...lacksWithoutSession } }),
+  peer('sdk-stateless', `${SDK}, without sessions`, 'sdk-1.32-stateless', {
+    ...legacy, lacks: { pages: ONE_PAGE, ...lacksWithoutSession },
+  }),
   peer('mastra', MASTRA, 'mastra', { lacks: { ...lacksOfMastra, ...lacksOf2026 } }),
   peer('mastra-sessions', `${MASTRA}, with sessions`, 'mastra-sessions', {
     ...legacy, hasSessions: true, lacks: { ...lacksOfMastra, ...lacksWithSession },
@@ -107,7 +111,10 @@ export const PEERS = [
     ...legacy, lacks: { ...lacksOfMastra, cancellation: NOT_CANCELLED, ...lacksWithoutSession },
   }),
   peer('lite-sessions', `${LITE}, with sessions`, 'mcp-lite-sessions', {
-    speaks: '2025-06-18', revision: '2025-06-18', hasSessions: true, lacks: { ...lacksOfLite, ...lacksWithSession, resumption: NO_EVENT_IDS },
+    speaks: '2025-06-18',
+    revision: '2025-06-18',
+    hasSessions: true,
+    lacks: { ...lacksOfLite, ...lacksWithSession, resumption: NO_EVENT_IDS },
   }),
   peer('lite-stateless', `${LITE}, without sessions`, 'mcp-lite-stateless', {
     speaks: '2025-03-26', lacks: { ...lacksOfLite, ...lacksWithoutSession },

@@ -3,7 +3,9 @@
 import { InMemoryClientRequestAdapter, InMemorySessionAdapter, McpServer, StreamableHttpTransport } from 'mcp-lite'
 import * as z from 'zod'
 
-import { answered, contentsOf, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, TEMPLATE, TEXT, TOOLS } from './items.mjs'
+import {
+  answered, contentsOf, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, TEMPLATE, TEXT, TOOLS,
+} from './items.mjs'
 
 function build(options) {
   const server = new McpServer({ ...INFO, schemaAdapter: (schema) => z.toJSONSchema(schema) })

@@ -7,7 +7,10 @@ import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mc
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import * as z from 'zod'
 
-import { answered, contentsOf, Events, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, suggest, TEMPLATE, TEXT, TOOLS } from './items.mjs'
+import {
+  answered, contentsOf, Events, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, suggest, TEMPLATE, TEXT,
+  TOOLS,
+} from './items.mjs'
 
 const callOf = ({ signal, sendNotification, closeSSEStream, _meta }) => ({
   signal,

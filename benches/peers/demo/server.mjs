@@ -3,7 +3,9 @@
 import { completable, createMcpHandler, inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 
-import { answered, contentsOf, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, suggest, TEMPLATE, TEXT, TOOLS } from './items.mjs'
+import {
+  answered, contentsOf, FAIL, FORM, greetingOf, INFO, promptOf, QUESTION, RESOURCE, resultOf, suggest, TEMPLATE, TEXT, TOOLS,
+} from './items.mjs'
 
 const callOf = ({ mcpReq }) => ({
   signal: mcpReq.signal,
