@@ -130,8 +130,8 @@ impl Link {
     /// A call of a tool is never the first probe: a legacy server without sessions would execute it.
     async fn negotiated(&self, method: Method) -> Result<Known, ClientError> {
         let known = self.known();
-        let is_probed = known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
-        if !is_probed && !self.needs_session(known) {
+        let needs_probe = known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
+        if !needs_probe && !self.needs_session(known) {
             return Ok(known);
         }
         // Parallel requests of a connection wait for one negotiation.
@@ -146,7 +146,7 @@ impl Link {
         Ok(known)
     }
 
-    /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
+    /// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.
     pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), NEGOTIATION);
         let failed = |failed| self.failed(Method::Discover, failed);

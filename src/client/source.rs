@@ -30,7 +30,8 @@ impl McpClient {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns the tools that are annotated as read-only, of the servers that the program [trusts](super::Upstream::trusted), as a source.
+    /// Returns the tools that are annotated as read-only, of the servers that the program [trusts](super::Upstream::trusted), as a source for
+    /// an agent. A server with this source can list the tools, but not call them: use [`tools`](Self::tools) for a server.
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }
@@ -57,7 +58,7 @@ impl RemoteTools {
         if let Some(title) = listed.title() {
             tool = tool.title(title);
         }
-        // Annotations of a server that is not trusted mean nothing.
+        // Annotations of a server that is not trusted are ignored.
         if is_trusted && listed.has_hint("readOnlyHint") {
             tool = tool.read_only();
         }

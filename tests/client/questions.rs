@@ -134,7 +134,7 @@ fn a_state_without_questions_is_sent_back() {
 
     let peer = Peer::new((0..20).map(later));
     let error = call(&peer).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 4);
 }
 
@@ -218,7 +218,7 @@ fn questions_end() {
     let ask = || asks(json!({ "a": form("Again?", json!({})) }), json!("s"));
     let peer = Peer::new((0..30).map(|_| ask()));
     let error = track(pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Cancelled) })).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 10);
 
     let peer = Peer::new([ask()]);

@@ -201,7 +201,7 @@ fn questions_of_a_legacy_server_are_answered() {
     }
 }
 
-/// C35: a server without sessions cannot find the question of an answer.
+/// C35: a server without sessions cannot find the question that an answer belongs to.
 #[test]
 fn a_legacy_server_without_a_session_gets_no_answer() {
     let questions = [asks(json!("a"), "elicitation/create", form())];
