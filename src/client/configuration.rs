@@ -21,8 +21,8 @@ const PROCESS: [&str; 5] = ["command", "args", "cwd", "env", "stderr"];
 const STREAMABLE_HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
 
 impl McpClientBuilder {
-    /// Adds the servers of the variable `UPSTREAMS`, with the access tokens of the secret `UPSTREAM_TOKENS`. Both are JSON objects whose keys
-    /// are the names of the servers. Without `UPSTREAMS`, no server is added.
+    /// Adds the servers of the variable `UPSTREAMS`, with the access tokens of the secret `UPSTREAM_TOKENS`. Both are JSON objects whose
+    /// keys are the names of the servers. Without `UPSTREAMS`, the method adds no server.
     ///
     /// The value of a server is its URL, or an object with these members:
     ///

@@ -1,7 +1,7 @@
 //! The errors of the client.
 //!
-//! An error has a sentence for the caller and a cause for the log. The sentence names the server, the request, the problem and the remedy. It
-//! never contains a token, a session id or the body of a response that is not JSON-RPC.
+//! An error has a sentence for the caller and a cause for the log. The sentence names the server, the problem, and the remedy if there is
+//! one. It never contains a token, a session id or the body of a response that is not JSON-RPC.
 
 use std::fmt;
 use std::time::Duration;

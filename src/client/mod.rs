@@ -14,8 +14,8 @@
 //! }
 //! ```
 //!
-//! A server is modern if it supports revision 2026-07-28. A legacy server supports only older revisions, which begin with `initialize` and may
-//! have sessions. The client finds out which of them a server is.
+//! A server is modern if it supports revision 2026-07-28. A legacy server supports only older revisions, which begin with `initialize` and
+//! may have sessions. The client finds out which kind a server is.
 //!
 //! Page: `docs/client.md`.
 //!

@@ -25,13 +25,12 @@ pub struct RemoteTools {
 }
 
 impl McpClient {
-    /// Returns the tools with these names, such as `weather_get-forecast`, as a source.
+    /// Returns a source for an agent or a server: the tools with these full names, such as `weather_get-forecast`.
     pub fn tools<T: Into<Text>>(&self, names: impl IntoIterator<Item = T>) -> RemoteTools {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns the tools that are annotated as read-only, of the servers that the program [trusts](super::Upstream::trusted), as a source for
-    /// an agent. A server with this source can list the tools, but not call them: use [`tools`](Self::tools) for a server.
+    /// Returns a source for an agent: the read-only tools of the servers that the program [trusts](super::Upstream::trusted). A server with this source can list the tools, but not call them: use [`tools`](Self::tools) for a server.
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }

@@ -45,8 +45,8 @@ impl Link {
 
     /// Sends a call.
     ///
-    /// A server that requires headers which this client did not send did not execute the call. The client then lists the tools and sends the
-    /// call once more.
+    /// If the server requires headers that the client did not send, it has not executed the call. The client then lists the tools and sends
+    /// the call once more.
     async fn send_call(
         self: &Rc<Self>,
         outgoing: &Outgoing,

@@ -135,7 +135,7 @@ impl Upstream {
         self
     }
 
-    /// Trusts the annotations of the server's tools. The client may then repeat a failed call of a tool that is read-only or idempotent, and
+    /// Trusts the annotations of the server's tools. The client may then repeat a failed call of a read-only or idempotent tool, and
     /// [`McpClient::read_only_tools`](super::McpClient::read_only_tools) contains the read-only tools.
     #[must_use]
     pub fn trusted(mut self) -> Self {
