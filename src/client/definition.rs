@@ -152,8 +152,8 @@ impl Listed {
         self.member(|item| Some(item.get("inputSchema")?.text().to_owned()))
     }
 
-    /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: rely only on those of servers that you
-    /// trust.
+    /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: rely only on those of servers that
+    /// you trust.
     pub fn has_hint(&self, name: &str) -> bool {
         self.member(|item| Some(item.get("annotations")?.get(name)?.text() == "true")).unwrap_or(false)
     }

@@ -18,8 +18,8 @@ use super::message::{Meta, Params, write_message};
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 
 impl Connection {
-    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the sessions
-    /// when the connection is dropped.
+    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
+    /// sessions when the connection is dropped.
     pub async fn disconnect(self) {
         join_all(self.links().iter().map(|link| link.end())).await;
     }

@@ -30,7 +30,9 @@ impl McpClient {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns a source for an agent: the read-only tools of the servers that the program [trusts](super::Upstream::trusted). A server with this source can list the tools, but not call them: use [`tools`](Self::tools) for a server.
+    /// Returns a source for an agent: the read-only tools of the servers that the program [trusts](super::Upstream::trusted).
+    ///
+    /// A server with this source lists the tools, but cannot call them: use [`tools`](Self::tools) for a server.
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }
