@@ -97,6 +97,9 @@ pub enum Failure {
     Local(String),
 }
 
+/// A failure that has no server and no method yet, and the cause for the log.
+pub(super) type Failed = (Failure, Option<String>);
+
 /// The reason why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

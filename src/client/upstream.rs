@@ -128,7 +128,8 @@ impl Upstream {
         Ok(self)
     }
 
-    /// Sets the revision of the server. The client then does not negotiate.
+    /// Sets the revision of the server. The client then does not negotiate, even if an answer contradicts the revision. A legacy server can
+    /// still choose another legacy revision in its answer to `initialize`.
     #[must_use]
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = Some(revision);
