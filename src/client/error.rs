@@ -42,7 +42,7 @@ pub enum Failure {
         /// The new URL, if it is an `https:` URL.
         to: Option<String>,
     },
-    /// The server rejects the request with an HTTP status.
+    /// The server rejects the request: an HTTP status from 400 to 499 that no other failure describes.
     Rejected {
         /// The status.
         status: u16,
@@ -77,7 +77,7 @@ pub enum Failure {
     CapabilityRequired,
     /// The server rejects the headers that repeat arguments of a tool.
     HeaderMismatch,
-    /// The answer is not a valid answer to the request. The text describes the problem.
+    /// The answer is not valid. The text describes the problem.
     Malformed(&'static str),
     /// The answer or the request exceeds a limit.
     LimitExceeded(&'static str),
@@ -129,7 +129,7 @@ pub enum NotMcp {
 /// Whether the server executed a request that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executed {
-    /// The response proves that the server did not execute the request.
+    /// The server did not execute the request.
     No,
     /// The server executed the request.
     Yes,

@@ -66,7 +66,8 @@ impl McpClient {
 }
 
 impl McpClientBuilder {
-    /// Adds a server. Its name is the prefix of its tools: a letter, and then at most 23 letters, digits and hyphens.
+    /// Adds a server. Its name is the prefix of the full names of its tools. It begins with a letter and has at most 24 letters, digits and
+    /// hyphens.
     pub fn server(mut self, name: impl Into<Text>, upstream: Upstream) -> Self {
         self.servers.push((name.into(), upstream));
         self

@@ -91,7 +91,7 @@ impl Upstream {
     /// Sends this token with each request.
     ///
     /// # Errors
-    /// The token has characters other than visible ASCII.
+    /// The token is empty, or it has characters other than visible ASCII.
     pub fn bearer(mut self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
@@ -171,7 +171,7 @@ impl Upstream {
 impl Upstream {
     /// Answers the forms of the server (elicitation) with a function of the program.
     ///
-    /// The answer is the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
+    /// [`Elicited::Accepted`] contains the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
     /// checks the content against the form. If the function fails, the call fails.
     ///
     /// To ask the caller of this program, use [`Call::through`](super::Call::through) instead. The function itself must not ask the caller:
