@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 
@@ -180,7 +180,7 @@ pub(super) async fn read_events(
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
                 // The stream is not read meanwhile.
-                Meaning::Request(request) => observer.respond(request).await?,
+                Meaning::Request(request) => observer.respond(request).boxed_local().await?,
             }
         }
         if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {
