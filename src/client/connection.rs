@@ -24,6 +24,7 @@ use crate::host::{Host, Opened};
 use crate::json::write;
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::error::shortened;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
@@ -122,7 +123,7 @@ impl Connection {
 }
 
 fn unknown(server: &str, problem: &str) -> ClientError {
-    ClientError::new(&Text::Owned(server.to_owned()), "connect", Failure::Local(problem.into()))
+    ClientError::new(&Text::Owned(shortened(server).into_owned()), "connect", Failure::Local(problem.into()))
 }
 
 impl Connection {

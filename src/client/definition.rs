@@ -12,7 +12,7 @@ use super::param_headers;
 use crate::auth::ConfigError;
 use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
-use crate::protocol::description::Text;
+use crate::protocol::description::{Text, is_deceptive, visible};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Schema};
 
@@ -84,8 +84,10 @@ impl Listed {
             return Err(problem("has a name that is empty or too long"));
         }
         if kind == TOOLS {
-            param_headers::marked(item)
-                .map_err(|error| format!("The tool `{name}` of the server `{server}` is not valid: {error}."))?;
+            let invalid = |error: String| {
+                format!("The tool `{}` of the server `{server}` is not valid: {}.", shown(&name), shown(&error))
+            };
+            param_headers::marked(item).map_err(invalid)?;
         }
         let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
         Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json, output: OnceCell::new() })))
@@ -132,14 +134,14 @@ impl Listed {
         format!("{}_{}", self.0.server, self.0.name)
     }
 
-    /// Returns the description, or an empty text.
+    /// Returns the description, or an empty text. Invisible characters and characters that reorder text are removed.
     pub fn description(&self) -> String {
-        self.member(|item| item.string("description")).unwrap_or_default()
+        self.member(|item| item.string("description")).map(visible).unwrap_or_default()
     }
 
-    /// Returns the title, if there is one.
+    /// Returns the title, if there is one. Invisible characters and characters that reorder text are removed.
     pub fn title(&self) -> Option<String> {
-        self.member(|item| item.string("title"))
+        self.member(|item| item.string("title")).map(visible)
     }
 
     /// Returns the definition as JSON text, as the server sent it.
@@ -180,6 +182,12 @@ impl Listed {
         })
     }
 
+    /// Returns why a second item of this name is left out.
+    pub(super) fn is_listed_twice(&self) -> String {
+        let Definition { server, kind, name, .. } = &*self.0;
+        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, shown(name))
+    }
+
     /// Returns the length of the definition in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
@@ -189,6 +197,12 @@ impl Listed {
         let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
         read(document.root())
     }
+}
+
+/// Returns a part of a text for a message.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 128;
+    text.chars().filter(|c| !is_deceptive(*c)).take(LONGEST).collect()
 }
 
 impl fmt::Debug for Listed {

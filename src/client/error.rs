@@ -278,7 +278,8 @@ impl fmt::Display for Failure {
             Self::BudgetExhausted => {
                 f.write_str("was not called, because this request has used all of its requests to other servers.")
             }
-            Self::Rpc { message, .. } => write!(f, "answers: \"{message}\""),
+            // A quotation mark would end the quotation, and the rest would read like a sentence of this client.
+            Self::Rpc { message, .. } => write!(f, "answers: \"{}\"", message.replace('"', "'")),
             Self::Local(problem) => f.write_str(problem),
         }
     }

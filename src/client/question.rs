@@ -8,7 +8,7 @@ use super::error::Failure;
 use crate::auth::SecureUrl;
 use crate::json::{Kind, Value, object};
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::description::{Text, is_deceptive};
+use crate::protocol::description::{Text, visible};
 
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
@@ -69,7 +69,7 @@ impl Question {
             "elicitation/create" => {
                 let params = params.ok_or(Failure::Malformed("asks without parameters"))?;
                 let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
-                let message = message.chars().filter(|c| *c == '\n' || !is_deceptive(*c)).collect();
+                let message = visible(message);
                 match params.string("mode").as_deref() {
                     None | Some("form") => Self::Form(Elicitation { server, message, schema: form(params)? }),
                     Some("url") => {

@@ -411,13 +411,11 @@ fn supported(answer: &Answer) -> Vec<String> {
     read_text(data.get().as_bytes()).map_or_else(Vec::new, |data: Data| data.supported)
 }
 
-/// Returns the first revisions of a list, each shortened.
-fn named(mut names: Vec<String>) -> Vec<String> {
-    names.truncate(8);
-    for name in &mut names {
-        name.truncate(name.floor_char_boundary(32));
-    }
-    names
+/// Returns the first revisions of a list, each shortened. A message shows them, so a text that cannot be a revision is left out.
+fn named(names: Vec<String>) -> Vec<String> {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    let usual = names.into_iter().filter(|name| !name.is_empty() && name.chars().all(is_usual));
+    usual.map(|name| name.chars().take(32).collect()).take(8).collect()
 }
 
 /// Returns the string member `name` of an object.
@@ -446,5 +444,5 @@ fn result(answer: Answer) -> Result<Box<RawValue>, Failed> {
 
 fn is_session_id(id: &HeaderValue) -> bool {
     const LONGEST: usize = 512;
-    id.len() <= LONGEST && id.as_bytes().iter().all(u8::is_ascii_graphic)
+    !id.is_empty() && id.len() <= LONGEST && id.as_bytes().iter().all(u8::is_ascii_graphic)
 }

@@ -4,15 +4,17 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::definition::Listed;
 use super::mcp_client::McpClient;
 use crate::call::context::Context;
-use crate::json::{Document, JsonLimits, Value};
-use crate::protocol::description::Text;
+use crate::json::{Document, JsonLimits, Value, write};
+use crate::protocol::description::{Text, visible};
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
+use crate::server::definition::name_problem;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -44,8 +46,11 @@ impl RemoteTools {
         }
     }
 
-    /// Returns the tool for a definition.
+    /// Returns the tool for a definition, or `None` for a tool that a server cannot list.
     fn tool_of(&self, listed: &Listed, is_trusted: bool) -> Option<Tool> {
+        if name_problem(&listed.full_name()).is_some() {
+            return None;
+        }
         let input = schema(listed, "inputSchema")?;
         let handler = RemoteHandler {
             client: self.client.clone(),
@@ -136,9 +141,36 @@ impl AnyToolHandler for RemoteHandler {
     }
 }
 
-/// Returns a schema of a definition, which is published as the server sent it.
+/// Returns a schema of a definition. It is published as the server sent it, except for deceptive characters in descriptions.
 fn schema(listed: &Listed, name: &str) -> Option<Rc<Schema>> {
     let document = Document::parse(listed.json().as_bytes(), JsonLimits::MOST).ok()?;
     let schema = document.root().get(name)?;
-    Some(Schema::unenforced(schema.to_json()?, schema.to_raw()?))
+    let (mut value, mut raw) = (schema.to_json()?, schema.to_raw()?);
+    if clean_descriptions(&mut value) {
+        raw = write::to_raw_value(&value).ok()?;
+    }
+    Some(Schema::unenforced(value, raw))
+}
+
+/// Removes invisible characters, and characters that reorder text, from titles and descriptions. A model reads them, but a person does not
+/// see them. Returns whether there were any.
+fn clean_descriptions(schema: &mut Json) -> bool {
+    let mut is_changed = false;
+    match schema {
+        Json::Array(items) => items.iter_mut().for_each(|item| is_changed |= clean_descriptions(item)),
+        Json::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Json::String(text) if name == "title" || name == "description" => {
+                        let clean = visible(text.clone());
+                        is_changed |= clean != *text;
+                        *text = clean;
+                    }
+                    _ => is_changed |= clean_descriptions(member),
+                }
+            }
+        }
+        _ => {}
+    }
+    is_changed
 }

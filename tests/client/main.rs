@@ -17,6 +17,8 @@ mod definitions;
 #[path = "../spec/fake_model.rs"]
 mod fake_model;
 mod hostile;
+mod hostile_lists;
+mod hostile_sessions;
 mod legacy;
 mod lists;
 #[allow(dead_code, reason = "other tests use more of it")]
