@@ -34,7 +34,7 @@ fn message(members: Value) -> String {
 const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
 const TEXT: &str = r#"{"content":[{"type":"text","text":"in Lyon"}],"resultType":"complete"}"#;
 
-fn whole() -> String {
+pub fn whole() -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"$id","result":{TEXT}}}"#)
 }
 

@@ -46,7 +46,7 @@ fn heard(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
     (text, heard)
 }
 
-/// C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
+/// The hostile case 37, C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
 #[test]
 fn only_notifications_of_the_request_are_heard() {
     let peer = Peer::new([stream(&[
@@ -239,7 +239,7 @@ fn a_legacy_server_learns_that_there_is_no_answer() {
     assert!(!answer.to_string().contains("depot"), "{answer}");
 }
 
-/// C26: a modern server must not send requests, so they are not answered.
+/// The hostile case 40, C26: a modern server must not send requests, so they are not answered.
 #[test]
 fn requests_of_a_modern_server_are_not_answered() {
     let peer =

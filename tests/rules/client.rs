@@ -9,7 +9,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     // Configuration and connections
     rule(1, "an invalid name, a name that is used twice, an invalid URL and a reserved header are rejected by name", TestedBy(&["tests/client/configuration.rs::each_mistake_is_named", "tests/client/configuration.rs::invalid_clients_are_rejected"])),
     rule(2, "a client, a connection and the end of an unused connection send nothing", TestedBy(&["tests/client/configuration.rs::a_connection_sends_nothing", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
-    rule(3, "connections of two callers at the same time share no credential, session, progress or cached list", TestedBy(&["tests/client/lists.rs::callers_do_not_share_lists"])),
+    rule(3, "connections of two callers at the same time share no credential, session, progress or cached list", TestedBy(&["tests/client/lists.rs::callers_do_not_share_lists", "tests/client/hostile_sessions.rs::callers_with_the_same_id_get_their_own_answers"])),
     // Requests
     rule(8, "a header value that is not visible ASCII is encoded as base64", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers"])),
     rule(9, "headers repeat the arguments that a tool marks, and a tool with an invalid mark is left out", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers", "tests/client/definitions.rs::a_tool_with_invalid_marks_is_left_out", "tests/client/definitions.rs::a_listed_tool_is_called_with_its_headers"])),
@@ -17,8 +17,10 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(11, "the `_meta` of a request asks for notifications only if there is a listener", TestedBy(&["tests/client/streams.rs::only_notifications_of_the_request_are_heard", "tests/client/streams.rs::without_a_listener_nothing_is_asked_for"])),
     rule(15, "a server is not asked for a list whose capability it does not declare", TestedBy(&["tests/client/lists.rs::a_server_without_prompts_has_no_prompts"])),
     // Answers
-    rule(16, "an answer has the id of its request, and exactly one of a result and an error", TestedBy(&["src/protocol/reply.rs::messages_of_a_server_are_read", "tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
-    rule(20, "redirects are not followed, and the error has the new `https:` URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
+    rule(16, "an answer has the id of its request, and exactly one of a result and an error", TestedBy(&["src/protocol/reply.rs::messages_of_a_server_are_read", "tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tcp.rs::hostile_answers_over_tcp_have_the_same_failures"])),
+    rule(18, "the length that an answer states is not believed, and the limit counts what is read", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tcp.rs::odd_http_has_its_failure"])),
+    rule(19, "an answer without content to a request is not valid", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
+    rule(20, "redirects are not followed, and the error has the new `https:` URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tcp.rs::a_redirect_is_not_followed"])),
     rule(21, "a program cannot set headers that the client or the runtime sets", TestedBy(&["tests/client/configuration.rs::invalid_clients_are_rejected"])),
     rule(22, "an event stream is read as the HTML standard says, wherever it is cut", TestedBy(&["src/client/sse.rs::every_line_end_ends_a_line", "src/client/sse.rs::fields_are_read_as_the_standard_says", "src/client/sse.rs::an_incomplete_event_is_not_returned", "tests/client/hostile.rs::a_response_is_read_from_a_stream"])),
     rule(24, "the response ends the exchange, and the rest of the stream is not read", TestedBy(&["tests/client/hostile.rs::a_response_is_read_from_a_stream"])),
@@ -38,6 +40,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(36, "each answer of a server has one reaction of the negotiation", TestedBy(&["src/client/negotiation.rs::each_answer_has_its_reaction"])),
     rule(37, "a tool call is never the first request to a server", TestedBy(&["tests/client/calls.rs::a_call_is_preceded_by_a_probe"])),
     rule(38, "a server may reject the revision that it supports, once", TestedBy(&["src/client/negotiation.rs::a_rejected_revision_is_sent_once_more"])),
+    rule(41, "only `initialize` names a session, in visible ASCII, and no id is in the log", TestedBy(&["tests/client/hostile_sessions.rs::a_session_has_a_usual_id"])),
     rule(42, "the end of a connection ends its sessions, and nobody waits for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
     // Lists
     rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
@@ -46,12 +49,15 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(47, "tasks of a connection share a request for the same list, and connections do not", TestedBy(&["tests/client/lists.rs::tasks_of_a_connection_share_a_request"])),
     rule(48, "the number of requests of a connection is limited, and a limited number of servers is asked at once", TestedBy(&["tests/client/lists.rs::a_slow_server_does_not_delay_the_others"])),
     // Errors
+    rule(49, "the body of each answer is read to its end or dropped", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(51, "an error has no text of a body that is not JSON-RPC, of a header, or of the query of a URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
     rule(52, "a call is sent again only if it was not executed, or if it may be repeated", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated", "tests/client/definitions.rs::hints_of_trusted_servers_permit_a_second_call"])),
     rule(53, "the error of a call with an unknown outcome says so", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated"])),
     rule(54, "the status of an answer counts before its body", TestedBy(&["tests/client/hostile.rs::a_result_with_an_error_status_does_not_count"])),
     // Lists and results
-    rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read"])),
+    rule(56, "an answer that exceeds a limit is dropped at once", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
+    rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read", "tests/client/hostile_lists.rs::lists_end"])),
+    rule(58, "a definition stays as the server sent it, and nothing in it is resolved or fetched", TestedBy(&["tests/client/hostile_lists.rs::definitions_are_data"])),
     rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced"])),
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
