@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use super::hidden::visible;
 use super::param_headers;
 use crate::auth::ConfigError;
 use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
-use crate::protocol::description::{Text, is_deceptive, visible};
+use crate::protocol::description::{Text, is_deceptive};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Schema};
 
@@ -169,17 +170,19 @@ impl Listed {
         self.member(|tool| param_headers::marked(tool).ok()).unwrap_or_default()
     }
 
-    /// Returns the output schema of a tool. It is compiled at the first call.
-    pub(super) fn output(&self) -> &Output {
-        self.0.output.get_or_init(|| {
-            let Some(schema) = self.member(|tool| Some(tool.get("outputSchema")?.to_json())) else {
-                return Output::Any;
-            };
-            match schema.map(Schema::of_other_server) {
-                Some(Ok(schema)) => Output::Enforced(schema),
-                _ => Output::NotEnforced,
-            }
-        })
+    /// Returns the output schema of a tool.
+    ///
+    /// A short schema is compiled once. Other schemas are compiled for each call, because a compiled schema is many times as large as its text,
+    /// and the other server chooses it.
+    pub(super) fn output(&self) -> Output {
+        if let Some(output) = self.0.output.get() {
+            return output.clone();
+        }
+        let (output, is_short) = match self.member(|tool| Some(compiled(tool.get("outputSchema")?))) {
+            Some(compiled) => compiled,
+            None => (Output::Any, true),
+        };
+        if is_short { self.0.output.get_or_init(|| output).clone() } else { output }
     }
 
     /// Returns why a second item of this name is left out.
@@ -196,6 +199,17 @@ impl Listed {
     fn member<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
         let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
         read(document.root())
+    }
+}
+
+/// Compiles an output schema, and returns whether it is short.
+fn compiled(schema: Value<'_>) -> (Output, bool) {
+    const SHORT: usize = 4 << 10;
+    let is_short = schema.text().len() <= SHORT;
+    match schema.to_json().map(Schema::of_other_server) {
+        // The automaton of a pattern may be large, however short the pattern is.
+        Some(Ok(schema)) => (Output::Enforced(schema.clone()), is_short && !schema.has_patterns()),
+        _ => (Output::NotEnforced, true),
     }
 }
 

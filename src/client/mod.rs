@@ -31,6 +31,7 @@
 //! | `exchange` | one HTTP exchange |
 //! | `observer` | progress, log messages, and requests of legacy servers |
 //! | `question` | the questions of a server |
+//! | `hidden` | characters that a person does not see |
 //! | `handlers` | the functions of a program that answer them |
 //! | `answer` | the answers |
 //! | `rounds` | the rounds of a request that asks |
@@ -66,6 +67,7 @@ mod error;
 mod exchange;
 mod handlers;
 mod headers;
+mod hidden;
 mod list_cache;
 mod listing;
 mod lists;
@@ -82,7 +84,7 @@ mod result;
 mod resumption;
 mod rounds;
 mod source;
-mod sse;
+pub(crate) mod sse;
 mod standing_stream;
 mod tool_request;
 mod transport;

@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::definition::Listed;
+use super::hidden::clean_descriptions;
 use super::mcp_client::McpClient;
 use crate::call::context::Context;
+use crate::host::warning;
 use crate::json::{Document, JsonLimits, Value, write};
-use crate::protocol::description::{Text, visible};
+use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
 use crate::server::definition::name_problem;
@@ -97,10 +98,12 @@ impl Source for RemoteTools {
             for listed in &listing.items {
                 let server = source.client.0.servers.iter().find(|server| server.name == listed.server());
                 let is_trusted = server.is_some_and(|server| server.upstream.is_trusted);
-                if source.offers(listed, is_trusted)
-                    && let Some(tool) = source.tool_of(listed, is_trusted)
-                {
-                    found = found.tool(tool);
+                if !source.offers(listed, is_trusted) {
+                    continue;
+                }
+                match source.tool_of(listed, is_trusted) {
+                    Some(tool) => found = found.tool(tool),
+                    None => warn_of_invalid(listed.server(), &cx),
                 }
             }
             for error in &listing.missing {
@@ -110,6 +113,14 @@ impl Source for RemoteTools {
         };
         found.boxed_local()
     }
+}
+
+/// Logs that a server has tools that are left out. The text does not depend on the tool: the number of different warnings is limited.
+fn warn_of_invalid(server: &str, cx: &Context) {
+    let problem = format!(
+        "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
+    );
+    warning::once(cx.host(), "client", &problem);
 }
 
 /// Calls a tool of another server.
@@ -150,27 +161,4 @@ fn schema(listed: &Listed, name: &str) -> Option<Rc<Schema>> {
         raw = write::to_raw_value(&value).ok()?;
     }
     Some(Schema::unenforced(value, raw))
-}
-
-/// Removes invisible characters, and characters that reorder text, from titles and descriptions. A model reads them, but a person does not
-/// see them. Returns whether there were any.
-fn clean_descriptions(schema: &mut Json) -> bool {
-    let mut is_changed = false;
-    match schema {
-        Json::Array(items) => items.iter_mut().for_each(|item| is_changed |= clean_descriptions(item)),
-        Json::Object(members) => {
-            for (name, member) in members {
-                match member {
-                    Json::String(text) if name == "title" || name == "description" => {
-                        let clean = visible(text.clone());
-                        is_changed |= clean != *text;
-                        *text = clean;
-                    }
-                    _ => is_changed |= clean_descriptions(member),
-                }
-            }
-        }
-        _ => {}
-    }
-    is_changed
 }

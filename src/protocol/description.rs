@@ -28,13 +28,6 @@ pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control() || is_format
 }
 
-/// Returns a text without its deceptive characters. Line feeds and tabs stay.
-#[cfg(feature = "client")]
-pub(crate) fn visible(mut text: String) -> String {
-    text.retain(|character| matches!(character, '\n' | '\t') || !is_deceptive(character));
-    text
-}
-
 /// The name and version of an MCP client or server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -150,6 +150,12 @@ impl Schema {
         Self::compile(value).map(Rc::new)
     }
 
+    /// Returns whether the schema has patterns, whose automata may be large.
+    #[cfg(feature = "client")]
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.program.patterns.is_empty()
+    }
+
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     #[cfg(feature = "client")]
     pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {

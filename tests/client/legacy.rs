@@ -164,7 +164,8 @@ fn a_dropped_request_is_cancelled() {
 #[test]
 fn a_request_has_a_total_limit() {
     let page = |nth: usize| {
-        let list = json!({ "tools": [{ "name": nth.to_string() }], "resultType": "complete", "nextCursor": nth.to_string() });
+        let list =
+            json!({ "tools": [{ "name": nth.to_string() }], "resultType": "complete", "nextCursor": nth.to_string() });
         result(list)
     };
     let peer = Peer::new((0..32).map(page));

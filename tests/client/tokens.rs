@@ -227,8 +227,9 @@ fn debug_output_has_no_token() {
     let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("SECRET-1", 3600));
     let peer = Peer::new([modern("in Lyon")]);
     track(&client(pinned(&peer).machine(machine())), &host).expect("a result");
+    let with_query = Upstream::at("https://parcels.example/mcp?key=SECRET-4").expect("a URL");
     let upstream = at(&peer).header("x-key", "SECRET-2").expect("a header").bearer("SECRET-3").expect("a token");
-    let shown = format!("{:?} {:?} {upstream:?} {:?}", machine(), peer.requests(), host.requests());
+    let shown = format!("{:?} {:?} {upstream:?} {with_query:?} {:?}", machine(), peer.requests(), host.requests());
     assert!(shown.contains(TOKEN_URL) && shown.contains("https://parcels.example/mcp"), "{shown}");
     for secret in ["SECRET", "4711", "dGhlK2Rlc2s6"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
