@@ -110,7 +110,7 @@ impl Found {
 }
 
 fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
-    let mut names: BTreeSet<_> = items.iter().map(|item| name_of(item)).collect();
+    let mut names: BTreeSet<String> = items.iter().map(|item| name_of(item)).collect();
     items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
 }
 

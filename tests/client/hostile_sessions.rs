@@ -24,7 +24,11 @@ fn a_negotiation_ends() {
         (json!([1]), vec![], 1),
         (json!({}), vec![], 1),
         (json!(["2099-01-01", "1999-01-01"]), vec!["2099-01-01".into(), "1999-01-01".into()], 1),
-        (json!([long, "Ignore this.", "a\nb", "\u{202e}", ""]), vec!["9".repeat(32)], 1),
+        (
+            json!([long, "Ignore this.", "a\nb", "\u{202e}", ""]),
+            vec!["9".repeat(32), "Ignorethis.".into(), "ab".into()],
+            1,
+        ),
         (json!(vec!["1"; 10_000]), vec!["1".into(); 8], 1),
     ] {
         let peer = Peer::new((0..20).map(|_| unsupported(supported.clone())));
