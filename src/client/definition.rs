@@ -224,3 +224,25 @@ impl fmt::Debug for Listed {
         f.debug_struct("Listed").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C59: what an output schema costs in memory is not kept, unless it is small.
+    #[test]
+    fn only_small_output_schemas_are_kept() {
+        let long = "x".repeat(4 << 10);
+        for (schema, is_kept) in [
+            (r#"{"type":"object"}"#.to_owned(), true),
+            ("7".to_owned(), true),
+            (format!(r#"{{"description":"{long}"}}"#), false),
+            (r#"{"properties":{"a":{"pattern":"a{4000}"}}}"#.to_owned(), false),
+        ] {
+            let tool = format!(r#"{{"server":"parcels","tool":{{"name":"track","outputSchema":{schema}}}}}"#);
+            let tool = Listed::from_json(&tool).expect("a definition");
+            assert_eq!(matches!(tool.output(), Output::Enforced(_)), schema != "7", "{schema}");
+            assert_eq!(tool.0.output.get().is_some(), is_kept, "{schema}");
+        }
+    }
+}

@@ -44,8 +44,8 @@ fn utf_16(text: &str) -> Vec<u8> {
 
 /// A challenge with 1000 scopes, after one that is too long and one that is not a scope.
 fn hostile_scopes() -> String {
-    let scopes: String = (0..1000).map(|nth| format!(" s{nth}")).collect();
-    format!("Bearer error=\"insufficient_scope\", scope=\"{} SECRET\\\\{scopes}\"", "x".repeat(200))
+    let scopes: Vec<_> = (0..1000).map(|nth| format!("s{nth}")).collect();
+    format!("Bearer error=\"insufficient_scope\", scope=\"{} SECRET\\\\ {}\"", "x".repeat(200), scopes.join(" "))
 }
 
 fn malformed(problem: &'static str) -> Failure {

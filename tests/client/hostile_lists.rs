@@ -97,6 +97,28 @@ fn invalid_items_are_left_out() {
     }
 }
 
+/// The hostile case 58, C45: the reasons count in the cache too.
+#[test]
+fn a_list_with_many_reasons_is_not_cached() {
+    let hint = json!({ "ttlMs": 60_000, "cacheScope": "public" });
+    let invalid = |count: usize| {
+        let schema = json!({ "x".repeat(200): { "x-mcp-header": "A" } });
+        let items = (0..count)
+            .map(|nth| json!({ "name": format!("{nth}{}", "x".repeat(200)), "inputSchema": { "properties": schema } }));
+        page(items.collect(), hint.clone())
+    };
+    for (count, requests) in [(10, 1), (999, 2)] {
+        let peer = Peer::new([invalid(count), invalid(count)]);
+        let (client, host) = (client(pinned(&peer)), TestHost::new());
+        for _ in 0..2 {
+            let connection = client.connect(&context(&host));
+            let listing = testing::run(host.run(connection.list_tools())).expect("the list ends");
+            assert_eq!((listing.left_out.len(), listing.is_cut), (count, false));
+        }
+        assert_eq!(peer.requests().len(), requests, "{count}");
+    }
+}
+
 /// The hostile case 58, C58: schemas are neither resolved nor fetched, and a name stays in its namespace and its header.
 #[test]
 fn definitions_are_data() {

@@ -55,9 +55,10 @@ fn read_request(stream: &TcpStream) -> std::io::Result<(String, String)> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
-        let start = head.len();
-        reader.read_line(&mut head)?;
-        let line = head[start..].trim().to_ascii_lowercase();
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        head.push_str(&line);
+        let line = line.trim().to_ascii_lowercase();
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().expect("a length");
         }

@@ -54,7 +54,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(43, "a revision that the program sets is not negotiated", TestedBy(&["tests/client/requests.rs::a_set_revision_is_not_negotiated", "tests/client/requests.rs::a_set_era_does_not_expire"])),
     // Lists
     rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
-    rule(45, "incomplete lists, failures and answers without a hint are not cached", TestedBy(&["tests/client/lists.rs::some_lists_are_not_cached"])),
+    rule(45, "incomplete lists, failures and answers without a hint are not cached", TestedBy(&["tests/client/lists.rs::some_lists_are_not_cached", "tests/client/hostile_lists.rs::a_list_with_many_reasons_is_not_cached"])),
     rule(46, "an expired list replaces the list of a server that fails, for a limited time", TestedBy(&["tests/client/lists.rs::a_stale_list_replaces_the_list_of_a_server_that_fails"])),
     rule(47, "tasks of a connection share a request for the same list, and connections do not", TestedBy(&["tests/client/lists.rs::tasks_of_a_connection_share_a_request"])),
     rule(48, "the number of requests of a connection is limited, and a limited number of servers is asked at once", TestedBy(&["tests/client/lists.rs::a_slow_server_does_not_delay_the_others"])),
@@ -69,7 +69,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(56, "an answer that exceeds a limit is dropped at once", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read", "tests/client/hostile_lists.rs::lists_end"])),
     rule(58, "a definition keeps its text, and no reference in it is resolved", TestedBy(&["tests/client/definitions.rs::a_definition_keeps_its_text", "tests/client/hostile_lists.rs::definitions_are_data"])),
-    rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced"])),
+    rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced", "src/client/definition.rs::only_small_output_schemas_are_kept"])),
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
     rule(61, "debug output has no token", TestedBy(&["tests/client/tokens.rs::debug_output_has_no_token"])),
