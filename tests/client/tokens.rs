@@ -80,6 +80,21 @@ fn a_machine_token_is_requested_for_the_server() {
     }
 }
 
+/// C62: the query of a server's URL may be a secret, so the authorization server does not get it.
+#[test]
+fn the_resource_has_no_query() {
+    let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
+    let peer = Peer::new([modern("in Lyon")]);
+    let upstream = Upstream::via("https://parcels.example/mcp?key=SECRET-4", peer.clone()).expect("a URL");
+    track(&client(upstream.revision(Revision::V2026_07_28).machine(machine())), &host).expect("a result");
+    assert!(
+        host.requests()[0].body().contains("&resource=https%3A%2F%2Fparcels.example%2Fmcp&"),
+        "{:?}",
+        host.requests()
+    );
+    assert_eq!(peer.requests()[0].uri(), "https://parcels.example/mcp?key=SECRET-4");
+}
+
 /// C62: a token is kept until 60 s before its end, also between connections.
 #[test]
 fn a_machine_token_is_kept_until_its_end() {
