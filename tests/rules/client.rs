@@ -73,7 +73,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
     rule(61, "debug output has no token", TestedBy(&["tests/client/tokens.rs::debug_output_has_no_token"])),
-    rule(62, "a machine token is for one resource, is kept until shortly before its end, and is replaced once", TestedBy(&["tests/client/tokens.rs::a_machine_token_is_requested_for_the_server", "tests/client/tokens.rs::a_machine_token_is_kept_until_its_end", "tests/client/tokens.rs::a_rejected_token_is_replaced_once", "tests/client/tokens.rs::missing_scopes_do_not_request_a_token"])),
+    rule(62, "a machine token is for one resource, is kept until shortly before its end, and is replaced once", TestedBy(&["tests/client/tokens.rs::a_machine_token_is_requested_for_the_server", "tests/client/tokens.rs::the_resource_has_no_query", "tests/client/tokens.rs::a_machine_token_is_kept_until_its_end", "tests/client/tokens.rs::a_rejected_token_is_replaced_once", "tests/client/tokens.rs::missing_scopes_do_not_request_a_token"])),
     rule(76, "the client authenticates with `client_secret_basic` or `client_secret_post`", TestedBy(&["tests/client/tokens.rs::a_machine_token_is_requested_for_the_server"])),
     rule(78, "the answer of a token endpoint has a bearer token, and every other answer is an error", TestedBy(&["tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
     // Sources
