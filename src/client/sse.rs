@@ -87,11 +87,13 @@ impl EventReader {
 
     /// Consumes the next complete line, and returns its range without the line end: LF, CRLF or CR.
     fn next_line(&mut self) -> Option<Range<usize>> {
-        if self.after_return && self.bytes.get(self.consumed) == Some(&b'\n') {
-            self.consumed = self.consumed.saturating_add(1);
+        if self.after_return && self.consumed < self.bytes.len() {
+            if self.bytes.get(self.consumed) == Some(&b'\n') {
+                self.consumed = self.consumed.saturating_add(1);
+            }
+            self.after_return = false;
         }
         let from = self.searched.max(self.consumed);
-        self.after_return &= self.bytes.len() == self.consumed;
         let unsearched = self.bytes.get(from..).unwrap_or_default();
         let Some(length) = unsearched.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
             self.searched = self.bytes.len();
@@ -169,6 +171,8 @@ mod tests {
             assert_eq!(data(&stream), ["a\nb", "c"], "{end:?}");
         }
         assert_eq!(data("data: a\r\rdata: b\n\r\ndata: c\n\n"), ["a", "b", "c"]);
+        // Only one line feed belongs to a carriage return, also if each byte arrives in its own chunk.
+        assert_eq!(data("data: a\r\n\ndata: b\n\n"), ["a", "b"]);
     }
 
     /// C22: the fields of an event.
