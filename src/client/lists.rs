@@ -1,4 +1,4 @@
-//! The lists of servers, from their first page to their last.
+//! The requests for the lists of servers, with all their pages.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -23,7 +23,18 @@ use crate::limits::{
 use crate::protocol::revision::Era;
 
 impl Connection {
-    /// Lists the tools of all servers.
+    /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::Context;
+    ///
+    /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
+    ///     let listing = client.connect(&cx).list_tools().await;
+    ///     let names = listing.items.iter().map(|tool| tool.full_name());
+    ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
+    /// }
+    /// ```
     pub async fn list_tools(&self) -> Listing {
         self.list(TOOLS).await
     }
@@ -184,7 +195,7 @@ impl Link {
         list
     }
 
-    /// Forgets the lists of the server if a notification says that they have changed.
+    /// Forgets the lists of the server if the notification is that a list has changed.
     pub(super) fn notice_change(&self, notification: &str) {
         if notification.ends_with("/list_changed") {
             let changes = &self.server().changes;
@@ -254,7 +265,7 @@ impl Link {
             }
             match document.root().string("nextCursor") {
                 None => return Ok((listing, time)),
-                // A cursor that leads back would never end.
+                // A cursor that repeats would make the loop endless.
                 Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
                 Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES => break,
                 Some(cursor) => cursors.push(cursor),

@@ -28,12 +28,14 @@ pub struct RemoteTools {
 }
 
 impl McpClient {
-    /// Returns the tools with these names, such as `weather_get-forecast`, as a source.
+    /// Returns a source for an agent or a server: the tools with these full names, such as `weather_get-forecast`.
     pub fn tools<T: Into<Text>>(&self, names: impl IntoIterator<Item = T>) -> RemoteTools {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns the tools that are annotated as read-only, of the servers that the program [trusts](super::Upstream::trusted), as a source.
+    /// Returns a source for an agent: the read-only tools of the servers that the program [trusts](super::Upstream::trusted).
+    ///
+    /// A server with this source lists the tools, but cannot call them: use [`tools`](Self::tools) for a server.
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }
@@ -63,7 +65,7 @@ impl RemoteTools {
         if let Some(title) = listed.title() {
             tool = tool.title(title);
         }
-        // Annotations of a server that is not trusted mean nothing.
+        // Annotations of a server that is not trusted are ignored.
         if is_trusted && listed.has_hint("readOnlyHint") {
             tool = tool.read_only();
         }
