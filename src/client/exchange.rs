@@ -12,8 +12,9 @@ use super::headers;
 use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome, of_http_status};
 use super::sse::{Event, EventReader};
+use crate::auth::SecureUrl;
 use crate::host::{FetchError, Opened};
-use crate::json::{Document, JsonLimits, Value};
+use crate::json::{Document, JsonError, JsonLimits, Value};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
@@ -23,7 +24,7 @@ const ERROR_PAGE: usize = 16 << 10;
 /// The longest header of a response that is read, in bytes.
 const HEADER_BYTES: usize = 8 << 10;
 
-/// What an exchange needs to know about its request.
+/// The values with which an exchange reads the answer to its request.
 pub(super) struct Expected<'a> {
     /// The id of the request, as JSON text.
     pub id: &'a str,
@@ -44,7 +45,7 @@ pub(super) struct Position {
 
 /// The meaning of an event.
 enum Meaning {
-    /// It does not matter.
+    /// The event is ignored.
     Nothing,
     Response(Outcome),
     Request(ServerRequest),
@@ -68,11 +69,14 @@ pub(super) async fn read(
         Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
         _ if status >= 300 => Ok(Answer::Http { status }),
         Some("text/html") => Err((Failure::NotMcp(NotMcp::WebPage), None)),
-        _ => Err((Failure::Malformed("is not of type application/json or text/event-stream"), media_type)),
+        _ => Err((
+            Failure::Malformed("is not of type application/json or text/event-stream"),
+            media_type.filter(|it| is_usual(it)),
+        )),
     }
 }
 
-/// Returns the failure that a status alone means. The body does not matter then, except for the number of a Cloudflare error page.
+/// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
 async fn of_status(opened: &mut Opened) -> Option<Failed> {
     let after = retry_after(&opened.headers);
     let failure = match opened.status {
@@ -122,7 +126,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
         Err(_) if opened.status >= 300 => return Ok(Answer::Http { status: opened.status }),
-        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+        Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
         // A server that cannot read a request cannot repeat its id.
@@ -179,7 +183,7 @@ pub(super) async fn read_events(
             match read_event(&event, expected, observer)? {
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
-                // The stream waits meanwhile.
+                // The stream is not read meanwhile.
                 Meaning::Request(request) => observer.respond(request).boxed_local().await?,
             }
         }
@@ -200,7 +204,7 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
     let document = match Document::parse(&event.data, JsonLimits::default()) {
         Ok(document) => document,
         Err(_) if is_lenient => return Ok(Meaning::Nothing),
-        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+        Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
         Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => {
@@ -219,6 +223,15 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
         Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
         Err(problem) => Err((Failure::Malformed(problem), None)),
     }
+}
+
+/// Returns the failure of a text that is not JSON. The log gets nothing of the text.
+fn not_json(error: &JsonError) -> Failed {
+    let cause = match error {
+        JsonError::DuplicateKey { .. } => "a key occurs twice in one object".to_owned(),
+        error => error.to_string(),
+    };
+    (Failure::Malformed("is not valid JSON"), Some(cause))
 }
 
 fn too_long() -> Failed {
@@ -253,15 +266,22 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }
 
-/// Returns the `https:` URL of a redirect.
-fn new_location(headers: &HeaderMap) -> Option<String> {
-    let url = text(headers.get(LOCATION))?;
-    // A query may contain a secret.
-    let url = url.split(['?', '#']).next()?;
-    url.starts_with("https://").then(|| url.to_owned())
+/// Returns whether a media type may be in the log.
+fn is_usual(media_type: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"/+-.".contains(&byte);
+    media_type.len() <= 64 && media_type.contains('/') && media_type.bytes().all(is_usual)
 }
 
-/// Returns the number of seconds in `Retry-After`, of at most a day.
+/// Returns the `https:` URL of a redirect. A message shows it, so a URL that is not valid or too long is left out.
+fn new_location(headers: &HeaderMap) -> Option<String> {
+    const LONGEST: usize = 512;
+    let url = text(headers.get(LOCATION))?;
+    // A query may contain a secret.
+    let url = url.split(['?', '#']).next().filter(|url| url.len() <= LONGEST && url.starts_with("https://"))?;
+    SecureUrl::parse(url).is_ok().then(|| url.to_owned())
+}
+
+/// Returns the time in `Retry-After`, if it is a number of seconds of at most a day.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     const DAY: u64 = 86_400;
     let seconds = text(headers.get(RETRY_AFTER))?.trim().parse().ok()?;

@@ -1,6 +1,6 @@
 //! The cache of lists that a client keeps between calls.
 //!
-//! A list belongs to the credential with which it was requested, also if the server says that it is public. The cache holds only finished
+//! A list belongs to the credential with which it was requested, even if the server says that it is public. The cache holds only finished
 //! lists, because on Workers a request cannot wait for a fetch that another request has started.
 //!
 //! Source: 2026-07-28, server/utilities/caching.
@@ -12,6 +12,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
+use super::definition::Listed;
 use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
 use crate::json::{Kind, Value};
@@ -65,7 +66,7 @@ impl Key {
 }
 
 impl ListCache {
-    /// Returns a list that is fresh or not stale for long. Times are in milliseconds since 1970.
+    /// Returns a list that is fresh, or that expired less than [`UPSTREAM_STALE_SECONDS`] ago. Times are in milliseconds since 1970.
     pub(super) fn get(&self, key: &Key, now: u64) -> Option<Cached> {
         self.0.borrow().get(key, now).cloned()
     }
@@ -76,7 +77,8 @@ impl ListCache {
 
     /// Caches a list that is fresh for `time`.
     pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
-        let bytes = list.items.iter().fold(0_usize, |bytes, item| bytes.saturating_add(item.bytes()));
+        let lengths = list.items.iter().map(Listed::bytes).chain(list.left_out.iter().map(String::len));
+        let bytes = lengths.fold(0, usize::saturating_add);
         if time.is_zero() || list.is_cut || bytes > UPSTREAM_LIST_BYTES {
             return;
         }

@@ -1,5 +1,6 @@
-//! The lists of servers, from their first page to their last.
+//! The requests for the lists of servers, with all their pages.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,15 +12,30 @@ use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
 use super::error::{ClientError, Failure};
 use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{Listing, Outcome, Toolset};
+use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
-use crate::limits::{UPSTREAM_CURSOR_BYTES, UPSTREAM_ITEMS, UPSTREAM_PAGES, UPSTREAM_PARALLEL};
+use crate::limits::{
+    UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
+    UPSTREAM_PARALLEL,
+};
 use crate::protocol::revision::Era;
 
 impl Connection {
-    /// Lists the tools of all servers.
+    /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::Context;
+    ///
+    /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
+    ///     let listing = client.connect(&cx).list_tools().await;
+    ///     let names = listing.items.iter().map(|tool| tool.full_name());
+    ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
+    /// }
+    /// ```
     pub async fn list_tools(&self) -> Listing {
         self.list(TOOLS).await
     }
@@ -30,7 +46,7 @@ impl Connection {
             server: link.server().name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
-        self.each_list(TOOLS).await.into_iter().map(toolset).collect()
+        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
     }
 
     /// Lists the resources of all servers.
@@ -51,7 +67,7 @@ impl Connection {
     /// Joins the lists of all servers. A server that fails does not affect the others.
     async fn list(&self, kind: Kind) -> Listing {
         let mut all = Listing::default();
-        for (_, list) in self.each_list(kind).await {
+        for (_, list) in self.each_list(kind, |_| true).await {
             match list {
                 Ok(list) => {
                     all.items.extend_from_slice(&list.items);
@@ -65,9 +81,10 @@ impl Connection {
         all
     }
 
-    /// Asks several servers at the same time.
-    async fn each_list(&self, kind: Kind) -> Vec<(Rc<Link>, Outcome)> {
-        let asked = self.links().iter().cloned().map(|link| async move {
+    /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
+    pub(super) async fn each_list(&self, kind: Kind, wanted: impl Fn(&Server) -> bool) -> Vec<(Rc<Link>, Outcome)> {
+        let links = self.links().iter().filter(|link| wanted(link.server())).cloned();
+        let asked = links.map(|link| async move {
             let list = link.list(kind).await;
             (link, list)
         });
@@ -180,7 +197,7 @@ impl Link {
         list
     }
 
-    /// Forgets the lists of the server if a notification says that they have changed.
+    /// Forgets the lists of the server if the notification is that a list has changed.
     pub(super) fn notice_change(&self, notification: &str) {
         if notification.ends_with("/list_changed") {
             let changes = &self.server().changes;
@@ -207,6 +224,8 @@ impl Link {
         let mut listing = Listing::default();
         let mut time = Duration::MAX;
         let mut cursors: Vec<String> = Vec::new();
+        let mut names = BTreeSet::new();
+        let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
         let deadline = self.deadline(self.upstream().list_timeout);
         for _ in 0..UPSTREAM_PAGES {
             let params =
@@ -229,20 +248,28 @@ impl Link {
                 Era::Modern => time_to_live(document.root()),
                 Era::Legacy => self.upstream().list_ttl,
             });
+            if items.items().next().is_none() {
+                empty_pages = empty_pages.saturating_add(1);
+            }
             for item in items.items() {
-                if listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
+                bytes = bytes.saturating_add(item.text().len());
+                let is_full = bytes > UPSTREAM_ITEMS_BYTES;
+                if is_full || listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
                     listing.is_cut = true;
                     return Ok((listing, time));
                 }
                 match Listed::read(&self.server().name, kind, item) {
+                    // Of two items with one name, the first counts. A later page cannot replace an item.
+                    Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
                     Ok(item) => listing.items.push(item),
                     Err(problem) => listing.left_out.push(problem),
                 }
             }
             match document.root().string("nextCursor") {
                 None => return Ok((listing, time)),
-                // A cursor that leads back would never end.
+                // A cursor that repeats would make the loop endless.
                 Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
+                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES => break,
                 Some(cursor) => cursors.push(cursor),
             }
         }

@@ -199,7 +199,7 @@ fn a_definition_is_stored_and_read() {
 
     let other = listed(json!({ "name": "lose", "inputSchema": {} }));
     let error = call(pinned(&peer), Some(&other), json!({})).expect_err("another tool");
-    assert_eq!(error.to_string(), "The server `parcels` was not called: the definition is of another tool.");
+    assert_eq!(error.to_string(), "The server `parcels` was not called: the definition belongs to another tool.");
 
     for text in
         ["", "[]", "{}", r#"{"server":"a"}"#, r#"{"server":"a","tool":{}}"#, r#"{"server":1,"tool":{"name":"a"}}"#]
@@ -227,7 +227,7 @@ fn a_definition_keeps_its_text() {
     assert!(published.contains("1.00000000000000000000000001"), "{published}");
 }
 
-/// C59: an output schema that this library can compile is enforced. The call was executed.
+/// The hostile case 60, C59: an output schema that this library can compile is enforced. The call was executed.
 #[test]
 fn an_output_schema_is_enforced() {
     let with = |schema: Value| listed(json!({ "name": "track", "inputSchema": {}, "outputSchema": schema }));

@@ -66,7 +66,7 @@ fn an_interrupted_stream_is_resumed() {
 
 /// C27: the server states the pause before a resumption. It is at most 5 s, and 1 s by default.
 #[test]
-fn a_resumption_waits() {
+fn a_resumption_waits_as_long_as_the_server_states() {
     for (first, pause) in [
         ("id: e\nretry: 500\ndata:\n\n", 500),
         ("id: e\ndata:\n\n", 1000),
@@ -81,7 +81,7 @@ fn a_resumption_waits() {
     }
 }
 
-/// C27: hostile answers to a resumption. The call may have been executed, so it is not sent again.
+/// The hostile case 43, C27: hostile answers to a resumption. The call may have been executed, so it is not sent again.
 #[test]
 fn a_failed_resumption_is_an_interruption() {
     let first = || stream("id: e-1\ndata:\n\n");
@@ -124,7 +124,7 @@ fn a_late_request_is_cancelled() {
 
 /// C28: the answer to a cancellation does not matter. A cancellation without an answer ends after 2 s.
 #[test]
-fn a_cancellation_ends() {
+fn a_cancellation_has_a_time_limit() {
     let silent = || stream("").end(End::SilentBeforeHead);
     let peer = Peer::new([initialized(), accepted(), silent(), silent()]);
     let host = TestHost::new();
@@ -164,7 +164,8 @@ fn a_dropped_request_is_cancelled() {
 #[test]
 fn a_request_has_a_total_limit() {
     let page = |nth: usize| {
-        let list = json!({ "tools": [], "resultType": "complete", "nextCursor": nth.to_string() });
+        let list =
+            json!({ "tools": [{ "name": nth.to_string() }], "resultType": "complete", "nextCursor": nth.to_string() });
         result(list)
     };
     let peer = Peer::new((0..32).map(page));

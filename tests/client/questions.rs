@@ -56,7 +56,7 @@ fn answering(upstream: Upstream) -> Upstream {
         .roots([Root { uri: "file:///parcels".into(), name: Some("Parcels".into()) }])
 }
 
-/// C31, C32: the next round has the same parameters, the answers under the same keys, the same state and a new id.
+/// The hostile case 30, C31, C32: the next round has the same parameters, the answers under the same keys, the same state and a new id.
 #[test]
 fn questions_are_answered_by_functions_of_the_program() {
     let state = "a \"quoted\" \\u0041 {\"json\":\"\\n\"} 😀\u{7f}";
@@ -117,7 +117,7 @@ fn a_state_belongs_to_its_round() {
     assert_eq!(body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"], json!({}));
 }
 
-/// C30: a server that only wants the request again gets it after a pause, at most three times.
+/// The hostile case 32, C30: a server that only wants the request again gets it after a pause, at most three times.
 #[test]
 fn a_state_without_questions_is_sent_back() {
     let host = TestHost::new();
@@ -134,11 +134,11 @@ fn a_state_without_questions_is_sent_back() {
 
     let peer = Peer::new((0..20).map(later));
     let error = call(&peer).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 4);
 }
 
-/// The hostile cases 27 to 32, C30, C32, C33: each has its failure, and no question is answered.
+/// C30, C32, C33: each has its failure, and no question is answered.
 #[test]
 fn hostile_questions_have_their_failure() {
     let form = || form("Where to?", json!({ "city": { "type": "string" } }));
@@ -214,11 +214,11 @@ fn hostile_questions_have_their_failure() {
 
 /// The hostile cases 28 and 29, C30, C33: a list cannot ask, and rounds end.
 #[test]
-fn questions_end() {
+fn the_rounds_of_a_call_are_limited() {
     let ask = || asks(json!({ "a": form("Again?", json!({})) }), json!("s"));
     let peer = Peer::new((0..30).map(|_| ask()));
     let error = track(pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Cancelled) })).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 10);
 
     let peer = Peer::new([ask()]);
@@ -237,9 +237,11 @@ fn a_function_that_fails_ends_the_call() {
         let peer = Peer::new([ask(), modern("in Lyon")]);
         let error = track(pinned(&peer).on_elicitation(move |_, _| async move { answer() })).expect_err("a failure");
         assert_eq!(peer.requests().len(), 1);
+        // The cause, which the log gets, does not have the answer of the person.
+        assert!(!format!("{error:?}").contains("4711"), "{error:?}");
         error.to_string()
     };
-    let message = fails(|| Err(HandlerError::new("No depot is open.").because("SECRET-4711")));
+    let message = fails(|| Err(HandlerError::new("No depot is open.").because("SECRET")));
     assert!(
         message
             .starts_with("The server `parcels` asked a question that this program did not answer: No depot is open.")
@@ -320,7 +322,7 @@ fn resources_and_prompts_ask() {
 
 /// C33: the questions of a round are handed out at the same time.
 #[test]
-fn functions_run_side_by_side() {
+fn the_questions_of_a_round_are_answered_at_the_same_time() {
     let questions = json!({ "a": form("one", json!({})), "b": form("two", json!({})) });
     let peer = Peer::new([asks(questions, json!("s")), modern("in Lyon")]);
     let begun = Rc::new(RefCell::new(Vec::new()));
