@@ -33,7 +33,7 @@ const ODD = {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
     response.write(answer.slice(0, 10), () => response.destroy())
   }, /It is not known whether the call was executed/],
-  'a-length-that-is-too-small': [(response, answer) => {
+  'length-is-too-small': [(response, answer) => {
     response.socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n${answer}`)
   }, /is not valid JSON/],
   'one-byte-at-a-time': [(response, answer) => {
