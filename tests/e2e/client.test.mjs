@@ -64,9 +64,13 @@ async function startOdd() {
     oddRequests.push(entry)
     response.once('close', () => { entry.isAborted = !response.writableFinished })
     const chunks = await request.toArray()
-    const { id } = JSON.parse(Buffer.concat(chunks))
-    const result = { resultType: 'complete', content: [{ type: 'text', text: 'fine' }] }
-    ODD[request.url.slice(1)][0](response, JSON.stringify({ jsonrpc: '2.0', id, result }))
+    const { id, method } = JSON.parse(Buffer.concat(chunks))
+    const result = { resultType: 'complete', content: [{ type: 'text', text: 'fine' }], prompts: [] }
+    const answer = JSON.stringify({ jsonrpc: '2.0', id, result })
+    const [write, , settings] = ODD[request.url.slice(1)]
+    // An answer that only a short time limit ends would delay the list of all servers.
+    if (settings?.timeout && method !== 'tools/call') response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+    else write(response, answer)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
