@@ -32,7 +32,7 @@ impl Link {
         }
         let token = token_of(self.cx().clone()).await.map_err(|error| {
             let problem = format!("was not called, because this program has no token for it: {}", error.message());
-            (Failure::Local(problem), None)
+            (Failure::Local(problem), error.0.cause)
         })?;
         let credential = token.map(|token| {
             let problem = "the function returned a token that no header can contain";

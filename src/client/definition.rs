@@ -115,7 +115,9 @@ impl Listed {
         let root = document.root();
         let item = KINDS.into_iter().find_map(|kind| Some((kind, root.get(kind.single)?)));
         let (Some(server), Some((kind, item))) = (root.string("server"), item) else {
-            return Err(error("does not have the members `server` and `tool`".to_owned()));
+            return Err(error(
+                "must have the member `server`, and `tool`, `resource`, `resourceTemplate` or `prompt`".to_owned(),
+            ));
         };
         Self::read(&Text::Owned(server), kind, item).map_err(|problem| error(format!("is not valid: {problem}")))
     }

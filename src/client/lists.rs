@@ -12,6 +12,7 @@ use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
 use super::error::{ClientError, Failure};
 use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{Listing, Outcome, Toolset};
+use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
 use crate::host::{Level, warning};
@@ -45,7 +46,7 @@ impl Connection {
             server: link.server().name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
-        self.each_list(TOOLS).await.into_iter().map(toolset).collect()
+        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
     }
 
     /// Lists the resources of all servers.
@@ -66,7 +67,7 @@ impl Connection {
     /// Joins the lists of all servers. A server that fails does not affect the others.
     async fn list(&self, kind: Kind) -> Listing {
         let mut all = Listing::default();
-        for (_, list) in self.each_list(kind).await {
+        for (_, list) in self.each_list(kind, |_| true).await {
             match list {
                 Ok(list) => {
                     all.items.extend_from_slice(&list.items);
@@ -80,9 +81,10 @@ impl Connection {
         all
     }
 
-    /// Asks several servers at the same time.
-    async fn each_list(&self, kind: Kind) -> Vec<(Rc<Link>, Outcome)> {
-        let asked = self.links().iter().cloned().map(|link| async move {
+    /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
+    pub(super) async fn each_list(&self, kind: Kind, wanted: impl Fn(&Server) -> bool) -> Vec<(Rc<Link>, Outcome)> {
+        let links = self.links().iter().filter(|link| wanted(link.server())).cloned();
+        let asked = links.map(|link| async move {
             let list = link.list(kind).await;
             (link, list)
         });
