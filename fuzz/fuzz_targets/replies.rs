@@ -109,6 +109,9 @@ fuzz_target!(|input: &[u8]| {
         let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
         let connection = client.connect(&cx);
         let outcome = testing::run(host.run(async { use_once(*of, &connection).await })).expect("it ends");
+        // The end of a session is a task of its own.
+        drop(connection);
+        testing::run(host.run(async {})).expect("the tasks end");
         if let Err(error) = outcome {
             assert!(is_shown(&error.to_string()), "{error:?}");
         }
