@@ -108,12 +108,10 @@ impl Source for RemoteTools {
                         continue;
                     }
                 };
-                let is_trusted = link.upstream().is_trusted;
-                let tools = list.items.iter().filter(|tool| source.includes(tool));
-                for tool in tools {
-                    match source.tool_of(tool, is_trusted) {
+                for listed in list.items.iter().filter(|tool| source.includes(tool)) {
+                    match source.tool_of(listed, link.upstream().is_trusted) {
                         Some(tool) => found = found.tool(tool),
-                        None => warn_of_invalid(tool.server(), &cx),
+                        None => warn_of_invalid(listed.server(), &cx),
                     }
                 }
             }
