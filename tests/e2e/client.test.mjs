@@ -2,34 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
-import { startFastmcp, startPeers } from './client-peers.mjs'
+import { OPERATIONS, textOf } from './client-operations.mjs'
+import { PEERS, startPeers } from './client-peers.mjs'
+import { table } from './client-table.mjs'
 import { call } from './requests.mjs'
-import { randomToken, startWorker } from './worker.mjs'
+import { randomToken, ROOT, startWorker } from './worker.mjs'
 
-const MODERN = '2026-07-28'
-const LEGACY = '2025-11-25'
 const TOKEN = randomToken()
 
-/**
- * The peers: the name for the client, the path of the endpoint (with `fastmcp/` for fastmcp), whether it has sessions, whether it speaks
- * 2026-07-28, and the revision if the client does not negotiate.
- */
-const PEERS = [
-  { name: 'server', path: 'server-2.4', isModern: true },
-  { name: 'server-legacy', path: 'server-2.4', revision: LEGACY },
-  { name: 'sdk-sessions', path: 'sdk-1.32-sessions', hasSessions: true },
-  { name: 'sdk-stateless', path: 'sdk-1.32-stateless' },
-  { name: 'mastra-sessions', path: 'mastra-sessions', hasSessions: true },
-  { name: 'mastra-stateless', path: 'mastra-stateless' },
-  { name: 'lite-sessions', path: 'mcp-lite-sessions', hasSessions: true },
-  { name: 'lite-stateless', path: 'mcp-lite-stateless' },
-  { name: 'fastmcp', path: 'fastmcp/stateless', isModern: true },
-  { name: 'fastmcp-sessions', path: 'fastmcp/sessions', revision: LEGACY, hasSessions: true },
-  { name: 'fastmcp-stateless', path: 'fastmcp/stateless', revision: LEGACY },
-]
 /** Answers that are unusual or wrong: a function of the response, and a pattern of the result. */
 const ODD = {
   'non-ascii-header': [(response, answer) => {
@@ -48,7 +33,7 @@ const ODD = {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
     response.write(answer.slice(0, 10), () => response.destroy())
   }, /It is not known whether the call was executed/],
-  'a-length-that-is-too-small': [(response, answer) => {
+  'length-is-too-small': [(response, answer) => {
     response.socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n${answer}`)
   }, /is not valid JSON/],
   'one-byte-at-a-time': [(response, answer) => {
@@ -71,9 +56,6 @@ const ODD = {
     write()
   }, /exceeded a limit/],
 }
-const isPython = (path) => path.startsWith('fastmcp/')
-const TEXT = 'A text: déjà vu, 🙂.'
-
 /** The requests to the server with odd answers: the path, and whether the client closed the connection early. */
 const oddRequests = []
 async function startOdd() {
@@ -95,17 +77,16 @@ async function startOdd() {
   return { origin: `http://127.0.0.1:${server.address().port}`, stop }
 }
 
-let peers, fastmcp, odd, worker
+/** The running servers. */
+const running = {}
+let odd
 before(async () => {
-  [peers, fastmcp, odd] = await Promise.all([startPeers(), startFastmcp(), startOdd()])
-  const urlOf = (path) => isPython(path)
-    ? `${fastmcp.origin}/${path.slice('fastmcp/'.length)}/mcp`
-    : `${peers.origin}/${path}/mcp`
-  const servers = Object.fromEntries(PEERS.map(({ name, path, revision }) => [name, { url: urlOf(path), revision }]))
-  for (const name of Object.keys(ODD)) servers[name] = { url: `${odd.origin}/${name}`, revision: MODERN }
+  [running.peers, odd] = await Promise.all([startPeers(), startOdd()])
+  const servers = Object.fromEntries(PEERS.map(({ name, path, revision }) =>
+    [name, path ? { url: running.peers.urlOf(path), revision } : { token: TOKEN }]))
+  for (const name of Object.keys(ODD)) servers[name] = { url: `${odd.origin}/${name}`, revision: '2026-07-28' }
   servers.refused = { url: 'http://127.0.0.1:1/mcp' }
-  servers.bound = { token: TOKEN }
-  worker = await startWorker({
+  running.worker = await startWorker({
     name: 'client-worker',
     vars: { SERVERS: JSON.stringify(servers) },
     services: {
@@ -116,129 +97,71 @@ before(async () => {
           MCP_STATIC_TOKENS: JSON.stringify([{ token: TOKEN, subject: 'client-worker', scopes: [] }]),
         },
         config: (toml) => toml
-          .replace(/^MCP_AUTH = .*$/m, 'MCP_AUTH = "static"\nMCP_RESOURCE = "https://peer.internal/mcp"')
+          .replace(/^MCP_AUTH = .*$/m, 'MCP_AUTH = "static"\nMCP_RESOURCE = "https://peer.internal/mcp"\nPAGE_SIZE = "5"')
           .replace(/^required = .*$/m, 'required = ["MCP_STATE_KEY", "MCP_STATIC_TOKENS"]'),
       },
     },
   })
 })
-after(() => Promise.all([worker, peers, fastmcp, odd].map((server) => server?.stop())))
+after(() => Promise.all([running.worker, running.peers, odd].map((server) => server?.stop())))
 
-const textOf = ({ content }) => content.map((block) => block.text).join('\n')
-/** Returns the requests to a peer, oldest first, except the first `known`. */
-const requestsTo = async (path, known = 0) => (await (await fetch(`${peers.origin}/requests?peer=${path}`)).json()).slice(known)
-/** Returns whether `condition` becomes true while a tool of tests/client-worker runs: the tool makes a call, and then waits. */
-async function happensDuring(args, condition) {
-  let isRunning = true
-  // The test does not wait for the end of the tool, so the connection may end with the Worker.
-  call(worker, 'call', { ...args, pause: 20_000 }).catch(() => {}).finally(() => { isRunning = false })
-  while (isRunning) {
-    if (await condition()) return true
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return false
-}
-const list = async (server, kind) => {
-  const { structuredContent, content } = await call(worker, 'list', { server, kind })
-  assert.ok(structuredContent, content?.[0].text)
-  return structuredContent
-}
+test('docs/client-servers.md has the table of the servers and operations of this test', async () => {
+  const known = new Set(Object.keys(OPERATIONS))
+  for (const { name, lacks } of PEERS) assert.deepEqual(Object.keys(lacks).filter((operation) => !known.has(operation)), [], name)
+  const page = await readFile(join(ROOT, 'docs/client-servers.md'), 'utf8')
+  assert.ok(page.includes(`\n${table()}\n`), `docs/client-servers.md must have:\n${table()}`)
+})
 
-for (const { name, path, hasSessions = false, isModern = false } of PEERS) {
+for (const peer of PEERS) {
+  const { name, path, hasSessions = false, speaks, lacks } = peer
   describe(name, () => {
-    test('lists tools, resources and prompts', async () => {
-      const { items, ...rest } = await list(name, 'tools')
-      assert.deepEqual(items.sort(), ['add', 'fail', 'large', 'wait'])
-      assert.deepEqual(rest, { missing: [], left_out: [], is_cut: false })
-      assert.deepEqual((await list(name, 'resources')).items, ['demo://text'])
-      assert.deepEqual((await list(name, 'prompts')).items, ['greet'])
-    })
+    for (const [operation, run] of Object.entries(OPERATIONS)) {
+      if (!Object.hasOwn(lacks, operation)) test(operation, () => run(peer, running))
+    }
 
-    test('calls tools', async () => {
-      const sum = await call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 } })
-      assert.deepEqual([textOf(sum), sum.isError ?? false], ['5', false])
-      const large = await call(worker, 'call', { server: name, name: 'large', arguments: { bytes: 300_000 } })
-      assert.equal(textOf(large), 'x'.repeat(300_000))
-    })
-
-    test('gets the errors of tools', async () => {
-      const failed = await call(worker, 'call', { server: name, name: 'fail' })
-      assert.equal(failed.isError, true)
-      assert.match(textOf(failed), /This tool always fails\./)
-      const unknown = await call(worker, 'call', { server: name, name: 'nothing' })
-      assert.equal(unknown.isError, true)
-      assert.match(textOf(unknown), /nothing|not found/i)
-    })
-
-    test('reads a resource', async () => {
-      const { contents } = JSON.parse(textOf(await call(worker, 'read', { server: name, uri: 'demo://text' })))
-      assert.deepEqual([contents[0].uri, contents[0].text], ['demo://text', TEXT])
-    })
-
-    test('gets a prompt', async () => {
-      const { messages } = JSON.parse(textOf(await call(worker, 'prompt', { server: name, name: 'greet', arguments: { name: 'Ada' } })))
-      assert.deepEqual(messages.map(({ role, content }) => [role, content.text]), [['user', 'Greet Ada.']])
-    })
-
-    test('stops waiting for a call that takes too long', async () => {
-      const late = await call(worker, 'call', { server: name, name: 'wait', arguments: { ms: 20_000 }, timeout: 200 })
-      assert.equal(late.isError, true)
-      assert.match(textOf(late), /did not answer within .* It is not known whether the call was executed/)
-    })
-
-    if (isPython(path)) return
+    if (!path) return
 
     // Rule C28: the call is aborted while the tool of our own server still runs.
     test('aborts a call that takes too long', async () => {
-      const { length } = await requestsTo(path)
-      const isAborted = async () => (await requestsTo(path, length)).some((request) => request.method === 'POST' && request.isAborted)
+      const { length } = await running.peers.requestsTo(path)
+      const isAborted = async () =>
+        (await running.peers.requestsTo(path, length)).some((request) => request.method === 'POST' && request.isAborted)
       assert.ok(await happensDuring({ server: name, name: 'wait', arguments: { ms: 20_000 }, timeout: 200 }, isAborted))
     })
 
     // Rule C14, and the requests per call: a session needs two more requests, and the client ends it.
     test('sends as few requests as possible', async () => {
-      const { length } = await requestsTo(path)
-      await call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 }, times: 3 })
-      const sent = await requestsTo(path, length)
+      const { length } = await running.peers.requestsTo(path)
+      await call(running.worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 }, times: 3 })
+      const sent = await running.peers.requestsTo(path, length)
       const once = hasSessions ? ['POST', 'POST'] : []
       const [posts, others] = [sent.filter(({ method }) => method === 'POST'), sent.filter(({ method }) => method !== 'POST')]
       assert.deepEqual(posts.map(({ method }) => method), [...once, 'POST', 'POST', 'POST'])
+      const isModern = speaks === '2026-07-28'
       assert.deepEqual([...new Set(posts.map(({ headers }) => headers['mcp-method']))], [isModern ? 'tools/call' : undefined])
       assert.deepEqual(others.map(({ method }) => method), hasSessions ? ['DELETE'] : [])
     })
   })
 }
 
-describe('a Worker behind a service binding', () => {
-  test('lists tools, resources and prompts', async () => {
-    assert.ok((await list('bound', 'tools')).items.includes('get-weather'))
-    assert.ok((await list('bound', 'resources')).items.includes('demo://text'))
-    assert.ok((await list('bound', 'templates')).items.length > 0)
-    assert.ok((await list('bound', 'prompts')).items.includes('hello'))
-  })
-
-  test('calls tools, reads a resource and gets a prompt', async () => {
-    const sum = await call(worker, 'call', { server: 'bound', name: 'add', arguments: { a: 2, b: 0.5 } })
-    assert.deepEqual(sum.structuredContent, { total: 2.5 })
-    assert.equal((await call(worker, 'call', { server: 'bound', name: 'fail' })).isError, true)
-    const { contents } = JSON.parse(textOf(await call(worker, 'read', { server: 'bound', uri: 'demo://text' })))
-    assert.equal(contents[0].uri, 'demo://text')
-    const { messages } = JSON.parse(textOf(await call(worker, 'prompt', { server: 'bound', name: 'hello' })))
-    assert.ok(messages.length > 0)
-  })
-
-  test('aborts a call that takes too long', async () => {
-    const late = await call(worker, 'call', { server: 'bound', name: 'linger', timeout: 200 })
-    assert.match(textOf(late), /did not answer within/)
-  })
-})
+/** Returns whether `condition` becomes true while a tool of tests/client-worker runs: the tool makes a call, and then waits. */
+async function happensDuring(args, condition) {
+  let isRunning = true
+  // The test does not wait for the end of the tool, so the connection may end with the Worker.
+  call(running.worker, 'call', { ...args, pause: 20_000 }).catch(() => {}).finally(() => { isRunning = false })
+  while (isRunning) {
+    if (await condition()) return true
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return false
+}
 
 // Rules C16, C18 and C20.
 describe('unusual answers', () => {
   for (const [name, [, expected, settings]] of Object.entries(ODD)) {
     test(name, async () => {
       const { length } = oddRequests
-      const result = await call(worker, 'call', { server: name, name: 'x', ...settings })
+      const result = await call(running.worker, 'call', { server: name, name: 'x', ...settings })
       assert.match(textOf(result), expected)
       // The client follows no redirect and repeats no call.
       assert.deepEqual(oddRequests.slice(length).map(({ path }) => path), [`/${name}`])
@@ -252,27 +175,27 @@ describe('unusual answers', () => {
   })
 
   test('a server that cannot be reached', async () => {
-    const { isError, content } = await call(worker, 'call', { server: 'refused', name: 'x' })
+    const { isError, content } = await call(running.worker, 'call', { server: 'refused', name: 'x' })
     assert.equal(isError, true)
     assert.match(content[0].text, /The server `refused` /)
   })
 })
 
 test('a list of all servers has the items of the servers that answer', async () => {
-  const { structuredContent: { items, missing } } = await call(worker, 'list', { kind: 'prompts' })
-  assert.equal(items.filter((name) => name === 'greet').length, PEERS.length)
+  const { structuredContent: { items, missing } } = await call(running.worker, 'list', { kind: 'prompts' })
+  assert.equal(items.filter((name) => name === 'greet').length, PEERS.filter(({ path }) => path).length)
   assert.ok(items.includes('hello'))
   assert.ok(missing.some((sentence) => sentence.includes('`refused`')))
 })
 
 // Rule C60.
 test('no server gets the token of the caller', async () => {
-  const paths = PEERS.map(({ path }) => path).filter((path) => !isPython(path))
-  const all = [oddRequests, ...await Promise.all(paths.map((path) => requestsTo(path)))]
+  const paths = PEERS.flatMap(({ path }) => path ?? [])
+  const all = [oddRequests, ...await Promise.all(paths.map((path) => running.peers.requestsTo(path)))]
   assert.ok(all.every((requests) => requests.length > 0))
-  assert.doesNotMatch(JSON.stringify(all), new RegExp(worker.token))
+  assert.doesNotMatch(JSON.stringify(all), new RegExp(running.worker.token))
 })
 
 test('the program logs no failure of its own', () => {
-  assert.doesNotMatch(worker.logs(), /Critical|panicked|Unhandled|"status":5/)
+  assert.doesNotMatch(running.worker.logs(), /Critical|panicked|Unhandled|"status":5/)
 })

@@ -5,6 +5,7 @@
 mod client;
 mod hostile;
 mod list;
+mod peers;
 
 use std::fs;
 use std::path::Path;

@@ -1,62 +1,63 @@
 //! A server for tests. Its tools send requests to the servers in the variable `SERVERS`.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::time::Duration;
+mod call;
+mod clients;
 
-use edge_mcp::client::{CallResult, Listing, McpClient, Upstream};
-use edge_mcp::worker::Service;
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, Revision, Tool, ToolResult};
+use edge_mcp::client::{Listing, McpClient, Peer};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use worker::{Delay, Env};
+use worker::Env;
 
 edge_mcp::worker::entry!(endpoint);
 
-fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
-    Ok(Endpoint::new(server).state(client(env)?).without_auth().without_rate_limit())
+fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
+    let (client, answering) = clients::clients(env)?;
+    let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
+    Ok(Endpoint::new(server).state(client).state(answering).state_keys(keys).without_auth().without_rate_limit())
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder("client-worker", "1.0.0")
+        .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
-        .tool(Tool::new("call", "Calls a tool.", call))
+        .tool(Tool::new("call", "Calls a tool.", call::call))
+        .tool(Tool::new("watch", "Calls a tool, and returns its progress and log messages too.", call::watch))
+        .tool(Tool::new("ask", "Calls a tool that asks. This program answers.", call::ask))
+        .tool(Tool::new("pass", "Calls a tool that asks. The caller of this program answers.", call::pass))
         .tool(Tool::new("read", "Reads a resource.", read))
         .tool(Tool::new("prompt", "Gets a prompt.", prompt))
+        .tool(Tool::new("complete", "Completes an argument.", complete))
         .build()
 }
 
-/// A server in the variable `SERVERS`, which is an object of servers by name.
-#[derive(Deserialize)]
-struct Server {
-    /// The URL. Without a URL, the server is behind the service binding `PEER`.
-    url: Option<String>,
-    token: Option<String>,
-    /// The revision, if the client does not negotiate.
-    revision: Option<String>,
+fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {
+    Ok(cx.state::<McpClient>()?.connect(cx).server(server)?)
 }
 
-fn client(env: &Env) -> Result<McpClient, Box<dyn Error>> {
-    let mut builder = McpClient::builder("client-worker", "1.0.0");
-    // The warm-up may run without variables.
-    let servers = env.var("SERVERS").map_or_else(|_| "{}".to_owned(), |servers| servers.to_string());
-    let servers: BTreeMap<String, Server> = serde_json::from_str(&servers)?;
-    for (name, Server { url, token, revision }) in servers {
-        let mut upstream = match url {
-            Some(url) => Upstream::at(&url)?,
-            None => Service::upstream(env, "PEER")?,
-        };
-        if let Some(token) = token {
-            upstream = upstream.bearer(&token)?;
-        }
-        if let Some(revision) = revision {
-            upstream = upstream.revision(Revision::named(&revision).ok_or("unknown revision")?);
-        }
-        builder = builder.server(name, upstream);
-    }
-    Ok(builder.build()?)
+#[derive(Deserialize, JsonSchema)]
+struct AboutArguments {
+    server: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AboutResult {
+    name: String,
+    revision: String,
+    has_completions: bool,
+    has_logging: bool,
+}
+
+async fn about(AboutArguments { server }: AboutArguments, cx: Context) -> Result<Json<AboutResult>, HandlerError> {
+    let about = peer(&server, &cx)?.about().await?;
+    Ok(Json(AboutResult {
+        name: about.name(),
+        revision: about.revision().to_string(),
+        has_completions: about.has_capability("completions"),
+        has_logging: about.has_capability("logging"),
+    }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -95,9 +96,8 @@ impl From<Listing> for ListResult {
 }
 
 async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Result<Json<ListResult>, HandlerError> {
-    let connection = cx.state::<McpClient>()?.connect(&cx);
     let listing = if let Some(server) = server {
-        let peer = connection.server(&server)?;
+        let peer = peer(&server, &cx)?;
         match kind {
             Kind::Tools => peer.list_tools().await?,
             Kind::Resources => peer.list_resources().await?,
@@ -105,6 +105,7 @@ async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Res
             Kind::Prompts => peer.list_prompts().await?,
         }
     } else {
+        let connection = cx.state::<McpClient>()?.connect(&cx);
         match kind {
             Kind::Tools => connection.list_tools().await,
             Kind::Resources => connection.list_resources().await,
@@ -116,50 +117,13 @@ async fn list(ListArguments { server, kind }: ListArguments, cx: Context) -> Res
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct CallArguments {
-    server: String,
-    name: String,
-    #[serde(default)]
-    arguments: Map<String, Value>,
-    /// The time limit, in milliseconds.
-    timeout: Option<u64>,
-    /// The number of calls, which share one connection.
-    times: Option<u8>,
-    /// The time that the tool waits after the calls, in milliseconds.
-    #[serde(default)]
-    pause: u64,
-}
-
-async fn call(arguments: CallArguments, cx: Context) -> Result<ToolResult, HandlerError> {
-    let pause = Duration::from_millis(arguments.pause);
-    let result = call_repeatedly(arguments, &cx).await;
-    Delay::from(pause).await;
-    result
-}
-
-async fn call_repeatedly(arguments: CallArguments, cx: &Context) -> Result<ToolResult, HandlerError> {
-    let CallArguments { server, name, arguments, timeout, times, .. } = arguments;
-    let peer = cx.state::<McpClient>()?.connect(cx).server(&server)?;
-    let mut last = None;
-    for _ in 0..times.unwrap_or(1) {
-        let mut call = peer.call(&name, &arguments);
-        if let Some(timeout) = timeout {
-            call = call.timeout(Duration::from_millis(timeout));
-        }
-        last = Some(call.await?);
-    }
-    last.map(CallResult::into_tool_result).ok_or_else(|| HandlerError::new("`times` must be at least 1."))
-}
-
-#[derive(Deserialize, JsonSchema)]
 struct ReadArguments {
     server: String,
     uri: String,
 }
 
 async fn read(ReadArguments { server, uri }: ReadArguments, cx: Context) -> Result<String, HandlerError> {
-    let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.read_resource(&uri).await?.raw().to_owned())
+    Ok(peer(&server, &cx)?.read_resource(&uri).await?.raw().to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -174,6 +138,32 @@ async fn prompt(
     PromptArguments { server, name, arguments }: PromptArguments,
     cx: Context,
 ) -> Result<String, HandlerError> {
-    let peer = cx.state::<McpClient>()?.connect(&cx).server(&server)?;
-    Ok(peer.get_prompt(&name, &arguments).await?.raw().to_owned())
+    Ok(peer(&server, &cx)?.get_prompt(&name, &arguments).await?.raw().to_owned())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CompleteArguments {
+    server: String,
+    /// The name of a prompt, or a URI template.
+    of: String,
+    argument: String,
+    typed: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CompleteResult {
+    values: Vec<String>,
+}
+
+async fn complete(
+    CompleteArguments { server, of, argument, typed }: CompleteArguments,
+    cx: Context,
+) -> Result<Json<CompleteResult>, HandlerError> {
+    let peer = peer(&server, &cx)?;
+    let request = if of.contains("://") {
+        peer.complete_template(&of, &argument, &typed)
+    } else {
+        peer.complete_prompt(&of, &argument, &typed)
+    };
+    Ok(Json(CompleteResult { values: request.await?.values }))
 }
