@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use super::connection::Link;
-use super::error::Failure;
-use super::exchange::Failed;
+use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;

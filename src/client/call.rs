@@ -138,8 +138,6 @@ impl Call {
         self
     }
 
-    /// Sends the call. A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it
-    /// has finished. A call that is idempotent is sent again instead, unless its questions are passed on.
     async fn send(self) -> Result<CallResult, ClientError> {
         let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, through } = self;
         let not_called = |problem: &str| {
@@ -157,8 +155,8 @@ impl Call {
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
         outgoing.listeners = listeners;
-        let asked = Asked { cx, is_passed: through.is_some(), is_kept: through.is_some() || !is_idempotent };
-        link.call_tool(outgoing, &arguments, definition, &asked).await
+        let asked = Asked { cx, is_passed: through.is_some(), is_kept: false };
+        link.call_tool(outgoing, &arguments, definition, asked).await
     }
 }
 

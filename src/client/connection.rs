@@ -5,24 +5,19 @@ use std::rc::Rc;
 
 use futures::lock::Mutex;
 use http::{HeaderMap, HeaderValue};
-use serde_json::value::RawValue;
 
 use super::about::About;
-use super::error::{ClientError, Failure};
-use super::exchange::Failed;
-use super::handlers::capabilities_json;
+use super::error::{ClientError, Failed, Failure};
 use super::headers;
 use super::list_cache::ListCache;
 use super::listing::{Listing, Pending};
 use super::mcp_client::{McpClient, Server};
-use super::message::Params;
 use super::negotiation::Known;
 use super::sse::EventReader;
 use super::upstream::Upstream;
 use crate::call::context::Context;
 use crate::host::{Host, Opened};
-use crate::json::write;
-use crate::limits::UPSTREAM_REQUESTS;
+use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_REQUESTS};
 use crate::protocol::description::{Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
@@ -31,11 +26,7 @@ use crate::protocol::revision::Revision;
 ///
 /// Clones are the same connection.
 #[derive(Clone)]
-pub struct Connection(Rc<Shared>);
-
-struct Shared {
-    links: Vec<Rc<Link>>,
-}
+pub struct Connection(Rc<[Rc<Link>]>);
 
 /// The state that the links of a connection share.
 pub(super) struct OfCall {
@@ -96,8 +87,7 @@ impl Connection {
     fn new(client: McpClient, cx: Context) -> Self {
         let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
         let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
-        let links = client.0.servers.iter().map(link).collect();
-        Self(Rc::new(Shared { links }))
+        Self(client.0.servers.iter().map(link).collect())
     }
 
     /// Returns the server `name`.
@@ -105,7 +95,7 @@ impl Connection {
     /// # Errors
     /// The client has no server of this name.
     pub fn server(&self, name: &str) -> Result<Peer, ClientError> {
-        let link = self.0.links.iter().find(|link| link.server.name == name);
+        let link = self.0.iter().find(|link| link.server.name == name);
         link.map(|link| Peer(link.clone())).ok_or_else(|| unknown(name, "is not a server of this client."))
     }
 
@@ -127,7 +117,7 @@ fn unknown(server: &str, problem: &str) -> ClientError {
 
 impl Connection {
     pub(super) fn links(&self) -> &[Rc<Link>] {
-        &self.0.links
+        &self.0
     }
 }
 
@@ -191,8 +181,23 @@ impl Link {
 
     /// Returns what is known about the server now.
     pub(super) fn known(&self) -> Known {
-        let (known, until) = *self.server().known.borrow();
-        if self.host().now_ms() < until { known } else { Known::Nothing }
+        let (learned, until) = *self.server().learned.borrow();
+        let pinned = || self.upstream().revision.map_or(Known::Nothing, Known::of);
+        if self.host().now_ms() < until { learned } else { pinned() }
+    }
+
+    /// Keeps what an answer says about the server.
+    pub(super) fn learn(&self, known: Known) {
+        let until = match known {
+            Known::Modern(_) => u64::MAX,
+            _ => self.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000)),
+        };
+        self.server().learned.replace((known, until));
+    }
+
+    /// Returns whether the program sets the revision of the server.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.upstream().revision.is_some()
     }
 
     /// Returns whether `initialize` must come before the next request.
@@ -249,15 +254,6 @@ impl Link {
         if let Some(id) = session.as_ref().and_then(|session| session.id.clone()) {
             headers.insert(headers::SESSION, id);
         }
-    }
-
-    pub(super) fn initialize_params(&self, revision: Revision) -> Params {
-        let client = write::to_raw_value(self.client_info()).unwrap_or_default();
-        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
-        Params::default()
-            .with_text("protocolVersion", revision.name())
-            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
-            .with("clientInfo", client)
     }
 
     /// Returns a new id, as JSON text.

@@ -5,12 +5,12 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use super::connection::Link;
-use super::error::Failure;
-use super::exchange::{Answer, Failed};
+use super::error::{Failed, Failure};
 use super::headers;
 use super::machine::MachineClient;
 use super::negotiation::Known;
 use super::request::Outgoing;
+use super::response::Answer;
 use super::upstream::Credential;
 use crate::host::FetchLimits;
 use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};

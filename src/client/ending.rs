@@ -12,8 +12,7 @@ use http::Request;
 use serde_json::value::RawValue;
 
 use super::connection::{Connection, Link};
-use super::error::Failure;
-use super::exchange::Failed;
+use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 

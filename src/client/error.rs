@@ -95,6 +95,9 @@ pub enum Failure {
     Local(String),
 }
 
+/// A failure before the server and the method are named, and text for the log.
+pub(super) type Failed = (Failure, Option<String>);
+
 /// Why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,22 +3,19 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use futures::StreamExt;
-use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use super::error::{Failure, NotMcp, Unreachable};
+use super::error::{Failed, Failure, NotMcp, Unreachable};
 use super::headers;
+use super::observer::{Observer, ServerRequest};
+use super::response::{self, Answer, Outcome, of_http_status};
 use super::sse::{Event, EventReader};
 use crate::host::{FetchError, Opened};
 use crate::json::{Document, JsonLimits, Value};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
-use crate::protocol::description::is_deceptive;
-use crate::protocol::error::ErrorCode;
-use crate::protocol::reply::{ServerError, ServerMessage};
+use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
 
 /// The longest error page that is read, in bytes.
@@ -45,59 +42,6 @@ pub(super) struct Position {
     pub pause: Duration,
 }
 
-/// An answer to a request.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// A JSON-RPC response.
-    Response {
-        status: u16,
-        outcome: Outcome,
-        /// The session that the response to `initialize` names.
-        session: Option<HeaderValue>,
-    },
-    /// A response that is not JSON-RPC, with a status below 500. It may say something about the era of the server.
-    Http { status: u16 },
-}
-
-/// The result of one request, which may be a question.
-#[derive(Deserialize, Serialize)]
-pub(super) struct Reply {
-    /// Whether the server asks for input.
-    pub asks: bool,
-    pub result: Box<RawValue>,
-}
-
-/// A JSON-RPC error of a server.
-#[derive(Debug)]
-pub(super) struct RpcFailure {
-    pub code: i64,
-    pub message: String,
-    pub data: Option<Box<RawValue>>,
-}
-
-/// Gets the messages of an event stream that are not the response.
-pub(super) trait Observe {
-    /// Gets a notification.
-    fn notification(&self, method: &str, params: Option<Value<'_>>);
-
-    /// Gets a request of the server, and answers it.
-    ///
-    /// # Errors
-    /// The exchange fails: the request cannot be answered.
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
-}
-
-/// A request of a server to this client.
-#[derive(Debug)]
-pub(super) struct ServerRequest {
-    /// The id, as JSON text.
-    pub id: Box<str>,
-    pub method: String,
-    pub params: Option<Box<RawValue>>,
-}
-
-type Outcome = Result<Box<RawValue>, RpcFailure>;
-
 /// The meaning of an event.
 enum Meaning {
     /// It does not matter.
@@ -106,16 +50,13 @@ enum Meaning {
     Request(ServerRequest),
 }
 
-/// A failed exchange: the failure, and text for the log.
-pub(super) type Failed = (Failure, Option<String>);
-
 /// Reads the answer to a request.
 ///
 /// `observer` gets the other messages of an event stream.
 pub(super) async fn read(
     mut opened: Opened,
     expected: &Expected<'_>,
-    observer: &dyn Observe,
+    observer: &Observer<'_>,
 ) -> Result<Answer, Failed> {
     let status = opened.status;
     if let Some(failure) = of_status(&mut opened).await {
@@ -188,7 +129,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
         Ok(ServerMessage::Response { id, outcome })
             if id == Some(expected.id) || (id.is_none() && outcome.is_err()) =>
         {
-            Ok(Answer::Response { status: opened.status, outcome: owned(outcome), session })
+            Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
         }
         Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
         _ if opened.status >= 300 => Ok(Answer::Http { status: opened.status }),
@@ -197,19 +138,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     }
 }
 
-fn owned(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
-    match outcome {
-        // The text was parsed, so a copy of it exists.
-        Ok(result) => Ok(result.to_raw().unwrap_or_default()),
-        Err(error) => Err(RpcFailure {
-            code: error.code,
-            message: error.message.into_owned(),
-            data: error.data.and_then(Value::to_raw),
-        }),
-    }
-}
-
-async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Answer, Failed> {
+async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Answer, Failed> {
     let mut reader = EventReader::default();
     let answer = read_events(&mut opened, &mut reader, expected, observer).await;
     if expected.era == Era::Legacy && matches!(answer, Err((Failure::Interrupted, _))) {
@@ -234,7 +163,7 @@ pub(super) async fn read_events(
     opened: &mut Opened,
     reader: &mut EventReader,
     expected: &Expected<'_>,
-    observer: &dyn Observe,
+    observer: &Observer<'_>,
 ) -> Result<Answer, Failed> {
     let session = opened.headers.get(headers::SESSION).cloned();
     let (mut bytes, mut events) = (0_usize, 0_usize);
@@ -251,7 +180,7 @@ pub(super) async fn read_events(
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
                 // The stream waits meanwhile.
-                Meaning::Request(request) => observer.request(request).await?,
+                Meaning::Request(request) => observer.respond(request).boxed_local().await?,
             }
         }
         if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {
@@ -262,7 +191,7 @@ pub(super) async fn read_events(
 }
 
 /// Reads one event.
-fn read_event(event: &Event, expected: &Expected<'_>, observer: &dyn Observe) -> Result<Meaning, Failed> {
+fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Meaning, Failed> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
         return Ok(Meaning::Nothing);
     }
@@ -274,7 +203,9 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &dyn Observe) ->
         Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
     };
     match ServerMessage::read(document.root()) {
-        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => Ok(Meaning::Response(owned(outcome))),
+        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => {
+            Ok(Meaning::Response(response::outcome(outcome)))
+        }
         Ok(ServerMessage::Notification { method, params }) => {
             observer.notification(&method, params);
             Ok(Meaning::Nothing)
@@ -343,30 +274,5 @@ pub(super) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
         Some(failed) => Err(failed),
         None if opened.status < 300 => Ok(()),
         None => Err((of_http_status(opened.status), Some(format!("status {}", opened.status)))),
-    }
-}
-
-/// Returns the failure of an answer that is not JSON-RPC and that the negotiation does not explain.
-pub(super) fn of_http_status(status: u16) -> Failure {
-    match status {
-        404 => Failure::NotMcp(NotMcp::NotFound),
-        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
-        status => Failure::Rejected { status },
-    }
-}
-
-/// Returns the failure of a JSON-RPC error. The message is for the model, so it is shown, without control characters.
-pub(super) fn of_rpc_error(RpcFailure { code, message, data }: RpcFailure) -> Failure {
-    const LONGEST: usize = 2048;
-    const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
-    const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
-    match code {
-        MISMATCH => Failure::HeaderMismatch,
-        CAPABILITY => Failure::CapabilityRequired,
-        _ => {
-            let mut message: String = message.chars().filter(|character| !is_deceptive(*character)).collect();
-            message.truncate(message.floor_char_boundary(LONGEST));
-            Failure::Rpc { code, message, data: data.map(|data| data.get().to_owned()) }
-        }
     }
 }

@@ -40,8 +40,8 @@ pub(super) struct Definition {
 pub(super) struct Server {
     pub name: Text,
     pub upstream: Upstream,
-    /// What the program knows about the server, and until when, in milliseconds since 1970.
-    pub known: RefCell<(Known, u64)>,
+    /// What the program learned about the server, and until when this counts, in milliseconds since 1970.
+    pub learned: RefCell<(Known, u64)>,
     /// The number of times that the server said that its lists have changed.
     pub changes: Cell<u64>,
 }
@@ -88,17 +88,12 @@ impl McpClientBuilder {
             }
         }
         let server = |(name, upstream)| {
-            let known = RefCell::new((pinned(&upstream), u64::MAX));
-            Rc::new(Server { name, upstream, known, changes: Cell::new(0) })
+            Rc::new(Server { name, upstream, learned: RefCell::new((Known::Nothing, 0)), changes: Cell::new(0) })
         };
         let servers = servers.into_iter().map(server).collect();
         let lists = ListCache::default();
         Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers, lists })))
     }
-}
-
-fn pinned(upstream: &Upstream) -> Known {
-    upstream.revision.map_or(Known::Nothing, Known::of)
 }
 
 /// Returns whether a server can have this name.

@@ -22,6 +22,8 @@
 //! | `connection` | the use of a client within one call |
 //! | `request` | one JSON-RPC request, with negotiation and retries |
 //! | `negotiation` | the reaction to each answer, as a table |
+//! | `handshake` | the requests that must come before another request |
+//! | `post` | the HTTP requests for messages and for sessions |
 //! | `message` | the text of a message |
 //! | `headers` | the headers of a request |
 //! | `credential` | the `Authorization` header of a request |
@@ -29,6 +31,7 @@
 //! | `resumption` | the resumption of event streams |
 //! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
+//! | `response` | the response to a request |
 //! | `observer` | progress, log messages, and requests of legacy servers |
 //! | `question` | the questions of a server |
 //! | `handlers` | the functions of a program that answer them |
@@ -65,6 +68,7 @@ mod ending;
 mod error;
 mod exchange;
 mod handlers;
+mod handshake;
 mod headers;
 mod list_cache;
 mod listing;
@@ -75,9 +79,11 @@ mod message;
 mod negotiation;
 mod observer;
 mod param_headers;
+mod post;
 mod question;
 mod read;
 mod request;
+mod response;
 mod result;
 mod resumption;
 mod rounds;

@@ -57,6 +57,8 @@ pub(super) enum Form<'a> {
 pub(super) struct Sent {
     /// The knowledge with which it was sent.
     pub known: Known,
+    /// Whether the program sets the revision. Then no answer changes the era.
+    pub is_pinned: bool,
     /// Whether it was `server/discover`.
     pub is_discover: bool,
     /// Whether the server rejected the revision of the same request before.
@@ -87,7 +89,7 @@ const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
 
 /// Returns the reaction to an answer.
 #[expect(clippy::match_same_arms, reason = "each arm is a row of the table")]
-pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>) -> Reaction {
+pub(super) fn react(Sent { known, is_pinned, is_discover, is_second }: Sent, form: Form<'_>) -> Reaction {
     use Form::{Error, Http, Result};
     use Known::{Modern, Nothing, Unsettled, WithSession, WithoutSession};
     use Reaction::{Accept, Again};
@@ -95,7 +97,7 @@ pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>
         // Errors that only modern servers send.
         (Nothing | Unsettled | Modern(_), Error { code: MISMATCH | CAPABILITY, .. }) => Accept(MODERN),
         (Nothing | Unsettled | Modern(_), Error { code: UNSUPPORTED, supported, .. }) => {
-            unsupported(supported, is_second)
+            unsupported(supported, is_pinned, is_second)
         }
 
         (Nothing | Unsettled, Result { is_modern: true }) => Accept(MODERN),
@@ -107,6 +109,7 @@ pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>
         (Nothing | Unsettled, Http { status: 400 | 404 | 405 | 406 | 415 }) => Again(LEGACY),
         (Nothing | Unsettled, Error { code, .. }) if LEGACY_CODES.contains(&code) => Again(LEGACY),
 
+        (Modern(_), _) if is_pinned => Accept(known),
         (Modern(_), Error { status: 404, code: NO_METHOD, .. }) => Accept(known),
         (Modern(_), Error { status: 400 | 404 | 405, .. } | Http { status: 400 | 404 | 405 }) => Again(Nothing),
 
@@ -123,11 +126,11 @@ pub(super) fn react(Sent { known, is_discover, is_second }: Sent, form: Form<'_>
 /// Returns the reaction to the error for an unsupported revision.
 ///
 /// A server may name the very revision that was sent. Then the same request is sent once more.
-fn unsupported(supported: &[String], is_second: bool) -> Reaction {
+fn unsupported(supported: &[String], is_pinned: bool, is_second: bool) -> Reaction {
     let has = |era| supported.iter().filter_map(|name| Revision::named(name)).any(|revision| revision.era() == era);
     if has(Era::Modern) && !is_second {
         Reaction::Repeat
-    } else if has(Era::Legacy) {
+    } else if has(Era::Legacy) && !is_pinned {
         Reaction::Again(LEGACY)
     } else {
         Reaction::Unsupported
@@ -139,7 +142,7 @@ mod tests {
     use super::*;
 
     fn reaction(known: Known, is_discover: bool, form: Form<'_>) -> Reaction {
-        react(Sent { known, is_discover, is_second: false }, form)
+        react(Sent { known, is_pinned: false, is_discover, is_second: false }, form)
     }
 
     fn error(status: u16, code: i64) -> Form<'static> {
@@ -193,7 +196,7 @@ mod tests {
         ] {
             let form = Form::Error { status: 400, code: UNSUPPORTED, supported: &supported };
             for (is_second, expected) in [(false, first), (true, second)] {
-                let sent = Sent { known: Known::Nothing, is_discover: false, is_second };
+                let sent = Sent { known: Known::Nothing, is_pinned: false, is_discover: false, is_second };
                 assert_eq!(react(sent, form), expected, "{supported:?} {is_second}");
             }
         }

@@ -3,14 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::connection::Link;
-use super::error::Failure;
-use super::exchange::{Failed, Observe, ServerRequest};
+use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits, Value, deserialize};
@@ -67,8 +64,18 @@ pub(super) struct Observer<'a> {
     pub requests: Cell<usize>,
 }
 
-impl Observe for Observer<'_> {
-    fn notification(&self, method: &str, params: Option<Value<'_>>) {
+/// A request of a server to this client.
+#[derive(Debug)]
+pub(super) struct ServerRequest {
+    /// The id, as JSON text.
+    pub id: Box<str>,
+    pub method: String,
+    pub params: Option<Box<RawValue>>,
+}
+
+impl Observer<'_> {
+    /// Gets a notification.
+    pub(super) fn notification(&self, method: &str, params: Option<Value<'_>>) {
         self.link.notice_change(method);
         let Some(params) = params else { return };
         match method {
@@ -78,12 +85,6 @@ impl Observe for Observer<'_> {
         }
     }
 
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>> {
-        self.respond(request).boxed_local()
-    }
-}
-
-impl Observer<'_> {
     /// Passes on a report with the token of this request, if the progress grows.
     fn progress(&self, params: Value<'_>) {
         #[derive(Deserialize)]
@@ -115,7 +116,7 @@ impl Observer<'_> {
     /// Answers a request of a legacy server with a POST. Modern servers must not send requests.
     ///
     /// Source: 2025-11-25, basic/transports, "Sending Messages to the Server"; client/elicitation, client/sampling, client/roots.
-    async fn respond(&self, request: ServerRequest) -> Result<(), Failed> {
+    pub(super) async fn respond(&self, request: ServerRequest) -> Result<(), Failed> {
         let server = &self.link.server().name;
         if self.era == Era::Modern {
             let problem =

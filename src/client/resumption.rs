@@ -5,9 +5,11 @@
 //! Source: 2025-11-25, basic/transports, "Resumability and Redelivery".
 
 use super::connection::Link;
-use super::error::Failure;
-use super::exchange::{self, Answer, Expected, Failed, Observe, Position};
+use super::error::{Failed, Failure};
+use super::exchange::{self, Expected, Position};
 use super::headers;
+use super::observer::Observer;
+use super::response::Answer;
 use crate::limits::UPSTREAM_RESUMPTIONS;
 
 impl Link {
@@ -16,7 +18,7 @@ impl Link {
         &self,
         mut answer: Result<Answer, Failed>,
         expected: &Expected<'_>,
-        observer: &dyn Observe,
+        observer: &Observer<'_>,
     ) -> Result<Answer, Failed> {
         for _ in 0..UPSTREAM_RESUMPTIONS {
             let Some(position) = expected.position.take() else { break };
@@ -36,7 +38,7 @@ impl Link {
         &self,
         position: &Position,
         expected: &Expected<'_>,
-        observer: &dyn Observe,
+        observer: &Observer<'_>,
     ) -> Result<Answer, Failed> {
         let mut request = self.session_request(http::Method::GET, self.session_headers()).await?;
         request.headers_mut().insert(headers::LAST_EVENT_ID, position.last_event.clone());

@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 
 use super::answer::undeclared;
 use super::connection::Link;
-use super::error::{ClientError, Executed, Failure};
-use super::exchange::{Failed, Reply};
+use super::error::{ClientError, Executed, Failed, Failure};
 use super::question::{Question, UrlElicitation};
 use super::request::Outgoing;
+use super::response::Reply;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::{host_of, origin_of};

@@ -14,8 +14,8 @@ use futures::pin_mut;
 use http::Method;
 
 use super::connection::Link;
-use super::error::Failure;
-use super::exchange::{Expected, Failed, media_type, read_events};
+use super::error::{Failed, Failure};
+use super::exchange::{Expected, media_type, read_events};
 use super::observer::Observer;
 use super::sse::EventReader;
 use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};

@@ -18,17 +18,24 @@ use crate::json::{Document, JsonLimits};
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
     ///
-    /// A handler that asks its caller runs again from its beginning, so a call that is kept is a step.
+    /// A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it has finished. A
+    /// call that may be repeated is sent again instead, unless its questions are passed on.
     pub(super) async fn call_tool(
         self: &Rc<Self>,
         mut outgoing: Outgoing,
         arguments: &RawValue,
         definition: Option<Listed>,
-        asked: &Asked,
+        mut asked: Asked,
     ) -> Result<CallResult, ClientError> {
         outgoing.deadline = Some(self.deadline(outgoing.timeout));
         let name = outgoing.target.clone().unwrap_or_default();
-        let call = async || self.send_call(&outgoing, &name, arguments, definition.clone(), asked).await;
+        let definition = match definition {
+            Some(definition) => Some(definition),
+            None => self.known_tool(&name).await,
+        };
+        outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| self.is_repeatable(tool));
+        asked.is_kept = asked.is_passed || !outgoing.is_repeatable;
+        let call = async || self.send_call(&outgoing, &name, arguments, definition.as_ref(), &asked).await;
         let json = if asked.is_kept {
             let step = format!("{}_{name}", self.server().name);
             self.step(&asked.cx, &step, outgoing.method, call).await?
@@ -52,14 +59,10 @@ impl Link {
         outgoing: &Outgoing,
         name: &str,
         arguments: &RawValue,
-        definition: Option<Listed>,
+        definition: Option<&Listed>,
         asked: &Asked,
     ) -> Result<Box<RawValue>, ClientError> {
-        let definition = match definition {
-            Some(definition) => Some(definition),
-            None => self.known_tool(name).await,
-        };
-        let answer = self.send_defined(outgoing.clone(), arguments, definition.as_ref(), asked).await;
+        let answer = self.send_defined(outgoing.clone(), arguments, definition, asked).await;
         if answer.as_ref().is_err_and(|error| *error.failure() == Failure::HeaderMismatch)
             && let Ok(list) = self.new_list(TOOLS).await
             && let Some(tool) = list.items.iter().find(|item| item.is_tool(name))
@@ -69,7 +72,7 @@ impl Link {
         answer
     }
 
-    /// Sends a call with what the definition adds.
+    /// Sends a call with the headers that the definition adds.
     async fn send_defined(
         &self,
         mut outgoing: Outgoing,
@@ -78,11 +81,18 @@ impl Link {
         asked: &Asked,
     ) -> Result<Box<RawValue>, ClientError> {
         if let Some(tool) = definition {
-            outgoing.is_repeatable |= self.upstream().is_trusted && is_repeatable(tool);
             outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
                 .map_err(|problem| self.failed(outgoing.method, (Failure::Local(problem.into()), None)))?;
         }
         self.answered(outgoing, asked).await
+    }
+
+    /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one
+    /// another say nothing.
+    fn is_repeatable(&self, tool: &Listed) -> bool {
+        let is_read_only = tool.has_hint("readOnlyHint");
+        let says_so = is_read_only || tool.has_hint("idempotentHint");
+        self.upstream().is_trusted && says_so && !(is_read_only && tool.has_hint("destructiveHint"))
     }
 
     /// Checks the structured content of a result against the output schema of the tool.
@@ -115,11 +125,4 @@ impl Link {
     fn malformed_result(&self, outgoing: &Outgoing, problem: &'static str) -> ClientError {
         self.failed(outgoing.method, (Failure::Malformed(problem), None))
     }
-}
-
-/// Returns whether the annotations of a tool say that a second call has no further effect. Annotations that contradict one another say
-/// nothing.
-fn is_repeatable(tool: &Listed) -> bool {
-    let is_read_only = tool.has_hint("readOnlyHint");
-    (is_read_only || tool.has_hint("idempotentHint")) && !(is_read_only && tool.has_hint("destructiveHint"))
 }

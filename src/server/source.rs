@@ -1,5 +1,6 @@
 //! Sources: tools, resources and prompts that are not known when the server is built.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -109,12 +110,8 @@ impl Found {
 }
 
 fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
-    for other in others {
-        let name = name_of(&other);
-        if items.iter().all(|item| name_of(item) != name) {
-            items.push(other);
-        }
-    }
+    let mut names: BTreeSet<String> = items.iter().map(|item| name_of(item)).collect();
+    items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
 }
 
 /// The sources of a server.

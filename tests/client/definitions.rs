@@ -1,8 +1,8 @@
 //! The definitions of tools: the headers that they require, the results that they promise, and the hints that they give.
 
-use edge_mcp::Revision;
 use edge_mcp::client::{CallResult, ClientError, Executed, Failure, Listed, Upstream};
-use edge_mcp::testing::{self, TestHost};
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern};
@@ -206,6 +206,25 @@ fn a_definition_is_stored_and_read() {
     {
         assert!(Listed::from_json(text).is_err(), "{text}");
     }
+}
+
+/// C58: a definition keeps its text. No reference in it is resolved.
+#[test]
+fn a_definition_keeps_its_text() {
+    let tool = r#"{"name": "track",  "inputSchema": {"$ref": "http://127.0.0.1/schema", "maximum": 1.00000000000000000000000001}, "x": 1e2}"#;
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":"$id","result":{{"resultType":"complete","tools":[{tool}]}}}}"#);
+    let peer = Peer::new([Answer::new(200, "application/json", answer.clone())]);
+    let host = TestHost::new();
+    let connection = client(pinned(&peer)).connect(&context(&host));
+    let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
+    assert_eq!((list.items[0].json(), peer.requests().len(), host.requests().len()), (tool, 1, 0));
+    let server = testing::endpoint(move |_| {
+        let peer = Peer::new([Answer::new(200, "application/json", answer.clone())]);
+        McpServer::builder("desk", "1.0.0").source(client(pinned(&peer)).tools(["parcels_track"])).build()
+    });
+    let published = testing::run(Client::new(&server).request("tools/list", json!({})));
+    let published = String::from_utf8_lossy(published.body());
+    assert!(published.contains("1.00000000000000000000000001"), "{published}");
 }
 
 /// C59: an output schema that this library can compile is enforced. The call was executed.

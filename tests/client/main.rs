@@ -25,6 +25,7 @@ mod network;
 mod passed_questions;
 mod peer;
 mod questions;
+mod requests;
 mod results;
 mod sources;
 mod standing_stream;

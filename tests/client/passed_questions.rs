@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{McpClient, Transport, Upstream};
+use edge_mcp::client::{Listed, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Elicited, Endpoint, HandlerError, InProcess, McpServer, Revision, Tool};
@@ -73,6 +73,28 @@ fn an_idempotent_call_is_sent_in_each_round() {
         assert_eq!(answer.text(), "true two true");
     });
     assert_eq!(peer.methods(), ["tools/call"; 4]);
+}
+
+/// C116: so is a call of a tool that a trusted server declares as read-only.
+#[test]
+fn a_read_only_call_is_sent_in_each_round() {
+    async fn send(client: McpClient, cx: Context) -> Result<String, HandlerError> {
+        let tool = json!({ "name": "track", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
+        let tool = Listed::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition");
+        let text = client.connect(&cx).server("parcels")?.call("track", json!({})).tool(&tool).await?.text();
+        cx.confirm("send", "Send it?").await?;
+        Ok(text)
+    }
+    for (is_trusted, expected) in [(true, "two"), (false, "one")] {
+        let peer = Peer::new([modern("one"), modern("two")]);
+        let upstream = at(&peer).revision(Revision::V2026_07_28);
+        let upstream = if is_trusted { upstream.trusted() } else { upstream };
+        testing::run(async {
+            let endpoint = desk(client(upstream), send);
+            let answer = Client::new(&endpoint).answer("send", json!({})).call("send", json!({})).await;
+            assert_eq!(answer.text(), expected);
+        });
+    }
 }
 
 async fn send_through(client: McpClient, cx: Context) -> Result<String, HandlerError> {

@@ -3,8 +3,8 @@
 use edge_mcp::client::{ClientError, Connection, Failure, Peer as Server, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
-    Completion, InProcess, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Revision,
-    Role, Tool,
+    Completion, HandlerError, InProcess, McpServer, Prompt, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Revision, Role, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,6 +87,22 @@ fn results_have_types() {
         });
         outcome.unwrap_or_else(|error| panic!("{revision}: {error}"));
     }
+}
+
+/// C50, C122: a tool that fails has a result. An error of the client has a sentence for the caller.
+#[test]
+fn a_tool_that_fails_has_a_result() {
+    let failure = json!({ "content": [{ "type": "text", "text": "No such parcel." }], "isError": true, "resultType": "complete" });
+    let peer = Peer::new([result(failure), error(200, -32_602, "Unknown tool.")]);
+    with(at(&peer).revision(Revision::V2026_07_28), async |parcels, _| {
+        let result = parcels.call("track", json!({})).await.expect("a result");
+        assert!(result.is_error());
+        assert_eq!(result.json::<Value>().expect_err("a failure").message(), "No such parcel.");
+        let passed = result.into_tool_result();
+        assert_eq!((passed.is_error(), passed.text().as_str()), (true, "No such parcel."));
+        let error: HandlerError = parcels.call("track", json!({})).await.expect_err("a failure").into();
+        assert_eq!(error.message(), "The server `parcels` answers: \"Unknown tool.\"");
+    });
 }
 
 /// The description is requested once for a connection.

@@ -10,11 +10,18 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(1, "an invalid name, a name that is used twice, an invalid URL and a reserved header are rejected by name", TestedBy(&["tests/client/configuration.rs::each_mistake_is_named", "tests/client/configuration.rs::invalid_clients_are_rejected"])),
     rule(2, "a client, a connection and the end of an unused connection send nothing", TestedBy(&["tests/client/configuration.rs::a_connection_sends_nothing", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
     rule(3, "connections of two callers at the same time share no credential, session, progress or cached list", TestedBy(&["tests/client/lists.rs::callers_do_not_share_lists"])),
+    rule(4, "a session and a credential end with their connection", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection"])),
     // Requests
+    rule(5, "each message has its own POST", TestedBy(&["tests/client/requests.rs::headers_repeat_the_message"])),
+    rule(6, "each request has its own id, also one that is sent again", TestedBy(&["tests/client/requests.rs::ids_are_never_used_again"])),
+    rule(7, "the headers of a modern request repeat its body", TestedBy(&["tests/client/requests.rs::headers_repeat_the_message"])),
     rule(8, "a header value that is not visible ASCII is encoded as base64", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers"])),
     rule(9, "headers repeat the arguments that a tool marks, and a tool with an invalid mark is left out", TestedBy(&["tests/client/definitions.rs::arguments_are_repeated_in_headers", "tests/client/definitions.rs::a_tool_with_invalid_marks_is_left_out", "tests/client/definitions.rs::a_listed_tool_is_called_with_its_headers"])),
     rule(10, "a call whose headers do not match is sent once more, after the tools were listed", TestedBy(&["tests/client/definitions.rs::a_call_without_required_headers_is_sent_once_more", "tests/client/definitions.rs::a_mismatch_overrides_a_cached_list"])),
     rule(11, "the `_meta` of a request asks for notifications only if there is a listener", TestedBy(&["tests/client/streams.rs::only_notifications_of_the_request_are_heard", "tests/client/streams.rs::without_a_listener_nothing_is_asked_for"])),
+    rule(12, "the `User-Agent` names the client", TestedBy(&["tests/client/requests.rs::requests_name_the_client"])),
+    rule(13, "a legacy server chooses one of the legacy revisions", TestedBy(&["tests/client/requests.rs::a_legacy_server_chooses_the_revision"])),
+    rule(14, "the answer to `notifications/initialized` comes before the first request", TestedBy(&["tests/client/requests.rs::a_rejected_notification_ends_the_call"])),
     rule(15, "a server is not asked for a list whose capability it does not declare", TestedBy(&["tests/client/lists.rs::a_server_without_prompts_has_no_prompts"])),
     // Answers
     rule(16, "an answer has the id of its request, and exactly one of a result and an error", TestedBy(&["src/protocol/reply.rs::messages_of_a_server_are_read", "tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
@@ -38,7 +45,11 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(36, "each answer of a server has one reaction of the negotiation", TestedBy(&["src/client/negotiation.rs::each_answer_has_its_reaction"])),
     rule(37, "a tool call is never the first request to a server", TestedBy(&["tests/client/calls.rs::a_call_is_preceded_by_a_probe"])),
     rule(38, "a server may reject the revision that it supports, once", TestedBy(&["src/client/negotiation.rs::a_rejected_revision_is_sent_once_more"])),
+    rule(39, "a server without a common revision is an error that names its revisions", TestedBy(&["tests/client/requests.rs::a_legacy_server_chooses_the_revision", "tests/client/requests.rs::offered_revisions_are_bounded"])),
+    rule(40, "a session belongs to its connection", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection"])),
+    rule(41, "the id of a session comes from the answer to `initialize`, and is at most 512 characters long", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection", "tests/client/requests.rs::an_invalid_session_id_is_not_used"])),
     rule(42, "the end of a connection ends its sessions, and nobody waits for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
+    rule(43, "a revision that the program sets is not negotiated", TestedBy(&["tests/client/requests.rs::a_set_revision_is_not_negotiated", "tests/client/requests.rs::a_set_era_does_not_expire"])),
     // Lists
     rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
     rule(45, "incomplete lists, failures and answers without a hint are not cached", TestedBy(&["tests/client/lists.rs::some_lists_are_not_cached"])),
@@ -46,12 +57,14 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(47, "tasks of a connection share a request for the same list, and connections do not", TestedBy(&["tests/client/lists.rs::tasks_of_a_connection_share_a_request"])),
     rule(48, "the number of requests of a connection is limited, and a limited number of servers is asked at once", TestedBy(&["tests/client/lists.rs::a_slow_server_does_not_delay_the_others"])),
     // Errors
+    rule(50, "a tool that fails has a result, not an error of the client", TestedBy(&["tests/client/results.rs::a_tool_that_fails_has_a_result"])),
     rule(51, "an error has no text of a body that is not JSON-RPC, of a header, or of the query of a URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
     rule(52, "a call is sent again only if it was not executed, or if it may be repeated", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated", "tests/client/definitions.rs::hints_of_trusted_servers_permit_a_second_call"])),
     rule(53, "the error of a call with an unknown outcome says so", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated"])),
     rule(54, "the status of an answer counts before its body", TestedBy(&["tests/client/hostile.rs::a_result_with_an_error_status_does_not_count"])),
     // Lists and results
     rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read"])),
+    rule(58, "a definition keeps its text, and no reference in it is resolved", TestedBy(&["tests/client/definitions.rs::a_definition_keeps_its_text"])),
     rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced"])),
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
@@ -67,5 +80,6 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(113, "a passed question names the server that asks, and cannot point to this program", TestedBy(&["src/client/question.rs::a_passed_question_names_its_server", "tests/client/passed_questions.rs::questions_are_passed_to_the_caller", "tests/client/passed_questions.rs::a_url_of_this_program_is_not_passed_on"])),
     rule(114, "a caller that cannot be asked is not declared, and the error says so", TestedBy(&["tests/client/passed_questions.rs::a_caller_that_cannot_be_asked_gets_an_error"])),
     rule(115, "a state without questions does not reach the caller", TestedBy(&["tests/client/passed_questions.rs::a_state_without_questions_does_not_reach_the_caller"])),
-    rule(116, "a finished call is not sent again in a later round, unless it is idempotent", TestedBy(&["tests/client/passed_questions.rs::a_call_is_a_step", "tests/client/passed_questions.rs::an_idempotent_call_is_sent_in_each_round"])),
+    rule(116, "a finished call is not sent again in a later round, unless it may be repeated", TestedBy(&["tests/client/passed_questions.rs::a_call_is_a_step", "tests/client/passed_questions.rs::an_idempotent_call_is_sent_in_each_round", "tests/client/passed_questions.rs::a_read_only_call_is_sent_in_each_round"])),
+    rule(122, "an error of the client becomes the error of a handler, with the sentence for the caller", TestedBy(&["tests/client/results.rs::a_tool_that_fails_has_a_result"])),
 ];

@@ -1,0 +1,137 @@
+//! The requests that must come before another request: `server/discover` and `initialize`.
+//!
+//! Source: 2026-07-28, server/discover; 2025-11-25, basic/lifecycle.
+
+use std::time::Duration;
+
+use http::HeaderValue;
+use serde_json::value::RawValue;
+
+use super::about::About;
+use super::connection::{Link, Session};
+use super::error::ClientError;
+use super::handlers::capabilities_json;
+use super::message::Params;
+use super::negotiation::{Known, Reaction, Sent, react};
+use super::request::Outgoing;
+use super::response::{Answer, RpcResult, unsupported};
+use crate::json::{Document, JsonLimits, write};
+use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::protocol::log_level::LogLevel;
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
+
+const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+/// The longest id of a session.
+const SESSION_ID: usize = 512;
+
+impl Link {
+    /// Returns what is known about the server, after the requests that must come before `method`.
+    ///
+    /// A call of a tool is never the first probe: a legacy server without sessions would execute it.
+    pub(super) async fn negotiated(&self, method: Method) -> Result<Known, ClientError> {
+        let needs_discovery =
+            |known| known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
+        let known = self.known();
+        if !needs_discovery(known) && !self.needs_session(known) {
+            return Ok(known);
+        }
+        // Parallel requests of a connection wait for one negotiation.
+        let _negotiation = self.negotiation.lock().await;
+        let mut known = self.known();
+        if needs_discovery(known) {
+            known = self.discover().await?;
+        }
+        if self.needs_session(known) {
+            known = self.initialize(known).await?;
+        }
+        Ok(known)
+    }
+
+    /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
+    pub(super) async fn discover(&self) -> Result<Known, ClientError> {
+        let outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
+        let failed = |failed| self.failed(Method::Discover, failed);
+        let mut is_second = false;
+        loop {
+            let answer = self.post(&outgoing, Known::Nothing, TIME).await.map_err(failed)?;
+            let supported = answer.supported();
+            let sent = Sent { known: Known::Nothing, is_pinned: false, is_discover: true, is_second };
+            match react(sent, answer.form(&supported)) {
+                // An error that says nothing about the server.
+                Reaction::Accept(Known::Nothing) => {
+                    return answer.into_result().map(|_| Known::Nothing).map_err(failed);
+                }
+                Reaction::Accept(known) | Reaction::Again(known) => {
+                    self.learn(known);
+                    if let (Known::Modern(revision), Ok(result)) = (known, answer.into_result()) {
+                        self.about.replace(Some(About::of(revision, result.json)));
+                    }
+                    return Ok(known);
+                }
+                Reaction::Repeat => is_second = true,
+                Reaction::Unsupported => return Err(failed(unsupported(supported))),
+            }
+        }
+    }
+
+    /// Sends `initialize` and `notifications/initialized`.
+    ///
+    /// A server with a session may reject a request that overtakes the notification.
+    pub(super) async fn initialize(&self, known: Known) -> Result<Known, ClientError> {
+        let requested = match known {
+            Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
+            _ => Revision::NEWEST_LEGACY,
+        };
+        let failed = |failed| self.failed(Method::Initialize, failed);
+        let outgoing = Outgoing::new(Method::Initialize, self.initialize_params(requested), TIME);
+        let answer = self.post(&outgoing, known, TIME).await.map_err(failed)?;
+        let id = match &answer {
+            Answer::Response { session, .. } => session.clone().filter(is_session_id),
+            Answer::Http { .. } => None,
+        };
+        let RpcResult { json, .. } = answer.into_result().map_err(failed)?;
+        let (version, logs) = version_and_logs(&json);
+        let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
+            return Err(failed(unsupported(vec![version])));
+        };
+        let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
+        self.begin_session(Session { revision, id, logs, log_level: None });
+        self.learn(known);
+        self.about.replace(Some(About::of(revision, json)));
+        self.notify("notifications/initialized").await.map_err(failed)?;
+        self.open_standing_stream().await;
+        Ok(known)
+    }
+
+    fn initialize_params(&self, revision: Revision) -> Params {
+        let client = write::to_raw_value(self.client_info()).unwrap_or_default();
+        let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
+        Params::default()
+            .with_text("protocolVersion", revision.name())
+            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
+            .with("clientInfo", client)
+    }
+
+    /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
+    pub(super) async fn set_log_level(&self, level: LogLevel, known: Known) {
+        if self.lowers_log_level(level) {
+            let level = write::to_raw_value(&level).unwrap_or_default();
+            let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), TIME);
+            // Without the level, the server decides which messages it sends.
+            let _ = self.post(&outgoing, known, TIME).await;
+        }
+    }
+}
+
+/// Returns the revision in the result of `initialize`, and whether the server sends log messages.
+fn version_and_logs(result: &RawValue) -> (String, bool) {
+    let Ok(document) = Document::parse(result.get().as_bytes(), JsonLimits::MOST) else { return Default::default() };
+    let result = document.root();
+    let logging = result.get("capabilities").and_then(|capabilities| capabilities.get("logging"));
+    (result.string("protocolVersion").unwrap_or_default(), logging.is_some())
+}
+
+fn is_session_id(id: &HeaderValue) -> bool {
+    id.len() <= SESSION_ID && id.as_bytes().iter().all(u8::is_ascii_graphic)
+}

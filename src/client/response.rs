@@ -1,0 +1,151 @@
+//! The response to a request: a JSON-RPC response, or a page of another kind.
+
+use http::HeaderValue;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::error::{Failed, Failure, NotMcp};
+use super::negotiation::Form;
+use crate::json::Value;
+use crate::json::deserialize::read_text;
+use crate::protocol::description::is_deceptive;
+use crate::protocol::error::ErrorCode;
+use crate::protocol::reply::ServerError;
+
+/// The number of revisions of a server that are kept, and the length of each.
+const REVISIONS: usize = 8;
+const REVISION: usize = 32;
+
+/// The response to a request.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// A JSON-RPC response.
+    Response {
+        status: u16,
+        outcome: Outcome,
+        /// The session that the response to `initialize` names.
+        session: Option<HeaderValue>,
+    },
+    /// A response that is not JSON-RPC, with a status below 500. It may say something about the era of the server.
+    Http { status: u16 },
+}
+
+pub(super) type Outcome = Result<RpcResult, RpcError>;
+
+/// A JSON-RPC result of a server.
+#[derive(Debug)]
+pub(super) struct RpcResult {
+    /// The `resultType`, which modern results have.
+    pub kind: Option<String>,
+    pub json: Box<RawValue>,
+}
+
+/// A JSON-RPC error of a server.
+#[derive(Debug)]
+pub(super) struct RpcError {
+    pub code: i64,
+    pub message: String,
+    pub data: Option<Box<RawValue>>,
+}
+
+/// The result of one request, which may be a question.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Reply {
+    /// Whether the server asks for input.
+    pub asks: bool,
+    pub result: Box<RawValue>,
+}
+
+/// Reads the outcome in a response.
+pub(super) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
+    match outcome {
+        // The text was parsed, so a copy of it exists.
+        Ok(result) => Ok(RpcResult { kind: result.string("resultType"), json: result.to_raw().unwrap_or_default() }),
+        Err(ServerError { code, message, data }) => {
+            Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the form of the response. `supported` has the revisions that it names.
+    pub(super) fn form<'a>(&self, supported: &'a [String]) -> Form<'a> {
+        match self {
+            Self::Response { outcome: Ok(result), .. } => Form::Result { is_modern: result.kind.is_some() },
+            Self::Response { status, outcome: Err(error), .. } => {
+                Form::Error { status: *status, code: error.code, supported }
+            }
+            Self::Http { status } => Form::Http { status: *status },
+        }
+    }
+
+    /// Returns the revisions that an error names.
+    pub(super) fn supported(&self) -> Vec<String> {
+        #[derive(Deserialize)]
+        struct Data {
+            supported: Vec<String>,
+        }
+        let Self::Response { outcome: Err(RpcError { data: Some(data), .. }), .. } = self else { return Vec::new() };
+        read_text(data.get().as_bytes()).map_or_else(Vec::new, |data: Data| data.supported)
+    }
+
+    /// Returns the result.
+    ///
+    /// # Errors
+    /// The response is an error.
+    pub(super) fn into_result(self) -> Result<RpcResult, Failed> {
+        match self {
+            Self::Response { outcome: Ok(result), .. } => Ok(result),
+            Self::Response { outcome: Err(error), .. } => Err((of_rpc_error(error), None)),
+            Self::Http { status } => Err((of_http_status(status), Some(format!("status {status}")))),
+        }
+    }
+
+    /// Returns the result of a modern server. A result without a `resultType` is complete.
+    ///
+    /// # Errors
+    /// The response is an error, or its `resultType` is unknown.
+    pub(super) fn into_reply(self) -> Result<Reply, Failed> {
+        let RpcResult { kind, json } = self.into_result()?;
+        let asks = match kind.as_deref() {
+            None | Some("complete") => false,
+            Some("input_required") => true,
+            Some(_) => return Err((Failure::Malformed("has an unknown `resultType`"), None)),
+        };
+        Ok(Reply { asks, result: json })
+    }
+}
+
+/// Returns the failure for a server without a common revision.
+pub(super) fn unsupported(mut offered: Vec<String>) -> Failed {
+    offered.truncate(REVISIONS);
+    for name in &mut offered {
+        name.truncate(name.floor_char_boundary(REVISION));
+    }
+    (Failure::UnsupportedRevision { offered }, None)
+}
+
+/// Returns the failure of an answer that is not JSON-RPC and that the negotiation does not explain.
+pub(super) fn of_http_status(status: u16) -> Failure {
+    match status {
+        404 => Failure::NotMcp(NotMcp::NotFound),
+        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
+        status => Failure::Rejected { status },
+    }
+}
+
+/// Returns the failure of a JSON-RPC error. The message is for the model, so it is shown, without control characters.
+fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
+    const LONGEST: usize = 2048;
+    const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
+    const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
+    match code {
+        MISMATCH => Failure::HeaderMismatch,
+        CAPABILITY => Failure::CapabilityRequired,
+        _ => {
+            let mut message: String = message.chars().filter(|character| !is_deceptive(*character)).collect();
+            message.truncate(message.floor_char_boundary(LONGEST));
+            Failure::Rpc { code, message, data: data.map(|data| data.get().to_owned()) }
+        }
+    }
+}
