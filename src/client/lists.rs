@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::future::{FutureExt, LocalBoxFuture, Shared};
-use futures::{StreamExt, stream};
 
 use super::connection::{Connection, Link, Peer};
 use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
@@ -13,6 +12,7 @@ use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{Listing, Outcome, Toolset};
 use super::message::Params;
 use super::request::Outgoing;
+use crate::host::parallel::parallel;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{UPSTREAM_CURSOR_BYTES, UPSTREAM_ITEMS, UPSTREAM_PAGES, UPSTREAM_PARALLEL};
@@ -71,7 +71,7 @@ impl Connection {
             let list = link.list(kind).await;
             (link, list)
         });
-        stream::iter(asked).buffered(UPSTREAM_PARALLEL).collect().await
+        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
     }
 }
 

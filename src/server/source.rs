@@ -11,6 +11,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
+use crate::host::parallel::parallel;
 
 /// The member of a list's `_meta` with the parts that could not be asked.
 const MISSING: &str = "edge-mcp/missing";
@@ -141,7 +142,7 @@ impl Sources {
 
     /// Asks all sources at the same time. Their items are in the order of the sources.
     pub(crate) async fn find(&self, list: Cacheable, cx: &Context) -> Found {
-        let found = futures::future::join_all(self.0.iter().map(|source| source.find(list, cx))).await;
+        let found = parallel(self.0.iter().map(|source| source.find(list, cx)), usize::MAX).await;
         found.into_iter().fold(Found::default(), |mut all, found| {
             all.add(found);
             all
