@@ -62,7 +62,7 @@
 //! ```
 //!
 //! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
-//! the crate does not depend on the `worker` crate.
+//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!
@@ -208,6 +208,7 @@
 //! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
 //! | agents and workflows as tools | [`Agent`], [`ChatAgent`], [`Workflow`] | `docs/agents.md`, `docs/workflows.md` |
+//! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
 //! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
@@ -230,6 +231,7 @@
 //! | `call` | one call of a handler: context, state, errors, results, questions, steps |
 //! | [`registry`] | the metadata of a server, as data: packages, remotes, `server.json` |
 //! | `server` | tools, resources, prompts, completion, and the builder |
+//! | `client` | the client of other MCP servers (feature `client`) |
 //! | `agents` | agents, workflows and `ChatAgent`, which are served as tools |
 //! | `rpc` | one JSON-RPC request in, one response out |
 //! | `http` | streamable HTTP without I/O |

@@ -14,7 +14,7 @@ const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The description that a server gives of itself: its name, version, capabilities and instructions. Cloning is cheap.
 ///
-/// Each text is from the server. Instructions of a server that the program does not trust do not belong into a prompt.
+/// Each text comes from the server. Do not put the instructions of a server that you do not trust into a prompt.
 #[derive(Clone, Debug)]
 pub struct About(Rc<Parts>);
 
@@ -35,7 +35,7 @@ impl About {
         self.0.revision
     }
 
-    /// Returns the name of the server, or an empty text.
+    /// Returns the name that the server has for itself, or an empty text.
     pub fn name(&self) -> String {
         self.read(|result| info(result)?.string("name")).unwrap_or_default()
     }

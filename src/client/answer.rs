@@ -45,7 +45,7 @@ impl Link {
     }
 }
 
-/// Returns the failure of a question of a kind that the client did not declare.
+/// Returns the failure for a kind of question that the client did not declare.
 pub(super) fn undeclared() -> Failed {
     (Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
 }

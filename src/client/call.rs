@@ -49,6 +49,27 @@ impl Connection {
 
 impl Peer {
     /// Creates a call of the tool `name`. It is sent when it is awaited.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde::Deserialize;
+    /// use serde_json::json;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Weather {
+    ///     celsius: f64,
+    /// }
+    ///
+    /// async fn clothes(client: McpClient, cx: Context) -> Result<&'static str, HandlerError> {
+    ///     let weather = client.connect(&cx).server("weather")?;
+    ///     let call = weather.call("get-weather", json!({ "location": "Paris" })).timeout(Duration::from_secs(5));
+    ///     let Weather { celsius } = call.await?.json()?;
+    ///     Ok(if celsius < 15.0 { "Wear a coat." } else { "Wear a shirt." })
+    /// }
+    /// ```
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
         Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
     }
@@ -69,21 +90,21 @@ impl Call {
         }
     }
 
-    /// Sets the definition of the tool, which was listed earlier. The client then sends the headers that the definition requires, and checks
-    /// the result, without listing the tools again.
+    /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
+    /// the result against its output schema. It does not list the tools again.
     pub fn tool(mut self, definition: &Listed) -> Self {
         self.definition = Some(definition.clone());
         self
     }
 
-    /// Sets the time limit of the request.
+    /// Sets the time limit of a request. By default, it is [`Upstream::timeout`](super::Upstream::timeout).
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
         self
     }
 
-    /// Declares that a second call with the same arguments has no further effect. The client then repeats the call once if it is not known
-    /// whether the first one was executed.
+    /// Declares that a second call with the same arguments has no further effect. The client then repeats the call once if the connection
+    /// or the server fails, or if the time limit passes.
     pub fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self
@@ -147,7 +168,7 @@ impl Call {
         let arguments =
             arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
         if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
-            return Err(not_called("the definition is of another tool."));
+            return Err(not_called("the definition belongs to another tool."));
         }
         let cx = through.as_ref().unwrap_or_else(|| link.cx()).at_call(&name, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());

@@ -21,8 +21,8 @@ const PROCESS: [&str; 5] = ["command", "args", "cwd", "env", "stderr"];
 const STREAMABLE_HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
 
 impl McpClientBuilder {
-    /// Adds the servers of the variable `UPSTREAMS`, with the access tokens of the secret `UPSTREAM_TOKENS`. Both are JSON objects whose keys
-    /// are the names of the servers. Without `UPSTREAMS`, no server is added.
+    /// Adds the servers of the variable `UPSTREAMS`, with the access tokens of the secret `UPSTREAM_TOKENS`. Both are JSON objects whose
+    /// keys are the names of the servers. Without `UPSTREAMS`, the method adds no server.
     ///
     /// The value of a server is its URL, or an object with these members:
     ///
@@ -32,7 +32,7 @@ impl McpClientBuilder {
     /// | `trusted` | `true`: see [`Upstream::trusted`] |
     /// | `revision` | the protocol revision of the server, such as `2026-07-28`. The client then does not negotiate |
     /// | `timeout` | the time limit of a request in seconds, from 1 to 120 |
-    /// | `type` | `http`, which is the default. It exists because other configurations have it |
+    /// | `type` | `http`, the default. The configuration files of other clients contain it |
     ///
     /// # Errors
     /// The error names the variable, the server and the member: for example a server that is a process (stdio) or uses HTTP+SSE, a name

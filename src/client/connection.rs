@@ -1,4 +1,4 @@
-//! The use of a client within one call.
+//! The connections of a client to its servers, for one call of a handler.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::protocol::description::{Implementation, Text};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
-/// The use of an [`McpClient`] within one call. Dropping it ends the sessions that it began.
+/// A connection to the servers of an [`McpClient`], for one call of a handler. Dropping it ends the sessions that it began.
 ///
 /// Clones are the same connection.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ pub(super) struct OfCall {
     next_id: Cell<u64>,
 }
 
-/// The use of one server within a call.
+/// The connection to one server, for one call of a handler.
 pub(super) struct Link {
     client: McpClient,
     server: Rc<Server>,
@@ -66,18 +66,18 @@ pub(super) struct Session {
     pub id: Option<HeaderValue>,
     /// Whether the server sends log messages.
     pub logs: bool,
-    /// The level of log messages that the server got.
+    /// The lowest level of log messages that the client has requested.
     pub log_level: Option<LogLevel>,
 }
 
-/// A server, within one call.
+/// One server of a [`Connection`].
 #[derive(Clone)]
 pub struct Peer(pub(super) Rc<Link>);
 
 impl McpClient {
     /// Creates a connection for the call of `cx`. It sends nothing.
     ///
-    /// A connection belongs to one call: it uses the credentials of this call and ends with it.
+    /// A connection belongs to one call of a handler: it uses the credentials for this call. Do not keep it for another call.
     pub fn connect(&self, cx: &Context) -> Connection {
         Connection::new(self.clone(), cx.clone())
     }
@@ -106,7 +106,7 @@ impl Connection {
     pub fn only(&self) -> Result<Peer, ClientError> {
         match self.links() {
             [link] => Ok(Peer(link.clone())),
-            _ => Err(unknown("", "is not known: the client does not have exactly one server. Name the server.")),
+            _ => Err(unknown("", "The client does not have exactly one server. Name the server.")),
         }
     }
 }
@@ -186,7 +186,7 @@ impl Link {
         if self.host().now_ms() < until { learned } else { pinned() }
     }
 
-    /// Keeps what an answer says about the server.
+    /// Keeps the knowledge from an answer of the server.
     pub(super) fn learn(&self, known: Known) {
         let until = match known {
             Known::Modern(_) => u64::MAX,
@@ -226,7 +226,7 @@ impl Link {
         headers
     }
 
-    /// Returns whether the server must get a lower level of log messages, and records it.
+    /// Returns whether a request must lower the level of the log messages of the session, and records the level.
     pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
         let mut session = self.session.borrow_mut();
         let Some(session) = session.as_mut().filter(|session| session.id.is_some() && session.logs) else {
@@ -263,7 +263,7 @@ impl Link {
         format!("\"{id}\"")
     }
 
-    /// Counts a request. Returns `false` if the connection has sent all that it may send.
+    /// Counts a request. Returns `false` if the connection has sent all requests that it may send.
     pub(super) fn spend(&self) -> bool {
         let requests = self.of_call.requests.get();
         self.of_call.requests.set(requests.saturating_add(1));

@@ -30,10 +30,12 @@ impl Link {
         if let Some(credential) = self.credential_of_call.get() {
             return Ok(credential.clone());
         }
-        let token =
-            token_of(self.cx().clone()).await.map_err(|error| (Failure::Local(error.message().to_owned()), None))?;
+        let token = token_of(self.cx().clone()).await.map_err(|error| {
+            let problem = format!("was not called, because this program has no token for it: {}", error.message());
+            (Failure::Local(problem), error.0.cause)
+        })?;
         let credential = token.map(|token| {
-            let problem = "the function returned a token that no header can hold";
+            let problem = "the function returned a token that no header can contain";
             headers::bearer(&token).ok_or_else(|| (Failure::Unauthorized, Some(problem.to_owned())))
         });
         let credential = credential.transpose()?;
@@ -55,8 +57,8 @@ impl Link {
                 return answer;
             }
             machine.forget(&token);
-            // The next token is one that this connection requests, unless a parallel connection has done so. The budget of the connection
-            // bounds both.
+            // The connection now requests a token, so a second rejection ends the loop. If a parallel connection has requested one, the
+            // number of requests of the connection bounds the loop.
             if self.requested_token.borrow().as_ref() == Some(&token) {
                 return answer;
             }
@@ -69,7 +71,7 @@ impl Link {
         if let Some(token) = machine.token(self.host().now_ms()) {
             return Ok(token);
         }
-        // A connection does not ask an authorization server again that has failed.
+        // If the authorization server has failed, this connection does not ask it again.
         if let Some(failed) = &*failure {
             return Err(failed.clone());
         }

@@ -93,7 +93,7 @@ impl Listed {
 
     /// Returns the item as JSON text: an object with the name of the server and the definition. [`from_json`](Self::from_json) reads it.
     ///
-    /// A program that stores the text can call the tool later without listing the tools again.
+    /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
         let Definition { server, kind, json, .. } = &*self.0;
         // A string always serializes.
@@ -104,7 +104,7 @@ impl Listed {
     /// Reads the text that [`to_json`](Self::to_json) returned.
     ///
     /// # Errors
-    /// The text is not such a text.
+    /// The text does not have the form that `to_json` returns.
     pub fn from_json(text: &str) -> Result<Self, ConfigError> {
         let error = |problem: String| ConfigError::new("a definition of another MCP server", problem);
         let document = Document::parse(text.as_bytes(), JsonLimits::default())
@@ -112,7 +112,9 @@ impl Listed {
         let root = document.root();
         let item = KINDS.into_iter().find_map(|kind| Some((kind, root.get(kind.single)?)));
         let (Some(server), Some((kind, item))) = (root.string("server"), item) else {
-            return Err(error("does not have the members `server` and `tool`".to_owned()));
+            return Err(error(
+                "must have the member `server`, and `tool`, `resource`, `resourceTemplate` or `prompt`".to_owned(),
+            ));
         };
         Self::read(&Text::Owned(server), kind, item).map_err(|problem| error(format!("is not valid: {problem}")))
     }
@@ -152,7 +154,8 @@ impl Listed {
         self.member(|item| Some(item.get("inputSchema")?.text().to_owned()))
     }
 
-    /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: trust only those of trusted servers.
+    /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: rely only on those of servers that
+    /// you trust.
     pub fn has_hint(&self, name: &str) -> bool {
         self.member(|item| Some(item.get("annotations")?.get(name)?.text() == "true")).unwrap_or(false)
     }

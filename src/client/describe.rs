@@ -13,10 +13,10 @@ use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 impl Peer {
-    /// Returns the description that the server gives of itself.
+    /// Returns the name, version, capabilities and instructions of the server. The connection asks the server once.
     ///
     /// # Errors
-    /// The server cannot be asked, or it does not describe itself.
+    /// The server cannot be asked, or its answer is not valid.
     pub async fn about(&self) -> Result<About, ClientError> {
         self.0.about().await
     }

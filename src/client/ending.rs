@@ -18,8 +18,8 @@ use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 
 impl Connection {
-    /// Ends the sessions that the connection has begun, and waits for the answers, at most 2 s. Without this call, the sessions end when the
-    /// connection is dropped.
+    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
+    /// sessions when the connection is dropped.
     pub async fn disconnect(self) {
         parallel(self.links().iter().map(|link| link.end().boxed_local()), usize::MAX).await;
     }
@@ -49,7 +49,7 @@ impl Link {
     }
 }
 
-/// Ends the session. Nobody waits for the answer.
+/// Ends the session. The task that drops the connection does not wait for the answer.
 impl Drop for Link {
     fn drop(&mut self) {
         if self.has_session() {
@@ -61,7 +61,8 @@ impl Drop for Link {
 
 const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 
-/// A request of a session without an answer. The server is told to cancel it if the program drops it, or if it takes too long.
+/// A request of a session whose answer has not arrived. If the program drops it, or if it takes too long, the client asks the server to
+/// cancel it.
 ///
 /// A server without sessions cannot find the request that a notification names. `initialize`, which must not be cancelled, comes before the
 /// session.
@@ -77,7 +78,7 @@ impl<'a> Unanswered<'a> {
         Self { link, cancellation: link.has_session().then(|| cancellation(request, id)) }
     }
 
-    /// Drops the notification, unless the answer did not arrive.
+    /// Drops the notification, unless the request exceeded a limit before its answer arrived.
     pub(super) fn settle<T>(&mut self, answer: &Result<T, Failed>) {
         if !matches!(answer, Err((Failure::Timeout(_) | Failure::LimitExceeded(_), _))) {
             self.cancellation = None;

@@ -1,15 +1,16 @@
 //! The errors of the client.
 //!
-//! An error has a sentence for the caller and a cause for the log. The sentence names the server, the request, the problem and the remedy. It
-//! never contains a header, a token, a session id or the body of a response that is not JSON-RPC.
+//! An error has a sentence for the caller and a cause for the log. The sentence names the server, the problem, and the remedy if there is
+//! one. It never contains a token, a session id or the body of a response that is not JSON-RPC.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::call::error::HandlerError;
+use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::description::Text;
 
-/// Why a request to another MCP server failed.
+/// The error of a request to another MCP server.
 ///
 /// `?` converts it into a [`HandlerError`], whose message is the sentence of this error.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ struct Parts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// No connection: the address does not resolve, the connection is refused, or the certificate is invalid.
+    /// The server cannot be reached.
     Unreachable(Unreachable),
     /// The server did not answer within the time limit.
     Timeout(Duration),
@@ -41,7 +42,7 @@ pub enum Failure {
         /// The new URL, if it is an `https:` URL.
         to: Option<String>,
     },
-    /// The server rejects the request with an HTTP status.
+    /// The server rejects the request: an HTTP status from 400 to 499 that no other failure describes.
     Rejected {
         /// The status.
         status: u16,
@@ -51,7 +52,7 @@ pub enum Failure {
         /// The time after which to try again, if the server states it.
         after: Option<Duration>,
     },
-    /// The server failed: HTTP status 500, 502, 504 or 520.
+    /// The server failed: an HTTP status of 500 or above that no other failure describes.
     ServerFailed {
         /// The status.
         status: u16,
@@ -76,11 +77,11 @@ pub enum Failure {
     CapabilityRequired,
     /// The server rejects the headers that repeat arguments of a tool.
     HeaderMismatch,
-    /// The answer is not a valid answer to the request. The text describes the problem.
+    /// The answer is not valid. The text describes the problem.
     Malformed(&'static str),
     /// The answer or the request exceeds a limit.
     LimitExceeded(&'static str),
-    /// This request has used all of its requests to other servers.
+    /// The connection has sent all requests that it may send.
     BudgetExhausted,
     /// The server answered with a JSON-RPC error.
     Rpc {
@@ -91,14 +92,15 @@ pub enum Failure {
         /// The `data` of the error, as JSON text.
         data: Option<String>,
     },
-    /// A function of this program failed, such as the one that provides the token.
+    /// This program did not provide what the request needs: a token, an answer to a question, or valid arguments. The text is the
+    /// predicate of a sentence whose subject is the server.
     Local(String),
 }
 
-/// A failure before the server and the method are named, and text for the log.
+/// A failure that has no server and no method yet, and the cause for the log.
 pub(super) type Failed = (Failure, Option<String>);
 
-/// Why a server cannot be reached.
+/// The reason why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unreachable {
@@ -108,11 +110,11 @@ pub enum Unreachable {
     Connection,
     /// The certificate is not valid.
     Certificate,
-    /// The platform does not let this Worker call the URL.
+    /// The URL belongs to a Worker of the same zone, which the platform does not let this Worker call.
     SameZone,
 }
 
-/// Why a URL is not the URL of an MCP endpoint.
+/// The reason why a URL is not the URL of an MCP endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotMcp {
@@ -127,11 +129,11 @@ pub enum NotMcp {
 /// Whether the server executed a request that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executed {
-    /// The response proves that the server did not execute the request.
+    /// The server did not execute the request.
     No,
     /// The server executed the request.
     Yes,
-    /// It is not known.
+    /// It is not known whether the server executed the request.
     Unknown,
 }
 
@@ -141,7 +143,7 @@ impl ClientError {
         Self(Box::new(Parts { server: server.clone(), method, failure, executed, cause: None }))
     }
 
-    /// Adds text for the log.
+    /// Adds the cause, for the log.
     pub(super) fn because(mut self, cause: impl ToString) -> Self {
         self.0.cause = Some(cause.to_string());
         self
@@ -255,8 +257,8 @@ impl fmt::Display for Failure {
             }
             Self::Unavailable { after: None } => f.write_str("is overloaded or not available. Try again later."),
             Self::ServerFailed { status } => write!(f, "failed (status {status})."),
-            Self::Unauthorized => f.write_str("does not accept the access token of this program."),
-            Self::Forbidden => f.write_str("does not permit this."),
+            Self::Unauthorized => f.write_str("requires a valid access token. Check the credential of this program."),
+            Self::Forbidden => f.write_str("does not permit this request."),
             Self::ScopeRequired { scopes } if scopes.is_empty() => f.write_str("requires a scope that the token lacks."),
             Self::ScopeRequired { scopes } => {
                 write!(f, "requires scopes that the token lacks: {}.", scopes.join(" "))
@@ -279,7 +281,7 @@ impl fmt::Display for Failure {
             Self::Malformed(problem) => write!(f, "sent an invalid answer: the message {problem}."),
             Self::LimitExceeded(limit) => write!(f, "exceeded a limit: {limit}."),
             Self::BudgetExhausted => {
-                f.write_str("was not called, because this request has used all of its requests to other servers.")
+                write!(f, "was not called, because the connection has reached its limit of {UPSTREAM_REQUESTS} requests.")
             }
             Self::Rpc { message, .. } => write!(f, "answers: \"{message}\""),
             Self::Local(problem) => f.write_str(problem),
@@ -291,6 +293,9 @@ impl fmt::Display for ClientError {
     /// Writes the sentence for the caller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Parts { server, method, failure, executed, .. } = &*self.0;
+        if server.is_empty() {
+            return write!(f, "{failure}");
+        }
         write!(f, "The server `{server}` {failure}")?;
         if *method == "tools/call" {
             match executed {

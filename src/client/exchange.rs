@@ -23,7 +23,7 @@ const ERROR_PAGE: usize = 16 << 10;
 /// The longest header of a response that is read, in bytes.
 const HEADER_BYTES: usize = 8 << 10;
 
-/// What an exchange needs to know about its request.
+/// The values with which an exchange reads the answer to its request.
 pub(super) struct Expected<'a> {
     /// The id of the request, as JSON text.
     pub id: &'a str,
@@ -44,7 +44,7 @@ pub(super) struct Position {
 
 /// The meaning of an event.
 enum Meaning {
-    /// It does not matter.
+    /// The event is ignored.
     Nothing,
     Response(Outcome),
     Request(ServerRequest),
@@ -72,7 +72,7 @@ pub(super) async fn read(
     }
 }
 
-/// Returns the failure that a status alone means. The body does not matter then, except for the number of a Cloudflare error page.
+/// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
 async fn of_status(opened: &mut Opened) -> Option<Failed> {
     let after = retry_after(&opened.headers);
     let failure = match opened.status {
@@ -179,7 +179,7 @@ pub(super) async fn read_events(
             match read_event(&event, expected, observer)? {
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
-                // The stream waits meanwhile.
+                // The stream is not read meanwhile.
                 Meaning::Request(request) => observer.respond(request).boxed_local().await?,
             }
         }
@@ -261,7 +261,7 @@ fn new_location(headers: &HeaderMap) -> Option<String> {
     url.starts_with("https://").then(|| url.to_owned())
 }
 
-/// Returns the number of seconds in `Retry-After`, of at most a day.
+/// Returns the time in `Retry-After`, if it is a number of seconds of at most a day.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     const DAY: u64 = 86_400;
     let seconds = text(headers.get(RETRY_AFTER))?.trim().parse().ok()?;

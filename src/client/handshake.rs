@@ -48,7 +48,7 @@ impl Link {
         Ok(known)
     }
 
-    /// Sends `server/discover`, which has no effect on any server, and returns what its answer says about the server.
+    /// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.
     pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
         let failed = |failed| self.failed(Method::Discover, failed);
@@ -58,7 +58,7 @@ impl Link {
             let supported = answer.supported();
             let sent = Sent { known: Known::Nothing, is_pinned: false, is_discover: true, is_second };
             match react(sent, answer.form(&supported)) {
-                // An error that says nothing about the server.
+                // The error does not show the era of the server.
                 Reaction::Accept(Known::Nothing) => {
                     return answer.into_result().map(|_| Known::Nothing).map_err(failed);
                 }

@@ -1,6 +1,6 @@
 //! The cache of lists that a client keeps between calls.
 //!
-//! A list belongs to the credential with which it was requested, also if the server says that it is public. The cache holds only finished
+//! A list belongs to the credential with which it was requested, even if the server says that it is public. The cache holds only finished
 //! lists, because on Workers a request cannot wait for a fetch that another request has started.
 //!
 //! Source: 2026-07-28, server/utilities/caching.
@@ -65,7 +65,7 @@ impl Key {
 }
 
 impl ListCache {
-    /// Returns a list that is fresh or not stale for long. Times are in milliseconds since 1970.
+    /// Returns a list that is fresh, or that expired less than [`UPSTREAM_STALE_SECONDS`] ago. Times are in milliseconds since 1970.
     pub(super) fn get(&self, key: &Key, now: u64) -> Option<Cached> {
         self.0.borrow().get(key, now).cloned()
     }

@@ -13,13 +13,13 @@ use crate::protocol::description::Text;
 pub struct Listing {
     /// The items, in the order of the servers and then of each server's list.
     pub items: Vec<Listed>,
-    /// The servers whose list could not be read, with the reason.
+    /// An error for each server whose list could not be read.
     pub missing: Vec<ClientError>,
-    /// The items that were left out, with the reason, in sentences.
+    /// A sentence for each item that was left out, with the reason.
     pub left_out: Vec<String>,
     /// Whether a list was longer than the limits.
     pub is_cut: bool,
-    /// Whether a list is not current: its server fails, so an older list replaces it.
+    /// Whether the items of a server come from an expired list in the cache, because the server failed.
     pub is_stale: bool,
 }
 
@@ -33,5 +33,5 @@ pub struct Toolset {
 }
 
 pub(super) type Outcome = Result<Rc<Listing>, ClientError>;
-/// A list that is being read. Nobody owns it here, so it ends when nobody waits for it.
+/// A list that is being read. The reference is weak, so the request is aborted when no task waits for it.
 pub(super) type Pending = (Kind, WeakShared<LocalBoxFuture<'static, Outcome>>);

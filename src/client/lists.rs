@@ -1,4 +1,4 @@
-//! The lists of servers, from their first page to their last.
+//! The requests for the lists of servers, with all their pages.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
 use super::error::{ClientError, Failure};
 use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{Listing, Outcome, Toolset};
+use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
 use crate::host::parallel::parallel;
@@ -19,7 +20,18 @@ use crate::limits::{UPSTREAM_CURSOR_BYTES, UPSTREAM_ITEMS, UPSTREAM_PAGES, UPSTR
 use crate::protocol::revision::Era;
 
 impl Connection {
-    /// Lists the tools of all servers.
+    /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::Context;
+    ///
+    /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
+    ///     let listing = client.connect(&cx).list_tools().await;
+    ///     let names = listing.items.iter().map(|tool| tool.full_name());
+    ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
+    /// }
+    /// ```
     pub async fn list_tools(&self) -> Listing {
         self.list(TOOLS).await
     }
@@ -30,7 +42,7 @@ impl Connection {
             server: link.server().name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
-        self.each_list(TOOLS).await.into_iter().map(toolset).collect()
+        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
     }
 
     /// Lists the resources of all servers.
@@ -51,7 +63,7 @@ impl Connection {
     /// Joins the lists of all servers. A server that fails does not affect the others.
     async fn list(&self, kind: Kind) -> Listing {
         let mut all = Listing::default();
-        for (_, list) in self.each_list(kind).await {
+        for (_, list) in self.each_list(kind, |_| true).await {
             match list {
                 Ok(list) => {
                     all.items.extend_from_slice(&list.items);
@@ -65,9 +77,10 @@ impl Connection {
         all
     }
 
-    /// Asks several servers at the same time.
-    async fn each_list(&self, kind: Kind) -> Vec<(Rc<Link>, Outcome)> {
-        let asked = self.links().iter().cloned().map(|link| async move {
+    /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
+    pub(super) async fn each_list(&self, kind: Kind, wanted: impl Fn(&Server) -> bool) -> Vec<(Rc<Link>, Outcome)> {
+        let links = self.links().iter().filter(|link| wanted(link.server())).cloned();
+        let asked = links.map(|link| async move {
             let list = link.list(kind).await;
             (link, list)
         });
@@ -180,7 +193,7 @@ impl Link {
         list
     }
 
-    /// Forgets the lists of the server if a notification says that they have changed.
+    /// Forgets the lists of the server if the notification is that a list has changed.
     pub(super) fn notice_change(&self, notification: &str) {
         if notification.ends_with("/list_changed") {
             let changes = &self.server().changes;
@@ -241,7 +254,7 @@ impl Link {
             }
             match document.root().string("nextCursor") {
                 None => return Ok((listing, time)),
-                // A cursor that leads back would never end.
+                // A cursor that repeats would make the loop endless.
                 Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
                 Some(cursor) => cursors.push(cursor),
             }

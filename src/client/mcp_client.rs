@@ -11,13 +11,13 @@ use super::upstream::Upstream;
 use crate::protocol::description::{Implementation, Text};
 use crate::server::build_error::BuildError;
 
-/// The longest name of a server.
+/// The longest name of a server, in bytes.
 const NAME: usize = 24;
 
 /// A client of other MCP servers. Cloning is cheap.
 ///
-/// A client holds definitions, what it learned about the revisions of its servers, and cached lists. It holds no connection, no session and
-/// no credential of a caller. Create it once: a new client has to learn and list again.
+/// A client holds the settings and the revisions of its servers, cached lists, and tokens of the program itself. It holds no connection, no
+/// session and no credential of a caller. Create it once: a new client must negotiate and list again.
 ///
 /// ```
 /// use edge_mcp::client::{McpClient, Upstream};
@@ -40,7 +40,7 @@ pub(super) struct Definition {
 pub(super) struct Server {
     pub name: Text,
     pub upstream: Upstream,
-    /// What the program learned about the server, and until when this counts, in milliseconds since 1970.
+    /// The knowledge from answers of the server, and the time until which it is valid, in milliseconds since 1970.
     pub learned: RefCell<(Known, u64)>,
     /// The number of times that the server said that its lists have changed.
     pub changes: Cell<u64>,
@@ -66,7 +66,8 @@ impl McpClient {
 }
 
 impl McpClientBuilder {
-    /// Adds a server. Its name is the prefix of its tools: a letter, and then at most 23 letters, digits and hyphens.
+    /// Adds a server. Its name is the prefix of the full names of its tools. It begins with a letter and has at most 24 letters, digits and
+    /// hyphens.
     pub fn server(mut self, name: impl Into<Text>, upstream: Upstream) -> Self {
         self.servers.push((name.into(), upstream));
         self

@@ -1,6 +1,6 @@
 //! A client of other MCP servers (feature `client`).
 //!
-//! A handler connects with the context of its call, and calls tools, reads resources and gets prompts of other servers:
+//! A handler connects with the context of its call. It then calls tools, reads resources and gets prompts of other servers:
 //!
 //! ```
 //! use edge_mcp::client::McpClient;
@@ -14,12 +14,17 @@
 //! }
 //! ```
 //!
+//! A server is modern if it supports revision 2026-07-28. A legacy server supports only older revisions, which begin with `initialize` and
+//! may have sessions. The client finds out which kind a server is.
+//!
+//! Page: `docs/client.md`.
+//!
 //! | module | content |
 //! |---|---|
 //! | `mcp_client` | the client and its builder |
 //! | `configuration` | the servers that the environment variables name |
 //! | `upstream` | another server: address, credential, trust |
-//! | `connection` | the use of a client within one call |
+//! | `connection` | the connections of a client to its servers, for one call of a handler |
 //! | `request` | one JSON-RPC request, with negotiation and retries |
 //! | `negotiation` | the reaction to each answer, as a table |
 //! | `handshake` | the requests that must come before another request |
@@ -33,10 +38,10 @@
 //! | `exchange` | one HTTP exchange |
 //! | `response` | the response to a request |
 //! | `observer` | progress, log messages, and requests of legacy servers |
-//! | `question` | the questions of a server |
+//! | `question` | the questions of a server: elicitation, sampling, roots |
 //! | `handlers` | the functions of a program that answer them |
-//! | `answer` | the answers |
-//! | `rounds` | the rounds of a request that asks |
+//! | `answer` | the answers to these questions |
+//! | `rounds` | the rounds of a request, if the server asks questions |
 //! | `sse` | event streams |
 //! | `standing_stream` | the event stream of a session |
 //! | `challenge` | the `WWW-Authenticate` header |
@@ -44,14 +49,14 @@
 //! | `call` | a call of a tool |
 //! | `tool_request` | the request of a call, with what the definition of the tool adds |
 //! | `param_headers` | the headers that repeat arguments |
-//! | `lists` | lists, from their first page to their last |
+//! | `lists` | the requests for lists, with all their pages |
 //! | `listing` | the items of a list |
 //! | `list_cache` | the cache of lists |
 //! | `definition` | the items of lists |
 //! | `describe` | the request for the description of a server |
 //! | `about` | the description of a server |
 //! | `read` | reading resources, getting prompts, completing arguments |
-//! | `result` | the results |
+//! | `result` | the results of tool calls |
 //! | `source` | tools of other servers as tools of this server |
 //! | `error` | the errors |
 

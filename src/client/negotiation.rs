@@ -12,13 +12,13 @@ use crate::protocol::revision::{Era, Revision};
 pub(super) enum Known {
     /// Nothing is known. A modern request is the first probe.
     Nothing,
-    /// It answered a modern request in the legacy form. `server/discover` is the next probe.
+    /// The server answered a modern request in the legacy form. `server/discover` is the next probe.
     Unsettled,
-    /// It is modern.
+    /// The server is modern.
     Modern(Revision),
-    /// It is legacy, and `initialize` started a session. The revision is the one to request.
+    /// The server is legacy, and `initialize` starts a session. The revision is the one to request.
     WithSession(Revision),
-    /// It is legacy, and `initialize` started no session.
+    /// The server is legacy, and `initialize` starts no session.
     WithoutSession(Revision),
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Form<'a> {
 pub(super) struct Sent {
     /// The knowledge with which it was sent.
     pub known: Known,
-    /// Whether the program sets the revision. Then no answer changes the era.
+    /// Whether the program sets the revision. If it does, no answer changes the era.
     pub is_pinned: bool,
     /// Whether it was `server/discover`.
     pub is_discover: bool,
@@ -68,11 +68,12 @@ pub(super) struct Sent {
 /// The reaction to an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
-    /// The answer counts. This is known about the server.
+    /// The answer is the answer of the request. It leads to this knowledge.
     Accept(Known),
     /// Send the same request once more.
     Repeat,
-    /// The server is not what is known about it, and did not execute the request. Send the request again with this knowledge.
+    /// The answer contradicts the knowledge, and proves that the server did not execute the request. Send the request again with this
+    /// knowledge.
     Again(Known),
     /// Both sides have no common revision.
     Unsupported,

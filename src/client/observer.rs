@@ -135,8 +135,9 @@ impl Observer<'_> {
             return Err((Failure::LimitExceeded("a question is too long"), None));
         }
         if !self.link.has_session() {
-            let problem =
-                format!("the server `{server}` asks without a session, so it cannot find the question of an answer");
+            let problem = format!(
+                "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
+            );
             warning::once(self.link.host(), "client", &problem);
             return self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await;
         }
@@ -147,7 +148,7 @@ impl Observer<'_> {
             Ok(Some(answer)) => self.link.respond(&id, Ok(&answer)).await,
             Ok(None) => self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await,
             Err(failed) => {
-                // The server learns that there is no answer. The first failure is the one that counts.
+                // The server gets an error instead of an answer. If this response fails too, the first failure is returned.
                 let _ = self.link.respond(&id, Err(ErrorCode::Internal)).await;
                 Err(failed)
             }

@@ -17,7 +17,7 @@ use crate::schema::{HeaderParam, header_params};
 /// The problem with a mark.
 pub(super) fn marked(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
     let Some(schema) = tool.get("inputSchema") else { return Ok(Vec::new()) };
-    // Few schemas have marks. A key with an escape may be a mark too.
+    // Few schemas have marks. A key with an escape may also be `x-mcp-header`.
     if !schema.text().contains("x-mcp-header") && !schema.text().contains("\\u") {
         return Ok(Vec::new());
     }
@@ -55,7 +55,7 @@ pub(super) fn of_call(params: Vec<HeaderParam>, arguments: &str) -> Result<Vec<(
     Ok(headers)
 }
 
-/// Returns an argument as text. Objects, arrays and null have none.
+/// Returns an argument as text, or `None` for an object, an array or null.
 fn text(argument: Value<'_>) -> Option<String> {
     match argument.kind() {
         Kind::String => argument.as_str().map(Into::into),

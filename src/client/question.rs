@@ -39,7 +39,7 @@ pub struct UrlElicitation {
     pub host: String,
 }
 
-/// A request of a server for a text of a model.
+/// A request of a server for text from a model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SamplingRequest {

@@ -1,4 +1,4 @@
-//! The response to a request: a JSON-RPC response, or a page of another kind.
+//! The response to a request: a JSON-RPC response, or a response of another kind.
 
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,9 @@ use crate::protocol::description::is_deceptive;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
 
-/// The number of revisions of a server that are kept, and the length of each.
+/// The maximum number of revisions of a server that an error lists.
 const REVISIONS: usize = 8;
+/// The maximum length of each, in bytes.
 const REVISION: usize = 32;
 
 /// The response to a request.
@@ -26,7 +27,7 @@ pub(super) enum Answer {
         /// The session that the response to `initialize` names.
         session: Option<HeaderValue>,
     },
-    /// A response that is not JSON-RPC, with a status below 500. It may say something about the era of the server.
+    /// A response that is not JSON-RPC, with a status from 400 to 499. It may show the era of the server.
     Http { status: u16 },
 }
 
@@ -134,7 +135,7 @@ pub(super) fn of_http_status(status: u16) -> Failure {
     }
 }
 
-/// Returns the failure of a JSON-RPC error. The message is for the model, so it is shown, without control characters.
+/// Returns the failure of a JSON-RPC error. The failure shows the message, without control characters, because it is meant for the model.
 fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
     const LONGEST: usize = 2048;
     const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;

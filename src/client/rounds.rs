@@ -26,16 +26,16 @@ use crate::limits::{
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
 
-/// The pause before a request is sent again for a server that asks nothing.
+/// The pause before the next round if the server asked no question.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The longest part of a server's key in the key of a passed question.
+/// The longest key of a server that the key of a passed question contains, in bytes.
 const KEY: usize = 64;
 
 /// The parameters with the answers and with the state of a round.
 const ANSWERS: &str = "inputResponses";
 const STATE: &str = "requestState";
 
-/// Who answers the questions of a request.
+/// The context and the settings for the questions of a request.
 pub(super) struct Asked {
     /// The context of the call. Questions and steps belong to it.
     pub cx: Context,
@@ -52,7 +52,7 @@ struct Round {
 }
 
 impl Asked {
-    /// The program answers, in the context of the connection.
+    /// Creates the settings for a request whose questions only the program answers, in the context of the connection.
     pub(super) fn by_program(link: &Link) -> Self {
         Self { cx: link.cx().clone(), is_passed: false, is_kept: false }
     }
@@ -98,10 +98,10 @@ impl Link {
             }
             outgoing.params = params;
         }
-        Err(failed((Failure::LimitExceeded("the server asks without end"), None)))
+        Err(failed((Failure::LimitExceeded("the server asks questions in too many rounds"), None)))
     }
 
-    /// Says why the caller of this program was not asked.
+    /// Explains in the error why the caller of this program was not asked.
     fn explained(&self, error: ClientError, asked: &Asked) -> ClientError {
         let is_for_caller = asked.is_passed && *error.failure() == Failure::CapabilityRequired;
         if !is_for_caller {

@@ -6,11 +6,13 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::definition::Listed;
-use super::mcp_client::McpClient;
+use super::definition::{Listed, TOOLS};
+use super::mcp_client::{McpClient, Server};
 use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::description::Text;
+use crate::protocol::error::shortened;
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
 use crate::server::source::{Found, Source};
@@ -18,64 +20,69 @@ use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 
 /// Tools of the servers of a client, as a source of a server or an agent. The name of a tool is `<server>_<tool>`.
+#[derive(Clone)]
 pub struct RemoteTools {
     client: McpClient,
     /// The names of the tools. `None` means the read-only tools of trusted servers.
-    names: Option<Vec<Text>>,
+    names: Option<Rc<[Text]>>,
 }
 
 impl McpClient {
-    /// Returns the tools with these names, such as `weather_get-forecast`, as a source.
+    /// Returns a source for an agent or a server: the tools with these full names, such as `weather_get-forecast`.
     pub fn tools<T: Into<Text>>(&self, names: impl IntoIterator<Item = T>) -> RemoteTools {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns the tools that are annotated as read-only, of the servers that the program [trusts](super::Upstream::trusted), as a source.
+    /// Returns a source for an agent or a server: the read-only tools of the servers that the program
+    /// [trusts](super::Upstream::trusted).
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }
 }
 
 impl RemoteTools {
-    fn offers(&self, listed: &Listed, is_trusted: bool) -> bool {
+    /// Returns whether tools of this server can belong to the source.
+    fn includes_server(&self, server: &Server) -> bool {
         match &self.names {
-            Some(names) => names.iter().any(|name| *name == listed.full_name()),
-            None => is_trusted && listed.has_hint("readOnlyHint") && !listed.has_hint("destructiveHint"),
+            Some(names) => names.iter().any(|name| name.split_once('_').is_some_and(|(of, _)| of == server.name)),
+            None => server.upstream.is_trusted,
+        }
+    }
+
+    /// Returns whether a tool of such a server belongs to the source.
+    fn includes(&self, tool: &Listed) -> bool {
+        match &self.names {
+            Some(names) => names.iter().any(|name| *name == tool.full_name()),
+            None => is_read_only(tool),
         }
     }
 
     /// Returns the tool for a definition.
     fn tool_of(&self, listed: &Listed, is_trusted: bool) -> Option<Tool> {
-        let input = schema(listed, "inputSchema")?;
         let handler = RemoteHandler {
-            client: self.client.clone(),
+            source: self.clone(),
             server: listed.server().to_owned(),
             tool: listed.name().to_owned(),
-            input,
+            input: Some(input_schema(listed)?),
         };
         let mut tool = Tool::of_handler(listed.full_name().into(), listed.description().into(), Box::new(handler));
         if let Some(title) = listed.title() {
             tool = tool.title(title);
         }
-        // Annotations of a server that is not trusted mean nothing.
-        if is_trusted && listed.has_hint("readOnlyHint") {
-            tool = tool.read_only();
-        }
-        Some(tool)
+        // Annotations of a server that is not trusted are ignored.
+        Some(if is_trusted && is_read_only(listed) { tool.read_only() } else { tool })
     }
 }
 
 impl Source for RemoteTools {
     fn tool(&self, name: &str) -> Option<Tool> {
-        let names = self.names.as_ref()?;
-        let (server, tool) = name.split_once('_').filter(|_| names.iter().any(|known| known == name))?;
-        self.client.0.servers.iter().find(|known| known.name == server)?;
-        let handler = RemoteHandler {
-            client: self.client.clone(),
-            server: server.to_owned(),
-            tool: tool.to_owned(),
-            input: Schema::unenforced(serde_json::Value::Object(serde_json::Map::new()), RawValue::NULL.to_owned()),
-        };
+        let (server, tool) = name.split_once('_')?;
+        self.client.0.servers.iter().find(|known| known.name == server && self.includes_server(known))?;
+        if self.names.as_ref().is_some_and(|names| names.iter().all(|known| known != name)) {
+            return None;
+        }
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let handler = RemoteHandler { source: self.clone(), server, tool, input: None };
         Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
     }
 
@@ -83,23 +90,21 @@ impl Source for RemoteTools {
         if list != Cacheable::Tools {
             return std::future::ready(Found::default()).boxed_local();
         }
-        let source = Self { client: self.client.clone(), names: self.names.clone() };
-        let cx = cx.clone();
+        let (source, cx) = (self.clone(), cx.clone());
         let found = async move {
             let connection = source.client.connect(&cx);
-            let listing = connection.list_tools().await;
             let mut found = Found::default();
-            for listed in &listing.items {
-                let server = source.client.0.servers.iter().find(|server| server.name == listed.server());
-                let is_trusted = server.is_some_and(|server| server.upstream.is_trusted);
-                if source.offers(listed, is_trusted)
-                    && let Some(tool) = source.tool_of(listed, is_trusted)
-                {
-                    found = found.tool(tool);
-                }
-            }
-            for error in &listing.missing {
-                found = found.missing(error.server(), error.to_string());
+            for (link, list) in connection.each_list(TOOLS, |server| source.includes_server(server)).await {
+                let list = match list {
+                    Ok(list) => list,
+                    Err(error) => {
+                        found = found.missing(error.server(), error.to_string());
+                        continue;
+                    }
+                };
+                let is_trusted = link.upstream().is_trusted;
+                let tools = list.items.iter().filter(|tool| source.includes(tool));
+                found = tools.filter_map(|tool| source.tool_of(tool, is_trusted)).fold(found, Found::tool);
             }
             found
         };
@@ -109,15 +114,18 @@ impl Source for RemoteTools {
 
 /// Calls a tool of another server.
 struct RemoteHandler {
-    client: McpClient,
+    source: RemoteTools,
     server: String,
     tool: String,
-    input: Rc<Schema>,
+    /// The input schema. `None` if the tool was not listed in this request.
+    input: Option<Rc<Schema>>,
 }
 
 impl AnyToolHandler for RemoteHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Ok(self.input.clone())
+        let unknown =
+            || Schema::unenforced(serde_json::Value::Object(serde_json::Map::new()), RawValue::NULL.to_owned());
+        Ok(self.input.clone().unwrap_or_else(unknown))
     }
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
@@ -126,19 +134,34 @@ impl AnyToolHandler for RemoteHandler {
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
         let arguments = arguments.to_raw();
-        let (client, server, tool) = (self.client.clone(), self.server.clone(), self.tool.clone());
+        let (source, server, tool) = (self.source.clone(), self.server.clone(), self.tool.clone());
+        let must_be_listed = source.names.is_none() && self.input.is_none();
         let call = async move {
-            let connection = client.connect(&cx);
-            let result = connection.server(&server)?.call(&tool, arguments).through(&cx).await?;
-            Ok(result.into_tool_result())
+            let server = source.client.connect(&cx).server(&server)?;
+            if must_be_listed {
+                let list = server.list_tools().await?;
+                if !list.items.iter().any(|listed| listed.name() == tool && source.includes(listed)) {
+                    let name = shortened(&tool);
+                    return Err(HandlerError::new(format!(
+                        "The server `{}` has no read-only tool `{name}`.",
+                        server.0.server().name
+                    )));
+                }
+            }
+            Ok(server.call(&tool, arguments).through(&cx).await?.into_tool_result())
         };
         Ok(call.boxed_local())
     }
 }
 
-/// Returns a schema of a definition, which is published as the server sent it.
-fn schema(listed: &Listed, name: &str) -> Option<Rc<Schema>> {
-    let document = Document::parse(listed.json().as_bytes(), JsonLimits::MOST).ok()?;
-    let schema = document.root().get(name)?;
+/// Returns whether the annotations of a tool say that it is read-only. Annotations that contradict one another say nothing.
+fn is_read_only(tool: &Listed) -> bool {
+    tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
+}
+
+/// Returns the input schema of a tool, which is published as the server sent it.
+fn input_schema(tool: &Listed) -> Option<Rc<Schema>> {
+    let document = Document::parse(tool.json().as_bytes(), JsonLimits::MOST).ok()?;
+    let schema = document.root().get("inputSchema")?;
     Some(Schema::unenforced(schema.to_json()?, schema.to_raw()?))
 }

@@ -11,7 +11,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// An event with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
-    /// The type. Empty if the stream names none.
+    /// The type. Empty if the event has no type.
     pub(super) name: Vec<u8>,
     /// The lines of the data, joined by line feeds.
     pub(super) data: Vec<u8>,
@@ -75,7 +75,7 @@ impl EventReader {
         unread.saturating_add(self.event.data.len()).saturating_add(self.event.name.len())
     }
 
-    /// Returns the id of the last event that has one. An empty id counts as none.
+    /// Returns the id of the last event that has one, or `None` if that id is empty.
     pub(super) fn last_id(&self) -> Option<&[u8]> {
         self.last_id.as_deref().filter(|id| !id.is_empty())
     }

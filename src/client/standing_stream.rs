@@ -63,7 +63,7 @@ impl Link {
         }
     }
 
-    /// Reads the stream to its end. Of parallel requests, one reads it at a time.
+    /// Reads the stream to its end. If several requests wait for their answers, one of them at a time reads the stream.
     async fn standing_messages(&self, observer: &Observer<'_>) -> Result<(), Failed> {
         let mut stream = self.standing_stream.lock().await;
         let Some((opened, reader)) = &mut *stream else { return Ok(()) };

@@ -55,8 +55,8 @@ impl Link {
 
     /// Sends a call.
     ///
-    /// A server that requires headers which this client did not send did not execute the call. The client then lists the tools and sends the
-    /// call once more.
+    /// If the server requires headers that the client did not send, it has not executed the call. The client then lists the tools and sends
+    /// the call once more.
     async fn send_call(
         self: &Rc<Self>,
         outgoing: &Outgoing,
@@ -91,11 +91,11 @@ impl Link {
     }
 
     /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one
-    /// another say nothing.
+    /// another do not count.
     fn is_repeatable(&self, tool: &Listed) -> bool {
         let is_read_only = tool.has_hint("readOnlyHint");
-        let says_so = is_read_only || tool.has_hint("idempotentHint");
-        self.upstream().is_trusted && says_so && !(is_read_only && tool.has_hint("destructiveHint"))
+        let is_safe = is_read_only || tool.has_hint("idempotentHint");
+        self.upstream().is_trusted && is_safe && !(is_read_only && tool.has_hint("destructiveHint"))
     }
 
     /// Checks the structured content of a result against the output schema of the tool.

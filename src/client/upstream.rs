@@ -91,7 +91,7 @@ impl Upstream {
     /// Sends this token with each request.
     ///
     /// # Errors
-    /// The token has characters other than visible ASCII.
+    /// The token is empty, or it has characters other than visible ASCII.
     pub fn bearer(mut self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
@@ -99,8 +99,10 @@ impl Upstream {
         Ok(self)
     }
 
-    /// Sends the token that `token_of` returns for the call whose handler uses the client. It must be a token that was issued for this
-    /// server: the specification forbids to pass on the token of your own caller.
+    /// Sends the token that `token_of` returns for the context of the call. For `None`, the client sends no token. A connection calls
+    /// `token_of` once.
+    ///
+    /// The token must have been issued for this server: the specification forbids passing on the token of your own caller.
     #[must_use]
     pub fn bearer_of<F>(mut self, token_of: impl Fn(Context) -> F + 'static) -> Self
     where
@@ -126,15 +128,16 @@ impl Upstream {
         Ok(self)
     }
 
-    /// Sets the revision of the server. The client then does not negotiate.
+    /// Sets the revision of the server. The client then does not negotiate, even if an answer contradicts the revision. A legacy server can
+    /// still choose another legacy revision in its answer to `initialize`.
     #[must_use]
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = Some(revision);
         self
     }
 
-    /// Trusts the annotations of the server's tools. The client may then repeat a call of a tool that is read-only or idempotent if the
-    /// first call failed, and an agent may call its read-only tools.
+    /// Trusts the annotations of the server's tools. The client may then repeat a failed call of a read-only or idempotent tool, and
+    /// [`McpClient::read_only_tools`](super::McpClient::read_only_tools) contains the read-only tools.
     #[must_use]
     pub fn trusted(mut self) -> Self {
         self.is_trusted = true;
@@ -155,7 +158,8 @@ impl Upstream {
         self
     }
 
-    /// Sets the time for which the client caches the lists of a legacy server, which has no cache hints: by default, it does not cache them.
+    /// Sets the time for which the client caches the lists of a legacy server. Such a server sends no cache hints, so by default the client
+    /// does not cache its lists.
     #[must_use]
     pub fn list_ttl(mut self, time: Duration) -> Self {
         self.list_ttl = time;
@@ -167,11 +171,11 @@ impl Upstream {
 impl Upstream {
     /// Answers the forms of the server (elicitation) with a function of the program.
     ///
-    /// The answer is the content of the form: an object with its fields. The client adds the defaults of the form for absent fields, and
-    /// checks the content against the form. If the function fails, the call fails.
+    /// [`Elicited::Accepted`] contains the content of the form: an object with its fields. The client adds the defaults of the form for
+    /// absent fields, and checks the content against the form. If the function fails, the call fails.
     ///
     /// To ask the caller of this program, use [`Call::through`](super::Call::through) instead. The function itself must not ask the caller:
-    /// the next round would send a call of a legacy server again from its beginning.
+    /// in the next round, the client would send the call to a legacy server a second time.
     ///
     /// ```
     /// use edge_mcp::client::Upstream;
@@ -203,7 +207,7 @@ impl Upstream {
         self
     }
 
-    /// Answers the requests of the server for a text of a model (sampling) with a function of the program.
+    /// Answers the requests of the server for text from a model (sampling) with a function of the program.
     #[must_use]
     pub fn on_sampling<F>(mut self, answer: impl Fn(SamplingRequest, Context) -> F + 'static) -> Self
     where
@@ -213,7 +217,7 @@ impl Upstream {
         self
     }
 
-    /// Tells the server these folders when it asks for the roots.
+    /// Answers the requests of the server for the roots with these folders.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.handlers.roots = Some(roots.into_iter().collect());

@@ -19,7 +19,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// A response with this body, in one chunk.
+    /// Creates a response with this body, in one chunk.
     pub fn new(status: u16, headers: HeaderMap, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self { status, headers, body: futures::stream::once(async { Ok(body) }).boxed_local() }

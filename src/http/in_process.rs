@@ -11,7 +11,8 @@ use super::stream::Body;
 use crate::client::Transport;
 use crate::host::{FetchError, Host, Opened};
 
-/// Reaches an [`Endpoint`] in the same program, without the network.
+/// Reaches an [`Endpoint`] in the same program, without the network. The endpoint checks these requests as it checks requests from the
+/// network: its authentication, its rate limit and its other limits apply.
 ///
 /// ```
 /// use edge_mcp::client::{McpClient, Upstream};

@@ -13,7 +13,7 @@ use super::tool::Tool;
 use crate::call::context::Context;
 use crate::host::parallel::parallel;
 
-/// The member of a list's `_meta` with the parts that could not be asked.
+/// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
 const MISSING: &str = "edge-mcp/missing";
 
 /// A provider of tools, resources and prompts that are not known when the server is built, such as those of another MCP server.
@@ -21,6 +21,8 @@ const MISSING: &str = "edge-mcp/missing";
 /// The items of the server take precedence. Scopes, deadlines, hooks, pagination and limits apply to the items of a source as to any other.
 pub trait Source {
     /// Returns the tool `name`, or `None` if no tool of this source can have this name. It sends nothing.
+    ///
+    /// A server calls only tools that this method returns, and an agent calls the tools that [`find`](Self::find) returned.
     fn tool(&self, name: &str) -> Option<Tool> {
         let _ = name;
         None
@@ -81,7 +83,7 @@ impl Found {
         self
     }
 
-    /// Adds a part of the source that could not be asked, and the problem in a sentence. The `_meta` of the list names both.
+    /// Adds a part of the source that failed, such as a server, and the problem as a sentence. The `_meta` of the list contains both.
     #[must_use]
     pub fn missing(mut self, name: impl Into<String>, problem: impl Into<String>) -> Self {
         self.missing.insert(name.into(), Value::String(problem.into()));
@@ -98,12 +100,12 @@ impl Found {
         self.missing.extend(missing);
     }
 
-    /// Returns the problems of the parts that could not be asked.
+    /// Returns the problems of the parts that failed.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
         self.missing.values().filter_map(Value::as_str)
     }
 
-    /// Returns the `_meta` of the list, if parts of a source could not be asked.
+    /// Returns the `_meta` of the list, if parts of a source failed.
     pub(crate) fn meta(&self) -> Option<Map<String, Value>> {
         let missing = (!self.missing.is_empty()).then(|| Value::Object(self.missing.clone()))?;
         Some(Map::from_iter([(MISSING.to_owned(), missing)]))

@@ -36,8 +36,10 @@ impl Service {
         Self(service.into())
     }
 
-    /// Creates the server behind the service binding `binding`. Its URL is `https://BINDING.internal/mcp`, with the name of the binding in
-    /// lower case and `-` for `_`. For another path, use [`Service::new`] and [`Upstream::via`].
+    /// Creates the server behind the service binding `binding`.
+    ///
+    /// The URL of the requests is `https://BINDING.internal/mcp`, with the name of the binding in lower case and `-` for `_`. For another
+    /// URL, use [`Service::new`] and [`Upstream::via`].
     ///
     /// # Errors
     /// The environment has no such service binding.

@@ -199,7 +199,7 @@ fn a_definition_is_stored_and_read() {
 
     let other = listed(json!({ "name": "lose", "inputSchema": {} }));
     let error = call(pinned(&peer), Some(&other), json!({})).expect_err("another tool");
-    assert_eq!(error.to_string(), "The server `parcels` was not called: the definition is of another tool.");
+    assert_eq!(error.to_string(), "The server `parcels` was not called: the definition belongs to another tool.");
 
     for text in
         ["", "[]", "{}", r#"{"server":"a"}"#, r#"{"server":"a","tool":{}}"#, r#"{"server":1,"tool":{"name":"a"}}"#]

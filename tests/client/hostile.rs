@@ -204,7 +204,7 @@ fn a_result_with_an_error_status_does_not_count() {
 
 /// 57: a server that names its revision as unsupported, again and again.
 #[test]
-fn a_negotiation_ends() {
+fn a_contradictory_negotiation_ends_with_an_error() {
     let unsupported = || {
         json_answer(
             400,

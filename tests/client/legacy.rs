@@ -66,7 +66,7 @@ fn an_interrupted_stream_is_resumed() {
 
 /// C27: the server states the pause before a resumption. It is at most 5 s, and 1 s by default.
 #[test]
-fn a_resumption_waits() {
+fn a_resumption_waits_as_long_as_the_server_states() {
     for (first, pause) in [
         ("id: e\nretry: 500\ndata:\n\n", 500),
         ("id: e\ndata:\n\n", 1000),
@@ -124,7 +124,7 @@ fn a_late_request_is_cancelled() {
 
 /// C28: the answer to a cancellation does not matter. A cancellation without an answer ends after 2 s.
 #[test]
-fn a_cancellation_ends() {
+fn a_cancellation_has_a_time_limit() {
     let silent = || stream("").end(End::SilentBeforeHead);
     let peer = Peer::new([initialized(), accepted(), silent(), silent()]);
     let host = TestHost::new();

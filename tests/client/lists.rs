@@ -50,7 +50,7 @@ fn a_list_is_cached() {
     assert_eq!(peer.requests().len(), 2);
 }
 
-/// C3, C44: a list belongs to the credential with which it was requested, also if the server says that it is public.
+/// C3, C44: a list belongs to the credential with which it was requested, even if the server says that it is public.
 #[test]
 fn callers_do_not_share_lists() {
     let peer = Peer::new([minute("of-ann"), minute("of-bob"), minute("of-nobody")]);
@@ -95,7 +95,7 @@ fn some_lists_are_not_cached() {
         list(&client, &host, &cx);
         assert_eq!(names(&list(&client, &host, &cx)), ["b"], "{hint}");
     }
-    // The cursor leads back, so the list has no end.
+    // The cursor repeats, so the list has no end.
     let page = || tools("a", json!({ "ttlMs": 60_000, "cacheScope": "private", "nextCursor": "x" }));
     let peer = Peer::new([page(), page(), minute("b")]);
     let (client, host) = (client(pinned(&peer)), TestHost::new());
@@ -104,7 +104,7 @@ fn some_lists_are_not_cached() {
     assert_eq!(names(&list(&client, &host, &cx)), ["b"]);
 }
 
-/// The page that may be cached for the shortest time decides.
+/// The whole list is cached for the shortest time that one of its pages permits.
 #[test]
 fn each_page_must_permit_the_cache() {
     for (times, expected) in [([60_000, 60_000], "a"), ([60_000, 0], "c"), ([0, 60_000], "c")] {
@@ -119,7 +119,7 @@ fn each_page_must_permit_the_cache() {
     }
 }
 
-/// Legacy servers have no cache hints, so the program decides.
+/// Legacy servers send no cache hints, so the program sets the time.
 #[test]
 fn lists_of_legacy_servers_are_cached_on_request() {
     for (time, expected) in [(Duration::ZERO, "b"), (Duration::from_mins(1), "a")] {
@@ -187,7 +187,7 @@ fn tasks_of_a_connection_share_a_request() {
     assert_eq!((names(&later), peer.requests().len()), (vec!["b"], 2));
 }
 
-/// A request that nobody waits for ends.
+/// A request is aborted when no task waits for it.
 #[test]
 fn a_dropped_list_is_aborted() {
     let peer = Peer::new([tools("a", json!({})).end(End::SilentBeforeHead), tools("b", json!({}))]);
@@ -249,7 +249,7 @@ fn a_server_without_prompts_has_no_prompts() {
     assert_eq!(peer.methods(), ["server/discover"]);
 }
 
-/// Toolsets keep the servers apart, and a failure is a part of the answer.
+/// Each server has its own toolset, with the tools or the error.
 #[test]
 fn tools_are_listed_by_server() {
     let good = Peer::new([tools("track", json!({}))]);

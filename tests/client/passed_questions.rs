@@ -75,7 +75,7 @@ fn an_idempotent_call_is_sent_in_each_round() {
     assert_eq!(peer.methods(), ["tools/call"; 4]);
 }
 
-/// C116: so is a call of a tool that a trusted server declares as read-only.
+/// C116: a call of a tool that a trusted server declares as read-only is also sent again.
 #[test]
 fn a_read_only_call_is_sent_in_each_round() {
     async fn send(client: McpClient, cx: Context) -> Result<String, HandlerError> {
@@ -241,7 +241,7 @@ fn a_state_without_questions_does_not_reach_the_caller() {
     assert_eq!(peer.requests().len(), 4);
 }
 
-/// C113: a page of this program is not opened in the name of another server.
+/// C113: another server cannot ask the caller to open a page of this program.
 #[test]
 fn a_url_of_this_program_is_not_passed_on() {
     let question = |url: &str| {
@@ -345,7 +345,7 @@ fn questions_pass_through_two_servers() {
     });
 }
 
-/// A legacy server cannot be asked through, and is not told of capabilities of the caller.
+/// The questions of a legacy server cannot be passed on, so the server does not get the capabilities of the caller.
 #[test]
 fn a_legacy_server_gets_no_capabilities_of_the_caller() {
     let initialized =

@@ -134,7 +134,7 @@ fn a_state_without_questions_is_sent_back() {
 
     let peer = Peer::new((0..20).map(later));
     let error = call(&peer).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 4);
 }
 
@@ -214,11 +214,11 @@ fn hostile_questions_have_their_failure() {
 
 /// The hostile cases 28 and 29, C30, C33: a list cannot ask, and rounds end.
 #[test]
-fn questions_end() {
+fn the_rounds_of_a_call_are_limited() {
     let ask = || asks(json!({ "a": form("Again?", json!({})) }), json!("s"));
     let peer = Peer::new((0..30).map(|_| ask()));
     let error = track(pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Cancelled) })).expect_err("a failure");
-    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks without end"));
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 10);
 
     let peer = Peer::new([ask()]);
@@ -320,7 +320,7 @@ fn resources_and_prompts_ask() {
 
 /// C33: the questions of a round are handed out at the same time.
 #[test]
-fn functions_run_side_by_side() {
+fn the_questions_of_a_round_are_answered_at_the_same_time() {
     let questions = json!({ "a": form("one", json!({})), "b": form("two", json!({})) });
     let peer = Peer::new([asks(questions, json!("s")), modern("in Lyon")]);
     let begun = Rc::new(RefCell::new(Vec::new()));

@@ -176,7 +176,7 @@ fn a_set_revision_is_not_negotiated() {
     }
 }
 
-/// C43: what the client learned about a legacy server expires. Its era does not, if the program sets it.
+/// C43: the knowledge about a legacy server expires, but not an era that the program sets.
 #[test]
 fn a_set_era_does_not_expire() {
     let calls = |upstream: fn(Upstream) -> Upstream, answers: Vec<Answer>| {

@@ -52,7 +52,7 @@ fn with<T>(upstream: Upstream, work: impl AsyncFnOnce(Server, Connection) -> T) 
 
 /// Every kind of request works in each revision.
 #[test]
-fn results_have_types() {
+fn results_are_read_into_types() {
     let upstream = || Upstream::via("http://localhost/mcp", library()).expect("a URL");
     let pinned = Revision::ALL.map(|revision| (upstream().revision(revision), revision));
     for (upstream, revision) in pinned.into_iter().chain([(upstream(), Revision::V2026_07_28)]) {

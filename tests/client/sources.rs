@@ -60,15 +60,41 @@ fn tools_of_another_server_are_listed_and_called() {
 }
 
 #[test]
-fn without_names_only_read_only_tools_of_trusted_servers_are_listed() {
-    for (upstream, expected) in [(parcels(), 1), (parcels().trusted(), 2)] {
+fn without_names_only_read_only_tools_of_trusted_servers_are_served() {
+    const LIST: &str = "Call tools/list for the available tools.";
+    for (upstream, is_trusted) in [(parcels(), false), (parcels().trusted(), true)] {
         let client = McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client");
         let endpoint = desk(client, false);
         testing::run(async {
-            let tools = Client::new(&endpoint).request("tools/list", json!({})).await;
-            assert_eq!(tools.result()["tools"].as_array().map(Vec::len), Some(expected), "{tools:?}");
+            let client = Client::new(&endpoint);
+            let tools = client.request("tools/list", json!({})).await;
+            let expected = if is_trusted { vec!["greet", "parcels_track"] } else { vec!["greet"] };
+            assert_eq!(tools.names(), expected);
+            let track = client.call("parcels_track", json!({ "number": 7 })).await;
+            let lose = client.call("parcels_lose", json!({})).await;
+            if is_trusted {
+                assert_eq!(track.text(), "Parcel 7 is in Lyon.");
+                assert_eq!(lose.text(), "The server `parcels` has no read-only tool `lose`.");
+            } else {
+                assert_eq!(track.error(), Some((-32_602, &*format!("Unknown tool `parcels_track`. {LIST}"))));
+                assert_eq!(lose.error(), Some((-32_602, &*format!("Unknown tool `parcels_lose`. {LIST}"))));
+            }
         });
     }
+}
+
+/// A source asks only the servers that its names refer to.
+#[test]
+fn only_the_servers_of_the_names_are_asked() {
+    let other = Peer::new([]);
+    let client = McpClient::builder("desk", "1.0.0")
+        .server("parcels", parcels())
+        .server("other", Upstream::via("https://other.example/mcp", other.clone()).expect("a URL"))
+        .build()
+        .expect("a client");
+    let endpoint = desk(client, true);
+    let tools = testing::run(Client::new(&endpoint).request("tools/list", json!({})));
+    assert_eq!((tools.names(), other.requests().len()), (vec!["greet", "parcels_track"], 0));
 }
 
 /// C94: a server that fails is named in the `_meta` of the list, and does not affect the other tools.

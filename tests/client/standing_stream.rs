@@ -196,7 +196,7 @@ fn parallel_calls_share_the_stream() {
 }
 
 #[test]
-fn a_call_goes_on_without_the_stream() {
+fn a_call_continues_without_the_stream() {
     for stream in [Stream::Refused, Stream::Page, Stream::Ended, Stream::Silent] {
         let depot = Depot::new(stream, 1);
         assert_eq!(calls(answering(depot.upstream()), 1)[0].as_deref().expect("a result"), "in Lyon");
@@ -214,7 +214,7 @@ fn the_stream_is_opened_only_for_questions() {
 
 /// The hostile case 41: the questions of the stream count as those of the call.
 #[test]
-fn questions_on_the_stream_end() {
+fn the_questions_on_the_stream_are_limited() {
     let depot = Depot::new(Stream::Open, 50);
     let outcomes = calls(answering(depot.upstream()), 1);
     let error = outcomes[0].as_ref().expect_err("a failure");

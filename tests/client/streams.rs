@@ -29,11 +29,11 @@ fn message(level: &str, data: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": level, "logger": "depot", "data": data } })
 }
 
-/// The notifications that a call gets: progress, and log messages of at least `notice`.
-fn heard(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
-    let (host, heard) = (TestHost::new(), Rc::new(RefCell::new(Vec::new())));
+/// Calls a tool. Returns its text and the notifications that the listeners got: progress, and log messages of at least `notice`.
+fn call_and_notifications(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
+    let (host, notifications) = (TestHost::new(), Rc::new(RefCell::new(Vec::new())));
     let connection = client(upstream).connect(&context(&host));
-    let (progress, log) = (heard.clone(), heard.clone());
+    let (progress, log) = (notifications.clone(), notifications.clone());
     let call = connection.server("parcels").expect("a server").call("track", json!({}));
     let call = call.on_progress(move |it| {
         progress.borrow_mut().push(format!("{} of {:?} {:?}", it.progress, it.total, it.message));
@@ -42,13 +42,13 @@ fn heard(upstream: Upstream) -> (Result<String, ClientError>, Vec<String>) {
         log.borrow_mut().push(format!("{:?} {:?} {}", it.level, it.logger, it.data));
     });
     let text = testing::run(host.run(async move { call.await.map(|result| result.text()) })).expect("the call ends");
-    let heard = heard.borrow().clone();
-    (text, heard)
+    let notifications = notifications.borrow().clone();
+    (text, notifications)
 }
 
 /// C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
 #[test]
-fn only_notifications_of_the_request_are_heard() {
+fn listeners_get_only_notifications_of_their_request() {
     let peer = Peer::new([stream(&[
         progress("$id", json!(1)),
         progress("other", json!(2)),
@@ -62,10 +62,10 @@ fn only_notifications_of_the_request_are_heard() {
         message("error", json!({ "code": 7 })),
         json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }),
     ])]);
-    let (text, heard) = heard(at(&peer).revision(Revision::V2026_07_28));
+    let (text, notifications) = call_and_notifications(at(&peer).revision(Revision::V2026_07_28));
     assert_eq!(text.expect("a result"), "in Lyon");
     assert_eq!(
-        heard,
+        notifications,
         [
             "1 of Some(10.0) Some(\"loading\")",
             "2.5 of Some(10.0) Some(\"loading\")",
@@ -90,9 +90,9 @@ fn a_legacy_server_gets_the_log_level() {
         }
         answers.extend([stream(&[message("info", json!("quiet")), message("error", json!("loud"))]), accepted()]);
         let peer = Peer::new(answers);
-        let (text, heard) = heard(at(&peer).revision(Revision::V2025_06_18));
+        let (text, notifications) = call_and_notifications(at(&peer).revision(Revision::V2025_06_18));
         assert_eq!(
-            (text.expect("a result").as_str(), heard),
+            (text.expect("a result").as_str(), notifications),
             ("in Lyon", vec!["Error Some(\"depot\") \"loud\"".into()])
         );
         let methods = peer.methods();
@@ -105,7 +105,7 @@ fn a_legacy_server_gets_the_log_level() {
 
 /// C11: without a listener, the request asks for no notifications.
 #[test]
-fn without_a_listener_nothing_is_asked_for() {
+fn without_a_listener_no_notifications_are_requested() {
     let peer = Peer::new([stream(&[progress("$id", json!(1)), message("error", json!("x"))])]);
     assert_eq!(track(at(&peer).revision(Revision::V2026_07_28)).expect("a result"), "in Lyon");
     let meta = &body(&peer.requests()[0])["params"]["_meta"];
@@ -121,16 +121,20 @@ async fn load(cx: Context) -> &'static str {
 }
 
 #[test]
-fn a_server_of_this_library_is_heard() {
+fn listeners_get_notifications_of_a_server_of_this_library() {
     let parcels = testing::endpoint(|_| {
         McpServer::builder("parcels", "1.0.0")
             .logging(LogLevel::Debug)
             .tool(Tool::new("track", "Locates a parcel.", load))
             .build()
     });
-    let (text, heard) = heard(Upstream::via("http://localhost/mcp", InProcess::new(parcels)).expect("a URL"));
+    let (text, notifications) =
+        call_and_notifications(Upstream::via("http://localhost/mcp", InProcess::new(parcels)).expect("a URL"));
     assert_eq!(text.expect("a result"), "in Lyon");
-    assert_eq!(heard, ["1 of Some(2.0) Some(\"half\")", "Warning Some(\"parcels\") \"loud\"", "2 of Some(2.0) None"]);
+    assert_eq!(
+        notifications,
+        ["1 of Some(2.0) Some(\"half\")", "Warning Some(\"parcels\") \"loud\"", "2 of Some(2.0) None"]
+    );
 }
 
 fn initialized(session: Option<&str>) -> Answer {
@@ -201,7 +205,7 @@ fn questions_of_a_legacy_server_are_answered() {
     }
 }
 
-/// C35: a server without sessions cannot find the question of an answer.
+/// C35: a server without sessions cannot find the question that an answer belongs to.
 #[test]
 fn a_legacy_server_without_a_session_gets_no_answer() {
     let questions = [asks(json!("a"), "elicitation/create", form())];
