@@ -270,6 +270,10 @@ limits! {
             "pages of a list of another MCP server" => "the list has the items so far";
         UPSTREAM_ITEMS: usize = 1000, Count, "":
             "items of a list of another MCP server" => "the list has the items so far";
+        UPSTREAM_ITEMS_BYTES: usize = 4 << 20, Bytes, "":
+            "the items of a list of another MCP server, together" => "the list has the items so far";
+        UPSTREAM_EMPTY_PAGES: usize = 3, Count, "":
+            "pages without items in a list of another MCP server" => "the list has the items so far";
         UPSTREAM_DEFINITION_BYTES: usize = 64 << 10, Bytes, "":
             "the definition of a tool, a resource or a prompt of another MCP server" => "the list does not have it";
         UPSTREAM_NAME_BYTES: usize = 8 << 10, Bytes, "":

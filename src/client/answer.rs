@@ -85,7 +85,7 @@ fn of_form(answer: Elicited<Json>, schema: &Json) -> Result<Json, Failed> {
         let text = write::text(&content);
         let document = Document::parse(text.as_bytes(), JsonLimits::default());
         let document = document.map_err(|error| unfit(&error.to_string()))?;
-        let mistakes = schema.validate_with_formats(document.root());
+        let mistakes = schema.validate_form_for_log(document.root());
         if !mistakes.is_empty() {
             return Err(unfit(&mistakes.join("; ")));
         }

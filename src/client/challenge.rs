@@ -4,8 +4,11 @@
 
 /// The most parameters that are read.
 const PARAMETERS: usize = 32;
+/// The most scopes that are returned, and the most characters of one. A message shows them.
+const SCOPES: usize = 8;
+const SCOPE: usize = 64;
 
-/// Returns the scopes that a `Bearer` challenge with the error `insufficient_scope` names, or `None` for another challenge.
+/// Returns the first scopes that a `Bearer` challenge with the error `insufficient_scope` names, or `None` for another challenge.
 pub(super) fn required_scopes(header: &str) -> Option<Vec<String>> {
     let mut is_bearer = false;
     let mut error = None;
@@ -28,8 +31,15 @@ pub(super) fn required_scopes(header: &str) -> Option<Vec<String>> {
         };
         *slot = Some(unquoted(value.trim()));
     }
-    (error.as_deref() == Some("insufficient_scope"))
-        .then(|| scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
+    (error.as_deref() == Some("insufficient_scope")).then(|| {
+        scope.unwrap_or_default().split(' ').filter(|scope| is_scope(scope)).take(SCOPES).map(str::to_owned).collect()
+    })
+}
+
+/// Returns whether a text is a scope (RFC 6749 §3.3) that is not too long.
+fn is_scope(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    !text.is_empty() && text.len() <= SCOPE && text.bytes().all(is_allowed)
 }
 
 /// Splits a header at its commas, except for commas in quoted strings.

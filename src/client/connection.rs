@@ -19,6 +19,7 @@ use crate::call::context::Context;
 use crate::host::{Host, Opened};
 use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_REQUESTS};
 use crate::protocol::description::{Implementation, Text};
+use crate::protocol::error::shortened;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 
@@ -112,7 +113,7 @@ impl Connection {
 }
 
 fn unknown(server: &str, problem: &str) -> ClientError {
-    ClientError::new(&Text::Owned(server.to_owned()), "connect", Failure::Local(problem.into()))
+    ClientError::new(&Text::Owned(shortened(server).into_owned()), "connect", Failure::Local(problem.into()))
 }
 
 impl Connection {

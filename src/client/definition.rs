@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use super::hidden::visible;
 use super::param_headers;
 use crate::auth::ConfigError;
 use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
-use crate::protocol::description::Text;
+use crate::protocol::description::{Text, is_deceptive};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Schema};
 
@@ -84,8 +85,10 @@ impl Listed {
             return Err(problem("has a name that is empty or too long"));
         }
         if kind == TOOLS {
-            param_headers::marked(item)
-                .map_err(|error| format!("The tool `{name}` of the server `{server}` is not valid: {error}."))?;
+            let invalid = |error: String| {
+                format!("The tool `{}` of the server `{server}` is not valid: {}.", shown(&name), shown(&error))
+            };
+            param_headers::marked(item).map_err(invalid)?;
         }
         let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
         Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json, output: OnceCell::new() })))
@@ -134,14 +137,14 @@ impl Listed {
         format!("{}_{}", self.0.server, self.0.name)
     }
 
-    /// Returns the description, or an empty text.
+    /// Returns the description, or an empty text. Invisible characters and characters that reorder text are removed.
     pub fn description(&self) -> String {
-        self.member(|item| item.string("description")).unwrap_or_default()
+        self.member(|item| item.string("description")).map(visible).unwrap_or_default()
     }
 
-    /// Returns the title, if there is one.
+    /// Returns the title, if there is one. Invisible characters and characters that reorder text are removed.
     pub fn title(&self) -> Option<String> {
-        self.member(|item| item.string("title"))
+        self.member(|item| item.string("title")).map(visible)
     }
 
     /// Returns the definition as JSON text, as the server sent it.
@@ -170,17 +173,25 @@ impl Listed {
         self.member(|tool| param_headers::marked(tool).ok()).unwrap_or_default()
     }
 
-    /// Returns the output schema of a tool. It is compiled at the first call.
-    pub(super) fn output(&self) -> &Output {
-        self.0.output.get_or_init(|| {
-            let Some(schema) = self.member(|tool| Some(tool.get("outputSchema")?.to_json())) else {
-                return Output::Any;
-            };
-            match schema.map(Schema::of_other_server) {
-                Some(Ok(schema)) => Output::Enforced(schema),
-                _ => Output::NotEnforced,
-            }
-        })
+    /// Returns the output schema of a tool.
+    ///
+    /// A short schema is compiled once. Other schemas are compiled for each call, because a compiled schema is many times as large as its text,
+    /// and the other server chooses it.
+    pub(super) fn output(&self) -> Output {
+        if let Some(output) = self.0.output.get() {
+            return output.clone();
+        }
+        let (output, is_short) = match self.member(|tool| Some(compiled(tool.get("outputSchema")?))) {
+            Some(compiled) => compiled,
+            None => (Output::Any, true),
+        };
+        if is_short { self.0.output.get_or_init(|| output).clone() } else { output }
+    }
+
+    /// Returns why a second item of this name is left out.
+    pub(super) fn is_listed_twice(&self) -> String {
+        let Definition { server, kind, name, .. } = &*self.0;
+        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, shown(name))
     }
 
     /// Returns the length of the definition in bytes.
@@ -194,8 +205,47 @@ impl Listed {
     }
 }
 
+/// Compiles an output schema, and returns whether it is short.
+fn compiled(schema: Value<'_>) -> (Output, bool) {
+    const SHORT: usize = 4 << 10;
+    let is_short = schema.text().len() <= SHORT;
+    match schema.to_json().map(Schema::of_other_server) {
+        // The automaton of a pattern may be large, however short the pattern is.
+        Some(Ok(schema)) => (Output::Enforced(schema.clone()), is_short && !schema.has_patterns()),
+        _ => (Output::NotEnforced, true),
+    }
+}
+
+/// Returns a part of a text for a message.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 128;
+    text.chars().filter(|c| !is_deceptive(*c)).take(LONGEST).collect()
+}
+
 impl fmt::Debug for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C59: what an output schema costs in memory is not kept, unless it is small.
+    #[test]
+    fn only_small_output_schemas_are_kept() {
+        let long = "x".repeat(4 << 10);
+        for (schema, is_kept) in [
+            (r#"{"type":"object"}"#.to_owned(), true),
+            ("7".to_owned(), true),
+            (format!(r#"{{"description":"{long}"}}"#), false),
+            (r#"{"properties":{"a":{"pattern":"a{4000}"}}}"#.to_owned(), false),
+        ] {
+            let tool = format!(r#"{{"server":"parcels","tool":{{"name":"track","outputSchema":{schema}}}}}"#);
+            let tool = Listed::from_json(&tool).expect("a definition");
+            assert_eq!(matches!(tool.output(), Output::Enforced(_)), schema != "7", "{schema}");
+            assert_eq!(tool.0.output.get().is_some(), is_kept, "{schema}");
+        }
     }
 }

@@ -283,7 +283,8 @@ impl fmt::Display for Failure {
             Self::BudgetExhausted => {
                 write!(f, "was not called, because the connection has reached its limit of {UPSTREAM_REQUESTS} requests.")
             }
-            Self::Rpc { message, .. } => write!(f, "answers: \"{message}\""),
+            // A quotation mark would end the quotation, and the rest would read like a sentence of this client.
+            Self::Rpc { message, .. } => write!(f, "answers: \"{}\"", message.replace('"', "'")),
             Self::Local(problem) => f.write_str(problem),
         }
     }

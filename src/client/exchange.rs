@@ -12,8 +12,9 @@ use super::headers;
 use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome, of_http_status};
 use super::sse::{Event, EventReader};
+use crate::auth::SecureUrl;
 use crate::host::{FetchError, Opened};
-use crate::json::{Document, JsonLimits, Value};
+use crate::json::{Document, JsonError, JsonLimits, Value};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
@@ -68,7 +69,10 @@ pub(super) async fn read(
         Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
         _ if status >= 300 => Ok(Answer::Http { status }),
         Some("text/html") => Err((Failure::NotMcp(NotMcp::WebPage), None)),
-        _ => Err((Failure::Malformed("is not of type application/json or text/event-stream"), media_type)),
+        _ => Err((
+            Failure::Malformed("is not of type application/json or text/event-stream"),
+            media_type.filter(|it| is_usual(it)),
+        )),
     }
 }
 
@@ -122,7 +126,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
         Err(_) if opened.status >= 300 => return Ok(Answer::Http { status: opened.status }),
-        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+        Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
         // A server that cannot read a request cannot repeat its id.
@@ -200,7 +204,7 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
     let document = match Document::parse(&event.data, JsonLimits::default()) {
         Ok(document) => document,
         Err(_) if is_lenient => return Ok(Meaning::Nothing),
-        Err(error) => return Err((Failure::Malformed("is not valid JSON"), Some(error.to_string()))),
+        Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
         Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => {
@@ -219,6 +223,15 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
         Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
         Err(problem) => Err((Failure::Malformed(problem), None)),
     }
+}
+
+/// Returns the failure of a text that is not JSON. The log gets nothing of the text.
+fn not_json(error: &JsonError) -> Failed {
+    let cause = match error {
+        JsonError::DuplicateKey { .. } => "a key occurs twice in one object".to_owned(),
+        error => error.to_string(),
+    };
+    (Failure::Malformed("is not valid JSON"), Some(cause))
 }
 
 fn too_long() -> Failed {
@@ -253,12 +266,19 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }
 
-/// Returns the `https:` URL of a redirect.
+/// Returns whether a media type may be in the log.
+fn is_usual(media_type: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"/+-.".contains(&byte);
+    media_type.len() <= 64 && media_type.contains('/') && media_type.bytes().all(is_usual)
+}
+
+/// Returns the `https:` URL of a redirect. A message shows it, so a URL that is not valid or too long is left out.
 fn new_location(headers: &HeaderMap) -> Option<String> {
+    const LONGEST: usize = 512;
     let url = text(headers.get(LOCATION))?;
     // A query may contain a secret.
-    let url = url.split(['?', '#']).next()?;
-    url.starts_with("https://").then(|| url.to_owned())
+    let url = url.split(['?', '#']).next().filter(|url| url.len() <= LONGEST && url.starts_with("https://"))?;
+    SecureUrl::parse(url).is_ok().then(|| url.to_owned())
 }
 
 /// Returns the time in `Retry-After`, if it is a number of seconds of at most a day.

@@ -133,5 +133,5 @@ fn version_and_logs(result: &RawValue) -> (String, bool) {
 }
 
 fn is_session_id(id: &HeaderValue) -> bool {
-    id.len() <= SESSION_ID && id.as_bytes().iter().all(u8::is_ascii_graphic)
+    !id.is_empty() && id.len() <= SESSION_ID && id.as_bytes().iter().all(u8::is_ascii_graphic)
 }

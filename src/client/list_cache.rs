@@ -12,6 +12,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
+use super::definition::Listed;
 use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
 use crate::json::{Kind, Value};
@@ -76,7 +77,8 @@ impl ListCache {
 
     /// Caches a list that is fresh for `time`.
     pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
-        let bytes = list.items.iter().fold(0_usize, |bytes, item| bytes.saturating_add(item.bytes()));
+        let lengths = list.items.iter().map(Listed::bytes).chain(list.left_out.iter().map(String::len));
+        let bytes = lengths.fold(0, usize::saturating_add);
         if time.is_zero() || list.is_cut || bytes > UPSTREAM_LIST_BYTES {
             return;
         }

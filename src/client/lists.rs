@@ -1,5 +1,6 @@
 //! The requests for the lists of servers, with all their pages.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,7 +17,10 @@ use super::request::Outgoing;
 use crate::host::parallel::parallel;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
-use crate::limits::{UPSTREAM_CURSOR_BYTES, UPSTREAM_ITEMS, UPSTREAM_PAGES, UPSTREAM_PARALLEL};
+use crate::limits::{
+    UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
+    UPSTREAM_PARALLEL,
+};
 use crate::protocol::revision::Era;
 
 impl Connection {
@@ -220,6 +224,8 @@ impl Link {
         let mut listing = Listing::default();
         let mut time = Duration::MAX;
         let mut cursors: Vec<String> = Vec::new();
+        let mut names = BTreeSet::new();
+        let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
         let deadline = self.deadline(self.upstream().list_timeout);
         for _ in 0..UPSTREAM_PAGES {
             let params =
@@ -242,12 +248,19 @@ impl Link {
                 Era::Modern => time_to_live(document.root()),
                 Era::Legacy => self.upstream().list_ttl,
             });
+            if items.items().next().is_none() {
+                empty_pages = empty_pages.saturating_add(1);
+            }
             for item in items.items() {
-                if listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
+                bytes = bytes.saturating_add(item.text().len());
+                let is_full = bytes > UPSTREAM_ITEMS_BYTES;
+                if is_full || listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
                     listing.is_cut = true;
                     return Ok((listing, time));
                 }
                 match Listed::read(&self.server().name, kind, item) {
+                    // Of two items with one name, the first counts. A later page cannot replace an item.
+                    Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
                     Ok(item) => listing.items.push(item),
                     Err(problem) => listing.left_out.push(problem),
                 }
@@ -256,6 +269,7 @@ impl Link {
                 None => return Ok((listing, time)),
                 // A cursor that repeats would make the loop endless.
                 Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
+                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES => break,
                 Some(cursor) => cursors.push(cursor),
             }
         }

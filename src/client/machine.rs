@@ -119,7 +119,9 @@ impl MachineClient {
     pub(super) fn request(&self, url: &SecureUrl) -> Request<String> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "client_credentials");
-        form.append_pair("resource", self.resource.as_deref().unwrap_or(url.as_str()));
+        // The query may be a secret of the MCP server, and a resource should not have one (RFC 8707 §2).
+        let url = url.as_str().split('?').next().unwrap_or_default();
+        form.append_pair("resource", self.resource.as_deref().unwrap_or(url));
         if !self.scopes.is_empty() {
             form.append_pair("scope", &self.scopes.join(" "));
         }

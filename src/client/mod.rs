@@ -39,6 +39,7 @@
 //! | `response` | the response to a request |
 //! | `observer` | progress, log messages, and requests of legacy servers |
 //! | `question` | the questions of a server: elicitation, sampling, roots |
+//! | `hidden` | characters that a person does not see |
 //! | `handlers` | the functions of a program that answer them |
 //! | `answer` | the answers to these questions |
 //! | `rounds` | the rounds of a request, if the server asks questions |
@@ -75,6 +76,7 @@ mod exchange;
 mod handlers;
 mod handshake;
 mod headers;
+mod hidden;
 mod list_cache;
 mod listing;
 mod lists;
@@ -93,7 +95,7 @@ mod result;
 mod resumption;
 mod rounds;
 mod source;
-mod sse;
+pub(crate) mod sse;
 mod standing_stream;
 mod tool_request;
 mod transport;

@@ -5,10 +5,11 @@
 use serde_json::Value as Json;
 
 use super::error::Failure;
+use super::hidden::{clean_descriptions, visible};
 use crate::auth::SecureUrl;
 use crate::json::{Kind, Value, object};
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::description::{Text, is_deceptive};
+use crate::protocol::description::Text;
 
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
@@ -69,7 +70,7 @@ impl Question {
             "elicitation/create" => {
                 let params = params.ok_or(Failure::Malformed("asks without parameters"))?;
                 let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
-                let message = message.chars().filter(|c| *c == '\n' || !is_deceptive(*c)).collect();
+                let message = visible(message);
                 match params.string("mode").as_deref() {
                     None | Some("form") => Self::Form(Elicitation { server, message, schema: form(params)? }),
                     Some("url") => {
@@ -129,7 +130,9 @@ fn form(params: Value<'_>) -> Result<Json, Failure> {
     if !is_object || !fields.into_iter().all(|(_, field)| is_flat(field)) {
         return Err(Failure::Malformed("asks with a form that has nested fields"));
     }
-    schema.to_json().ok_or(Failure::Malformed("asks with a number that is too large"))
+    let mut schema = schema.to_json().ok_or(Failure::Malformed("asks with a number that is too large"))?;
+    clean_descriptions(&mut schema);
+    Ok(schema)
 }
 
 /// Returns whether a field of a form is a scalar or a list of choices.
@@ -205,9 +208,12 @@ mod tests {
     /// C113: the text names the server that asks, and has no characters that hide or reorder text.
     #[test]
     fn a_passed_question_names_its_server() {
-        let question = read(r#"{"message":"Really?\u202e\u0007","requestedSchema":{"type":"object"}}"#);
+        let question = read(
+            r#"{"message":"Really?\u202e\u0007","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"A\u200b"}}}}"#,
+        );
         let passed = question.expect("a question").and_then(|question| question.for_caller()).expect("elicitation");
         assert_eq!(passed["params"]["message"], "[parcels] Really?");
         assert_eq!(passed["params"]["mode"], "form");
+        assert_eq!(passed["params"]["requestedSchema"]["properties"]["a"]["title"], "A");
     }
 }

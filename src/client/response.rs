@@ -117,12 +117,11 @@ impl Answer {
     }
 }
 
-/// Returns the failure for a server without a common revision.
-pub(super) fn unsupported(mut offered: Vec<String>) -> Failed {
-    offered.truncate(REVISIONS);
-    for name in &mut offered {
-        name.truncate(name.floor_char_boundary(REVISION));
-    }
+/// Returns the failure for a server without a common revision. A message shows its revisions, so other characters are left out.
+pub(super) fn unsupported(offered: Vec<String>) -> Failed {
+    let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-._".contains(*c);
+    let names = offered.iter().map(|name| name.chars().filter(is_usual).take(REVISION).collect::<String>());
+    let offered = names.filter(|name| !name.is_empty()).take(REVISIONS).collect();
     (Failure::UnsupportedRevision { offered }, None)
 }
 

@@ -230,7 +230,8 @@ impl Link {
 
 /// Returns whether a URL has the host of this program. A page of this program must not be opened in the name of another server.
 fn is_on_own_host(url: &str, cx: &Context) -> bool {
-    let host = |url| origin_of(url).and_then(host_of);
+    // A name with a dot at its end is the same name.
+    let host = |url| origin_of(url).and_then(host_of).map(|host| host.trim_end_matches('.'));
     let own = cx.resource().and_then(host);
     own.zip(host(url)).is_some_and(|(own, host)| own.eq_ignore_ascii_case(host))
 }

@@ -7,14 +7,17 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::definition::{Listed, TOOLS};
+use super::hidden::clean_descriptions;
 use super::mcp_client::{McpClient, Server};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::json::{Document, JsonLimits, Value};
+use crate::host::warning;
+use crate::json::{Document, JsonLimits, Value, write};
 use crate::protocol::description::Text;
 use crate::protocol::error::shortened;
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
+use crate::server::definition::name_problem;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -57,8 +60,11 @@ impl RemoteTools {
         }
     }
 
-    /// Returns the tool for a definition.
+    /// Returns the tool for a definition, or `None` for a tool that a server cannot list.
     fn tool_of(&self, listed: &Listed, is_trusted: bool) -> Option<Tool> {
+        if name_problem(&listed.full_name()).is_some() {
+            return None;
+        }
         let handler = RemoteHandler {
             source: self.clone(),
             server: listed.server().to_owned(),
@@ -102,14 +108,25 @@ impl Source for RemoteTools {
                         continue;
                     }
                 };
-                let is_trusted = link.upstream().is_trusted;
-                let tools = list.items.iter().filter(|tool| source.includes(tool));
-                found = tools.filter_map(|tool| source.tool_of(tool, is_trusted)).fold(found, Found::tool);
+                for listed in list.items.iter().filter(|tool| source.includes(tool)) {
+                    match source.tool_of(listed, link.upstream().is_trusted) {
+                        Some(tool) => found = found.tool(tool),
+                        None => warn_of_invalid(listed.server(), &cx),
+                    }
+                }
             }
             found
         };
         found.boxed_local()
     }
+}
+
+/// Logs that a server has tools that are left out. The text does not depend on the tool: the number of different warnings is limited.
+fn warn_of_invalid(server: &str, cx: &Context) {
+    let problem = format!(
+        "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
+    );
+    warning::once(cx.host(), "client", &problem);
 }
 
 /// Calls a tool of another server.
@@ -159,9 +176,13 @@ fn is_read_only(tool: &Listed) -> bool {
     tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
 }
 
-/// Returns the input schema of a tool, which is published as the server sent it.
+/// Returns the input schema of a tool. It is published as the server sent it, except for deceptive characters in descriptions.
 fn input_schema(tool: &Listed) -> Option<Rc<Schema>> {
     let document = Document::parse(tool.json().as_bytes(), JsonLimits::MOST).ok()?;
     let schema = document.root().get("inputSchema")?;
-    Some(Schema::unenforced(schema.to_json()?, schema.to_raw()?))
+    let (mut value, mut raw) = (schema.to_json()?, schema.to_raw()?);
+    if clean_descriptions(&mut value) {
+        raw = write::to_raw_value(&value).ok()?;
+    }
+    Some(Schema::unenforced(value, raw))
 }

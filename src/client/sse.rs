@@ -10,16 +10,16 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An event with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Event {
+pub struct Event {
     /// The type. Empty if the event has no type.
-    pub(super) name: Vec<u8>,
+    pub name: Vec<u8>,
     /// The lines of the data, joined by line feeds.
-    pub(super) data: Vec<u8>,
+    pub data: Vec<u8>,
 }
 
 /// Reads events. The stream may be cut into chunks at any byte.
 #[derive(Debug, Default)]
-pub(super) struct EventReader {
+pub struct EventReader {
     /// The bytes that were fed and are not consumed yet.
     bytes: Vec<u8>,
     /// The number of bytes at the start of `bytes` that are consumed.
@@ -38,7 +38,7 @@ pub(super) struct EventReader {
 
 impl EventReader {
     /// Adds the next bytes of the stream.
-    pub(super) fn feed(&mut self, chunk: &[u8]) {
+    pub fn feed(&mut self, chunk: &[u8]) {
         self.bytes.drain(..self.consumed.min(self.bytes.len()));
         self.searched = self.searched.saturating_sub(self.consumed);
         self.consumed = 0;
@@ -46,7 +46,7 @@ impl EventReader {
     }
 
     /// Returns the next complete event. An event is complete when the blank line after it has arrived.
-    pub(super) fn next_event(&mut self) -> Option<Event> {
+    pub fn next_event(&mut self) -> Option<Event> {
         while let Some(range) = self.next_line() {
             let mut line = self.bytes.get(range).unwrap_or_default();
             if !std::mem::replace(&mut self.has_begun, true) {
@@ -70,28 +70,30 @@ impl EventReader {
     }
 
     /// Returns the number of bytes that are kept for an event that is not complete.
-    pub(super) fn pending(&self) -> usize {
+    pub fn pending(&self) -> usize {
         let unread = self.bytes.len().saturating_sub(self.consumed);
         unread.saturating_add(self.event.data.len()).saturating_add(self.event.name.len())
     }
 
     /// Returns the id of the last event that has one, or `None` if that id is empty.
-    pub(super) fn last_id(&self) -> Option<&[u8]> {
+    pub fn last_id(&self) -> Option<&[u8]> {
         self.last_id.as_deref().filter(|id| !id.is_empty())
     }
 
     /// Returns the time to wait before a reconnection, if the stream states it.
-    pub(super) fn retry(&self) -> Option<Duration> {
+    pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
     /// Consumes the next complete line, and returns its range without the line end: LF, CRLF or CR.
     fn next_line(&mut self) -> Option<Range<usize>> {
-        if self.after_return && self.bytes.get(self.consumed) == Some(&b'\n') {
-            self.consumed = self.consumed.saturating_add(1);
+        if self.after_return && self.consumed < self.bytes.len() {
+            if self.bytes.get(self.consumed) == Some(&b'\n') {
+                self.consumed = self.consumed.saturating_add(1);
+            }
+            self.after_return = false;
         }
         let from = self.searched.max(self.consumed);
-        self.after_return &= self.bytes.len() == self.consumed;
         let unsearched = self.bytes.get(from..).unwrap_or_default();
         let Some(length) = unsearched.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
             self.searched = self.bytes.len();
@@ -169,6 +171,8 @@ mod tests {
             assert_eq!(data(&stream), ["a\nb", "c"], "{end:?}");
         }
         assert_eq!(data("data: a\r\rdata: b\n\r\ndata: c\n\n"), ["a", "b", "c"]);
+        // Only one line feed belongs to a carriage return, also if each byte arrives in its own chunk.
+        assert_eq!(data("data: a\r\n\ndata: b\n\n"), ["a", "b"]);
     }
 
     /// C22: the fields of an event.

@@ -226,8 +226,9 @@ impl Upstream {
 }
 
 impl fmt::Debug for Upstream {
-    /// Writes the URL, but no token and no header, because a header may be a secret.
+    /// Writes the URL, but no token, no header and no query, because a header or a query may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Upstream").field("url", &self.url).finish_non_exhaustive()
+        let url = self.url.as_str().split('?').next().unwrap_or_default();
+        f.debug_struct("Upstream").field("url", &url).finish_non_exhaustive()
     }
 }

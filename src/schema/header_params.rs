@@ -6,6 +6,8 @@
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::error::SchemaError;
@@ -32,7 +34,16 @@ pub(crate) struct HeaderParam {
 pub(crate) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), true, &mut found)?;
-    Ok(found)
+    // A schema of another server may have many marks, so the names are in a set.
+    let mut names = BTreeSet::new();
+    match found.iter().find(|param| !names.insert(param.header.to_ascii_lowercase())) {
+        Some(twice) => Err(rejected(&twice.path, "has the same header as another property")),
+        None => Ok(found),
+    }
+}
+
+fn rejected(path: &[String], problem: &str) -> Box<SchemaError> {
+    SchemaError::at(&format!("/{}", path.join("/")), format!("`{KEYWORD}` {problem}"))
 }
 
 /// Collects the marked arguments in `schema` and in everything nested in it. `reachable` is `true` if all keywords on the way from the root
@@ -48,8 +59,7 @@ fn walk(
     }
     let Value::Object(object) = schema else { return Ok(()) };
     if let Some(name) = object.get(KEYWORD) {
-        let rejected =
-            |problem: &str| Err(SchemaError::at(&format!("/{}", path.join("/")), format!("`{KEYWORD}` {problem}")));
+        let rejected = |problem: &str| Err(rejected(path, problem));
         let Some(name) = name.as_str().filter(|name| is_header_name(name)) else {
             return rejected("must be the name of a header");
         };
@@ -63,9 +73,6 @@ fn walk(
             _ => return rejected("is only allowed on a string, an integer or a boolean"),
         };
         let header = format!("Mcp-Param-{name}");
-        if found.iter().any(|other| other.header.eq_ignore_ascii_case(&header)) {
-            return rejected("has the same header as another property");
-        }
         found.push(HeaderParam { header, path: path.clone(), kind });
     }
     for (keyword, value) in object {

@@ -150,6 +150,12 @@ impl Schema {
         Self::compile(value).map(Rc::new)
     }
 
+    /// Returns whether the schema has patterns, whose automata may be large.
+    #[cfg(feature = "client")]
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.program.patterns.is_empty()
+    }
+
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     #[cfg(feature = "client")]
     pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
@@ -208,6 +214,12 @@ impl Schema {
     /// Checks `value` like [`validate`](Self::validate), for the log: the lines do not show values.
     pub(crate) fn validate_for_log(&self, value: Value<'_>) -> Vec<String> {
         self.check(value, Options { hides_values: true, ..Options::default() }).mistakes
+    }
+
+    /// Checks `value` like [`validate_with_formats`](Self::validate_with_formats), for the log: the lines do not show values.
+    #[cfg(feature = "client")]
+    pub(crate) fn validate_form_for_log(&self, value: Value<'_>) -> Vec<String> {
+        self.check(value, Options { checks_formats: true, hides_values: true, ..Options::default() }).mistakes
     }
 
     fn check(&self, value: Value<'_>, options: Options) -> Outcome {

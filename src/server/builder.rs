@@ -61,9 +61,15 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Adds the items that the sources found for a request.
+    /// Adds the items that the sources found for a request, except for those that have the name of an item of the server itself.
     #[cfg(feature = "client")]
-    pub(crate) fn with_found(self, found: Found) -> Self {
+    pub(crate) fn with_found(self, mut found: Found) -> Self {
+        let Definitions { tools, resources, templates, prompts, .. } = &*self.definitions;
+        found.tools.retain(|it| tools.iter().all(|own| own.metadata.name != it.metadata.name));
+        found.resources.retain(|it| resources.iter().all(|own| own.description.uri != it.description.uri));
+        let template = |it: &ResourceTemplate| it.description.uri_template.clone();
+        found.templates.retain(|it| templates.iter().all(|own| template(own) != template(it)));
+        found.prompts.retain(|it| prompts.iter().all(|own| own.metadata.name != it.metadata.name));
         Self { found: Some(Rc::new(found)), ..self }
     }
 

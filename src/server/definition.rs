@@ -221,7 +221,7 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
 /// rule for tools, because `@` separates name and version in `name@version`.
 ///
 /// Source: 2025-11-25, server/tools, "Tool Names", with the shorter length that clients enforce.
-fn name_problem(name: &str) -> Option<String> {
+pub(crate) fn name_problem(name: &str) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -")
 }

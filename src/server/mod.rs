@@ -30,7 +30,7 @@ pub(crate) mod builder;
 pub(crate) mod cache;
 mod checked_tools;
 pub(crate) mod completion;
-mod definition;
+pub(crate) mod definition;
 pub(crate) mod execute;
 pub(crate) mod hook;
 pub(crate) mod kept_lists;

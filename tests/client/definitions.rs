@@ -227,7 +227,7 @@ fn a_definition_keeps_its_text() {
     assert!(published.contains("1.00000000000000000000000001"), "{published}");
 }
 
-/// C59: an output schema that this library can compile is enforced. The call was executed.
+/// The hostile case 60, C59: an output schema that this library can compile is enforced. The call was executed.
 #[test]
 fn an_output_schema_is_enforced() {
     let with = |schema: Value| listed(json!({ "name": "track", "inputSchema": {}, "outputSchema": schema }));

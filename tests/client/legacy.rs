@@ -81,7 +81,7 @@ fn a_resumption_waits_as_long_as_the_server_states() {
     }
 }
 
-/// C27: hostile answers to a resumption. The call may have been executed, so it is not sent again.
+/// The hostile case 43, C27: hostile answers to a resumption. The call may have been executed, so it is not sent again.
 #[test]
 fn a_failed_resumption_is_an_interruption() {
     let first = || stream("id: e-1\ndata:\n\n");
@@ -164,7 +164,8 @@ fn a_dropped_request_is_cancelled() {
 #[test]
 fn a_request_has_a_total_limit() {
     let page = |nth: usize| {
-        let list = json!({ "tools": [], "resultType": "complete", "nextCursor": nth.to_string() });
+        let list =
+            json!({ "tools": [{ "name": nth.to_string() }], "resultType": "complete", "nextCursor": nth.to_string() });
         result(list)
     };
     let peer = Peer::new((0..32).map(page));

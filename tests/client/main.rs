@@ -17,8 +17,14 @@ mod definitions;
 #[path = "../spec/fake_model.rs"]
 mod fake_model;
 mod hostile;
+mod hostile_lists;
+mod hostile_sessions;
+#[path = "../conformance/client/src/http1.rs"]
+mod http1;
 mod legacy;
 mod lists;
+#[path = "../conformance/client/src/host.rs"]
+mod local_host;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../spec/network.rs"]
 mod network;
@@ -30,4 +36,5 @@ mod results;
 mod sources;
 mod standing_stream;
 mod streams;
+mod tcp;
 mod tokens;

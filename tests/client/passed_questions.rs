@@ -248,7 +248,11 @@ fn a_url_of_this_program_is_not_passed_on() {
         let params = json!({ "mode": "url", "message": "Pay", "url": url });
         asks(json!({ "pay": { "method": "elicitation/create", "params": params } }), json!("s"))
     };
-    for (url, is_passed) in [("https://pay.example/7", true), ("https://Desk.example:444/connect", false)] {
+    for (url, is_passed) in [
+        ("https://pay.example/7", true),
+        ("https://Desk.example:444/connect", false),
+        ("https://desk.example./connect", false),
+    ] {
         let peer = Peer::new([question(url), modern("paid")]);
         testing::run(async {
             let endpoint = desk(pinned(&peer), send_through)

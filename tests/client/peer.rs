@@ -1,6 +1,6 @@
 //! A peer with prepared answers, which records the requests that it gets.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use edge_mcp::client::Transport;
 use edge_mcp::host::{FetchError, Host, Opened};
 use futures::future::{LocalBoxFuture, pending, ready};
 use futures::{FutureExt, StreamExt};
-use http::{HeaderMap, HeaderName, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use serde_json::{Value, json};
 
 /// A prepared answer.
 #[derive(Clone)]
 pub struct Answer {
-    status: u16,
-    headers: HeaderMap,
-    chunks: Vec<Vec<u8>>,
-    end: End,
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub chunks: Vec<Vec<u8>>,
+    pub end: End,
 }
 
 /// The end of an answer.
@@ -57,9 +57,24 @@ impl Answer {
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().expect("a name");
-        self.headers.insert(name, value.parse().expect("a value"));
+        self.headers.insert(name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         self
     }
+
+    /// Returns the chunks of the body, in which `"$id"` is the id of the request.
+    pub fn chunks_for(&self, id: &Value) -> Vec<Vec<u8>> {
+        let body = match String::from_utf8(self.chunks.concat()) {
+            Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        let size = if self.chunks.len() == 1 { body.len() } else { self.chunks.first().map_or(1, Vec::len) };
+        body.chunks(size.max(1)).map(<[u8]>::to_vec).collect()
+    }
+}
+
+/// Returns the id of a message, or null.
+pub fn id_of(message: &str) -> Value {
+    serde_json::from_str::<Value>(message).map_or(Value::Null, |message| message["id"].clone())
 }
 
 /// A JSON answer. `"id": "$id"` becomes the id of the request.
@@ -80,12 +95,18 @@ pub fn error(status: u16, code: i64, message: &str) -> Answer {
 pub struct Peer {
     answers: Rc<RefCell<VecDeque<Answer>>>,
     requests: Rc<RefCell<Vec<Request<String>>>>,
+    open_bodies: Rc<Cell<usize>>,
 }
 
 impl Peer {
     /// Creates a peer with these answers, one for each request.
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self { answers: Rc::new(RefCell::new(answers.into_iter().collect())), requests: Rc::default() }
+        Self { answers: Rc::new(RefCell::new(answers.into_iter().collect())), ..Self::default() }
+    }
+
+    /// Returns the number of answers whose body is still open.
+    pub fn open_bodies(&self) -> usize {
+        self.open_bodies.get()
     }
 
     /// Returns the same peer, whose answers take this time.
@@ -130,31 +151,44 @@ impl Transport for Peer {
         if request.method() == http::Method::GET && !request.headers().contains_key("last-event-id") {
             return ready(Ok(Opened::new(405, HeaderMap::new(), ""))).boxed_local();
         }
-        let id = serde_json::from_str::<Value>(request.body()).map_or(Value::Null, |message| message["id"].clone());
+        let id = id_of(request.body());
         self.requests.borrow_mut().push(request);
-        let Some(Answer { status, headers, chunks, end }) = self.answers.borrow_mut().pop_front() else {
+        let Some(answer) = self.answers.borrow_mut().pop_front() else {
             return ready(Err(FetchError::Failed("the peer has no answer left".into()))).boxed_local();
         };
-        match end {
+        match answer.end {
             End::NoHead => return ready(Err(FetchError::Failed("connection lost: SECRET-4711".into()))).boxed_local(),
             End::SilentBeforeHead => return pending().boxed_local(),
             _ => {}
         }
-        let size = chunks.first().map_or(1, Vec::len).max(1);
-        let body = match String::from_utf8(chunks.concat()) {
-            Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
-            Err(error) => error.into_bytes(),
-        };
-        let size = if chunks.len() == 1 { body.len().max(1) } else { size };
-        let chunks: Vec<_> = body.chunks(size).map(|chunk| Ok(chunk.to_vec())).collect();
+        let chunks: Vec<_> = answer.chunks_for(&id).into_iter().map(Ok).collect();
         let last = chunks.last().cloned().unwrap_or_else(|| Ok(Vec::new()));
         let sent = futures::stream::iter(chunks);
+        let Answer { status, headers, end, .. } = answer;
         let body = match end {
             End::Cut => sent.chain(futures::stream::iter([Err(FetchError::Failed("reset".into()))])).boxed_local(),
             End::Silent => sent.chain(futures::stream::pending()).boxed_local(),
             End::Endless => sent.chain(futures::stream::repeat_with(move || last.clone())).boxed_local(),
             _ => sent.boxed_local(),
         };
+        let open = OpenBody::new(&self.open_bodies);
+        let body = body.inspect(move |_| debug_assert!(open.0.get() > 0)).boxed_local();
         ready(Ok(Opened { status, headers, body })).boxed_local()
+    }
+}
+
+/// Counts a body until it is dropped.
+struct OpenBody(Rc<Cell<usize>>);
+
+impl OpenBody {
+    fn new(count: &Rc<Cell<usize>>) -> Self {
+        count.set(count.get() + 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for OpenBody {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
     }
 }

@@ -56,7 +56,7 @@ fn answering(upstream: Upstream) -> Upstream {
         .roots([Root { uri: "file:///parcels".into(), name: Some("Parcels".into()) }])
 }
 
-/// C31, C32: the next round has the same parameters, the answers under the same keys, the same state and a new id.
+/// The hostile case 30, C31, C32: the next round has the same parameters, the answers under the same keys, the same state and a new id.
 #[test]
 fn questions_are_answered_by_functions_of_the_program() {
     let state = "a \"quoted\" \\u0041 {\"json\":\"\\n\"} 😀\u{7f}";
@@ -117,7 +117,7 @@ fn a_state_belongs_to_its_round() {
     assert_eq!(body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"], json!({}));
 }
 
-/// C30: a server that only wants the request again gets it after a pause, at most three times.
+/// The hostile case 32, C30: a server that only wants the request again gets it after a pause, at most three times.
 #[test]
 fn a_state_without_questions_is_sent_back() {
     let host = TestHost::new();
@@ -138,7 +138,7 @@ fn a_state_without_questions_is_sent_back() {
     assert_eq!(peer.requests().len(), 4);
 }
 
-/// The hostile cases 27 to 32, C30, C32, C33: each has its failure, and no question is answered.
+/// C30, C32, C33: each has its failure, and no question is answered.
 #[test]
 fn hostile_questions_have_their_failure() {
     let form = || form("Where to?", json!({ "city": { "type": "string" } }));
@@ -237,9 +237,11 @@ fn a_function_that_fails_ends_the_call() {
         let peer = Peer::new([ask(), modern("in Lyon")]);
         let error = track(pinned(&peer).on_elicitation(move |_, _| async move { answer() })).expect_err("a failure");
         assert_eq!(peer.requests().len(), 1);
+        // The cause, which the log gets, does not have the answer of the person.
+        assert!(!format!("{error:?}").contains("4711"), "{error:?}");
         error.to_string()
     };
-    let message = fails(|| Err(HandlerError::new("No depot is open.").because("SECRET-4711")));
+    let message = fails(|| Err(HandlerError::new("No depot is open.").because("SECRET")));
     assert!(
         message
             .starts_with("The server `parcels` asked a question that this program did not answer: No depot is open.")

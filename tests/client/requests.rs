@@ -101,10 +101,12 @@ fn a_legacy_server_chooses_the_revision() {
         // Older revisions do not have the header.
         assert_eq!(header(&peer.requests()[2], "mcp-protocol-version"), named.then_some(offered));
     }
-    for offered in ["2023-01-01", "2026-07-28", ""] {
+    for (offered, shown) in
+        [("2023-01-01", vec!["2023-01-01".to_owned()]), ("2026-07-28", vec!["2026-07-28".to_owned()]), ("", vec![])]
+    {
         let peer = Peer::new([initialized(offered)]);
         let error = track(at(&peer).revision(Revision::V2025_11_25)).expect_err("a failure");
-        assert_eq!(*error.failure(), Failure::UnsupportedRevision { offered: vec![offered.to_owned()] });
+        assert_eq!(*error.failure(), Failure::UnsupportedRevision { offered: shown });
     }
 }
 

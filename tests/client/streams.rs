@@ -46,7 +46,7 @@ fn call_and_notifications(upstream: Upstream) -> (Result<String, ClientError>, V
     (text, notifications)
 }
 
-/// C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
+/// The hostile case 37, C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
 #[test]
 fn listeners_get_only_notifications_of_their_request() {
     let peer = Peer::new([stream(&[
@@ -243,7 +243,7 @@ fn a_legacy_server_learns_that_there_is_no_answer() {
     assert!(!answer.to_string().contains("depot"), "{answer}");
 }
 
-/// C26: a modern server must not send requests, so they are not answered.
+/// The hostile case 40, C26: a modern server must not send requests, so they are not answered.
 #[test]
 fn requests_of_a_modern_server_are_not_answered() {
     let peer =

@@ -80,6 +80,21 @@ fn a_machine_token_is_requested_for_the_server() {
     }
 }
 
+/// C62: the query of a server's URL may be a secret, so the authorization server does not get it.
+#[test]
+fn the_resource_has_no_query() {
+    let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
+    let peer = Peer::new([modern("in Lyon")]);
+    let upstream = Upstream::via("https://parcels.example/mcp?key=SECRET-4", peer.clone()).expect("a URL");
+    track(&client(upstream.revision(Revision::V2026_07_28).machine(machine())), &host).expect("a result");
+    assert!(
+        host.requests()[0].body().contains("&resource=https%3A%2F%2Fparcels.example%2Fmcp&"),
+        "{:?}",
+        host.requests()
+    );
+    assert_eq!(peer.requests()[0].uri(), "https://parcels.example/mcp?key=SECRET-4");
+}
+
 /// C62: a token is kept until 60 s before its end, also between connections.
 #[test]
 fn a_machine_token_is_kept_until_its_end() {
@@ -227,8 +242,9 @@ fn debug_output_has_no_token() {
     let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("SECRET-1", 3600));
     let peer = Peer::new([modern("in Lyon")]);
     track(&client(pinned(&peer).machine(machine())), &host).expect("a result");
+    let with_query = Upstream::at("https://parcels.example/mcp?key=SECRET-4").expect("a URL");
     let upstream = at(&peer).header("x-key", "SECRET-2").expect("a header").bearer("SECRET-3").expect("a token");
-    let shown = format!("{:?} {:?} {upstream:?} {:?}", machine(), peer.requests(), host.requests());
+    let shown = format!("{:?} {:?} {upstream:?} {with_query:?} {:?}", machine(), peer.requests(), host.requests());
     assert!(shown.contains(TOKEN_URL) && shown.contains("https://parcels.example/mcp"), "{shown}");
     for secret in ["SECRET", "4711", "dGhlK2Rlc2s6"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");

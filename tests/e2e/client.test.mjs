@@ -48,6 +48,22 @@ const ODD = {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
     response.write(answer.slice(0, 10), () => response.destroy())
   }, /It is not known whether the call was executed/],
+  'a-length-that-is-too-small': [(response, answer) => {
+    response.socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n${answer}`)
+  }, /is not valid JSON/],
+  'one-byte-at-a-time': [(response, answer) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    let sent = 0
+    const timer = setInterval(() => { response.write(answer[sent % answer.length]); sent += 1 }, 50)
+    response.once('close', () => clearInterval(timer))
+  }, /did not answer within/, { timeout: 500 }],
+  'no-content': [(response) => response.writeHead(204).end(), /sent an invalid answer/],
+  'an-endless-stream': [(response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const write = () => { while (!response.destroyed && response.write(': hello\n\n'.repeat(1 << 12))) { /* until the buffer is full */ } }
+    response.on('drain', write)
+    write()
+  }, /exceeded a limit/],
   endless: [(response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     const write = () => { while (!response.destroyed && response.write('x'.repeat(1 << 16))) { /* until the buffer is full */ } }
@@ -232,10 +248,10 @@ describe('a Worker behind a service binding', () => {
 
 // Rules C16, C18 and C20.
 describe('unusual answers', () => {
-  for (const [name, [, expected]] of Object.entries(ODD)) {
+  for (const [name, [, expected, settings]] of Object.entries(ODD)) {
     test(name, async () => {
       const { length } = oddRequests
-      const result = await call(worker, 'call', { server: name, name: 'x' })
+      const result = await call(worker, 'call', { server: name, name: 'x', ...settings })
       assert.match(textOf(result), expected)
       // The client follows no redirect and repeats no call.
       assert.deepEqual(oddRequests.slice(length).map(({ path }) => path), [`/${name}`])

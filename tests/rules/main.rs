@@ -3,6 +3,7 @@
 //! A test fails if a number is missing, if a listed test does not exist, or if the comment of a listed test does not name its rule.
 
 mod client;
+mod hostile;
 mod list;
 
 use std::fs;
@@ -27,7 +28,12 @@ fn comment_above(name: &str) -> Option<String> {
 
 /// Returns whether a comment names the rule: `Rule 7`, `Rules 6 and 7`, `Rules 1, 2 and 7`.
 fn names_rule(comment: &str, number: u8) -> bool {
-    let lists = comment.split("Rule").skip(1).map(|after| after.trim_start_matches('s'));
+    words_name("Rule", comment, number)
+}
+
+/// Returns whether a comment has the number after a word: `word 7`, `words 6 and 7`.
+fn words_name(word: &str, comment: &str, number: u8) -> bool {
+    let lists = comment.split(word).skip(1).map(|after| after.trim_start_matches('s'));
     let numbers = lists.flat_map(|after| {
         let end = after
             .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == ' ' || "and".contains(c)))
@@ -64,7 +70,9 @@ fn client_rules(comment: &str) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the problems of a list of rules: tests that do not exist, or whose comment does not name their rule.
-fn problems(rules: &[Rule], names: impl Fn(&str, u8) -> bool) -> Vec<String> {
+///
+/// `names` gets the name of a test, its comment and a number.
+fn problems(rules: &[Rule], names: impl Fn(&str, &str, u8) -> bool) -> Vec<String> {
     let mut problems = Vec::new();
     for Rule { number, coverage, .. } in rules {
         match coverage {
@@ -75,7 +83,7 @@ fn problems(rules: &[Rule], names: impl Fn(&str, u8) -> bool) -> Vec<String> {
                 for test in *tests {
                     match comment_above(test) {
                         None => problems.push(format!("rule {number}: the test {test} does not exist")),
-                        Some(comment) if !names(&comment, *number) => {
+                        Some(comment) if !names(test, &comment, *number) => {
                             problems.push(format!("rule {number}: the comment of {test} does not name the rule"));
                         }
                         Some(_) => {}
@@ -90,8 +98,8 @@ fn problems(rules: &[Rule], names: impl Fn(&str, u8) -> bool) -> Vec<String> {
 
 #[test]
 fn listed_tests_exist_and_name_their_rules() {
-    let mut problems = problems(RULES, names_rule);
-    problems.extend(self::problems(CLIENT_RULES, names_client_rule));
+    let mut problems = problems(RULES, |_, comment, number| names_rule(comment, number));
+    problems.extend(self::problems(CLIENT_RULES, |_, comment, number| names_client_rule(comment, number)));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 

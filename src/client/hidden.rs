@@ -1,0 +1,33 @@
+//! Characters in the texts of other servers that a person does not see, but a model reads.
+
+use serde_json::Value;
+
+use crate::protocol::description::is_deceptive;
+
+/// Returns a text without invisible characters and characters that reorder text. Line feeds and tabs stay.
+pub(super) fn visible(mut text: String) -> String {
+    text.retain(|character| matches!(character, '\n' | '\t') || !is_deceptive(character));
+    text
+}
+
+/// Removes such characters from the titles and the descriptions in a schema. Returns whether there were any.
+pub(super) fn clean_descriptions(schema: &mut Value) -> bool {
+    let mut is_changed = false;
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| is_changed |= clean_descriptions(item)),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if name == "title" || name == "description" => {
+                        let clean = visible(text.clone());
+                        is_changed |= clean != *text;
+                        *text = clean;
+                    }
+                    _ => is_changed |= clean_descriptions(member),
+                }
+            }
+        }
+        _ => {}
+    }
+    is_changed
+}
