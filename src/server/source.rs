@@ -113,7 +113,11 @@ impl Found {
 }
 
 fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
-    let mut names: BTreeSet<String> = items.iter().map(|item| name_of(item)).collect();
+    // `collect` would sort the names first, which needs more code.
+    let mut names = BTreeSet::new();
+    for item in &*items {
+        names.insert(name_of(item));
+    }
     items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
 }
 
