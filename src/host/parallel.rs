@@ -42,6 +42,7 @@ async fn run<T>(mut futures: Vec<MaybeDone<LocalBoxFuture<'_, T>>>, limit: usize
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use std::cell::Cell;
 
