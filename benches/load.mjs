@@ -27,8 +27,8 @@ export async function load({ core, folder }, { pid, url, token }, work, { second
   await writeFile(body, work.body)
   const before = await cpuMicros(pid)
   const { stdout } = await run('taskset', [
-    '-c', String(core.load), 'wrk', '-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--timeout', '30s', '-s', SCRIPT, url,
-    '--', body, String(answers), ...Object.entries(headersOf(work, token)).flat(),
+    '-c', String(core.load), 'wrk', '-t', '1', '-c', String(work.connections ?? CONNECTIONS), '-d', `${seconds}s`, '--timeout', '30s',
+    '-s', SCRIPT, url, '--', body, String(answers), ...Object.entries(headersOf(work, token)).flat(),
   ])
   const cpu = await cpuMicros(pid) - before
   const { requests, micros, p50, p99, errors } = JSON.parse(stdout.trim().split('\n').at(-1))
@@ -45,11 +45,14 @@ const LEVEL = 0.04
  * 4 s. V8 optimizes a function after a number of calls, so a window ends after a number of answers. The warm-up ends after `seconds` in
  * any case.
  */
-export async function warmUp(bed, process, work, seconds) {
+export const warmUp = (bed, process, work, seconds) => untilLevel((until) => load(bed, process, work, until), seconds)
+
+/** The same for any function that runs a window and returns the number of answers and the CPU time per request. */
+export async function untilLevel(run, seconds) {
   const begun = performance.now()
   let [answers, last, isLevel, passed] = [0, 0, false, 0]
   while (passed < seconds && !(isLevel && (answers >= LEAST.answers || passed >= LEAST.seconds))) {
-    const { requests, cpu_us: cpu } = await load(bed, process, work, WINDOW)
+    const { requests, cpu_us: cpu } = await run(WINDOW)
     isLevel = Math.abs(cpu - last) <= LEVEL * cpu
     last = cpu
     answers += requests

@@ -1,6 +1,6 @@
 // The generated part of docs/performance.md.
 
-import { cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
+import { clientTable, cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
 
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
 const END = '<!-- /bench -->'
@@ -48,6 +48,12 @@ ${markdown(cpuTable(result))}
 \`tools/call small\` with a server that checks a token or writes a log line.
 
 ${markdown(extraTable(result))}
+
+## The MCP client
+
+A call of the tool \`add\` of server 2.4, with revision 2026-07-28.
+
+${markdown(clientTable(result))}
 
 ## The first requests
 

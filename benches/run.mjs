@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { modulesOf } from './bed.mjs'
+import { client } from './client.mjs'
 import { crates } from './crates.mjs'
 import { memory } from './memory.mjs'
 import { perTool } from './per-tool.mjs'
@@ -17,8 +18,8 @@ import { FRESH } from './subjects.mjs'
  * @param {import('./bed.mjs').Bed} place
  * @param {import('./subjects.mjs').Subject[]} subjects
  * @param {import('./works.mjs').Work[]} works
- * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, whole: boolean }} how `whole` adds the memory, the cost of
- *   each further tool, the size of the deployed Worker, and the crates of the module
+ * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, client: boolean, whole: boolean }} how `client` adds the calls
+ *   of the MCP client, and `whole` the memory, the cost of each further tool, the size of the deployed Worker, and the crates of the module
  * @returns {Promise<object>} the content of target/bench.json
  */
 export async function run(place, subjects, works, how) {
@@ -34,6 +35,7 @@ export async function run(place, subjects, works, how) {
     rows: await rows(place, ready, works, how),
     sizes: Object.fromEntries(main.map(({ name, modules }) => [name, sizeOf(modules)])),
     starts: await starts(place, main, how.starts),
+    ...how.client && { client: await client(place, how) },
   }
   if (!how.whole) return result
   const target = process.env.CARGO_TARGET_DIR ?? join(place.root, 'target')

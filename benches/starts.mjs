@@ -20,7 +20,7 @@ import { SMALL } from './works.mjs'
 export async function starts(bed, subjects, count) {
   const found = new Map(subjects.map(({ name }) => [name, []]))
   // The very first start does not count: it reads files from the disk, and the first request of this program is slower than later ones.
-  if (count > 0) await start(bed, subjects[0])
+  if (count > 0 && subjects.length > 0) await start(bed, subjects[0])
   for (let round = 0; round < count; round++) {
     bed.say(`starts: ${round + 1} of ${count}`)
     for (const subject of rotated(subjects, round)) found.get(subject.name).push(await start(bed, subject))

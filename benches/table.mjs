@@ -69,6 +69,20 @@ export const startTable = ({ starts }) => [
     [subject, ...[one.first_500_us, one.first_2000_us, one.start_ms, one.first_ms].map(spread)]),
 ]
 
+/** Returns the calls of another server: with the MCP client in a Worker, and with the official client. */
+export function clientTable({ client }) {
+  const head = ['CPU µs per call of another server', '']
+  if (!client) return [head]
+  const { relay, without, own, official } = client
+  return [
+    head,
+    ['a request to a Worker that calls the server', spread(relay)],
+    ['the same request without this call', spread(without)],
+    ['the difference: the MCP client', spread(own)],
+    ['the official client 2.4 in Node.js', spread(official)],
+  ]
+}
+
 /** Returns the size and the memory of each subject. */
 export const sizeTable = ({ sizes, memory = {} }) => [
   ['subject', 'KB', 'KB, gzip', 'MiB after 1 000', 'after 100 000'],

@@ -65,14 +65,14 @@ async function listening(stream) {
 
 const kinds = { js: 'esModule', mjs: 'esModule', wasm: 'wasm' }
 
-/** Returns the text of a configuration with one Worker and one socket. */
+/** Returns the text of a configuration with one Worker and one socket. The Worker can reach servers on this machine. */
 export function configuration(modules, bindings, flags = []) {
   const text = JSON.stringify
   const module = ({ name }) => `(name = ${text(name)}, ${kinds[name.split('.').at(-1)]} = embed ${text(name)})`
   const binding = ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker)],
+  services = [(name = "main", worker = .worker), (name = "internet", network = (allow = ["local"]))],
   v8Flags = [${flags.map((flag) => text(flag)).join(', ')}],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );

@@ -11,12 +11,13 @@ const ELEVEN = JSON.parse(readFileSync(new URL('tools.json', import.meta.url), '
  * @property {number} tools the number of tools of the server
  * @property {string} body
  * @property {Record<string, string>} headers
+ * @property {number} [connections] the number of connections, if it is not that of the other workloads
  * @property {(message: object) => string | undefined} wrong returns the problem of a wrong answer, or `undefined` for a right one
  */
 
 /** All subjects support this revision. The floor ignores the revision. */
 const LEGACY = '2025-06-18'
-const MODERN = '2026-07-28'
+export const MODERN = '2026-07-28'
 
 function work(name, method, params, isRight, { tools = 11, revision = LEGACY } = {}) {
   return {
@@ -73,6 +74,10 @@ export const WORKS = [
 ]
 
 export const SMALL = WORKS[0]
+
+/** The workloads of benches/client.mjs. There is one request at a time, because the official client also waits for each answer. */
+export const [RELAY, WITHOUT] = ['relay', 'add'].map((tool) =>
+  ({ ...call(`client, ${tool}`, tool, { a: 2, b: 3 }, isText('5')), connections: 1 }))
 
 /**
  * Returns whether a published schema has the same constraints as `expected`. A schema that is generated from a type may have more members:

@@ -10,7 +10,7 @@ import { chart } from '../benches/chart.mjs'
 import { withResult } from '../benches/page.mjs'
 import { run } from '../benches/run.mjs'
 import { before, FRESH, SHARED, SUBJECTS } from '../benches/subjects.mjs'
-import { cpuTable, extraTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
+import { clientTable, cpuTable, extraTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
 import { SMALL, WORKS } from '../benches/works.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -37,6 +37,7 @@ function readArguments() {
       'with-rust': { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       again: { type: 'boolean', default: false },
+      client: { type: 'boolean', default: false },
       compare: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -45,7 +46,7 @@ function readArguments() {
       subject: { type: 'string', multiple: true },
     },
   })
-  const { quick, compare } = values
+  const { client, quick, compare } = values
   const chosen = (option, among) => {
     const unknown = values[option]?.find((name) => !among.some((one) => one.name === name))
     if (unknown !== undefined) throw new Error(`--${option} must be one of: ${among.map(({ name }) => name).join('; ')} (got ${unknown})`)
@@ -53,17 +54,19 @@ function readArguments() {
   }
   const usual = ({ name, withRust, quick: isQuick }) =>
     compare ? name === FRESH || name === SHARED : (!withRust || values['with-rust']) && (!quick || isQuick)
-  const subjects = values.subject ? chosen('subject', SUBJECTS) : SUBJECTS.filter(usual)
+  const whole = !quick && !compare && !client && !values.work && !values.subject
+  const subjects = client ? [] : values.subject ? chosen('subject', SUBJECTS) : SUBJECTS.filter(usual)
   return {
     write: values.write,
     subjects: compare ? [...before(resolve(compare)), ...subjects] : subjects,
-    works: values.work ? chosen('work', WORKS) : quick ? [SMALL] : WORKS,
+    works: client ? [] : values.work ? chosen('work', WORKS) : quick ? [SMALL] : WORKS,
     file: compare ? COMPARED : values.again ? AGAIN : FIRST,
     rounds: number('rounds', values.rounds, quick ? 7 : 9),
     seconds: number('seconds', values.seconds, 1),
     warmUp: 8,
     starts: number('starts', values.starts, quick ? 5 : 11),
-    whole: !quick && !compare && !values.work && !values.subject,
+    client: client || whole,
+    whole,
   }
 }
 
@@ -85,7 +88,7 @@ async function measure({ subjects, works, file, ...how }) {
   // The result of an --again run belongs to the previous complete run, so a new run deletes this result.
   if (file === FIRST) await rm(AGAIN, { force: true })
 
-  const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable].map((table) => table(result))
+  const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable, clientTable].map((table) => table(result))
   if (file !== COMPARED) tables.push(goalTable(file === FIRST ? [result] : await results()))
   // Skip tables that have only a header row.
   for (const table of tables.filter(({ length }) => length > 1)) console.log(`${plain(table)}\n`)

@@ -5,6 +5,7 @@
 //! and also changes to the members of a valid result. `"$id"` becomes the id of the request.
 #![no_main]
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::client::{ClientError, Connection, McpClient, Transport, Upstream};
@@ -17,15 +18,21 @@ use http::{HeaderMap, Request};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
+/// The most requests of a connection (`src/limits.rs`).
+const REQUESTS: usize = 40;
+
 /// Answers each request with the same body.
 struct Hostile {
     media_type: &'static str,
     has_session: bool,
     body: Vec<u8>,
+    /// The number of requests.
+    requests: Rc<Cell<usize>>,
 }
 
 impl Transport for Hostile {
     fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        self.requests.set(self.requests.get() + 1);
         let id = serde_json::from_str::<Value>(request.body()).map_or(Value::Null, |message| message["id"].clone());
         let body = match std::str::from_utf8(&self.body) {
             Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
@@ -95,7 +102,8 @@ fuzz_target!(|input: &[u8]| {
         let is_stream = how & 1 == 1;
         let body = if is_stream && body.starts_with(b"{") { [b"data: ", &body[..], b"\n\n"].concat() } else { body };
         let media_type = if is_stream { "text/event-stream" } else { "application/json" };
-        let hostile = Hostile { media_type, has_session: how & 2 == 2, body };
+        let hostile = Hostile { media_type, has_session: how & 2 == 2, body, requests: Rc::default() };
+        let requests = hostile.requests.clone();
         let upstream = Upstream::via("https://parcels.example/mcp", hostile).expect("a URL");
         let upstream = match how >> 2 & 3 {
             0 => upstream,
@@ -109,6 +117,10 @@ fuzz_target!(|input: &[u8]| {
         let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
         let connection = client.connect(&cx);
         let outcome = testing::run(host.run(async { use_once(*of, &connection).await })).expect("it ends");
+        // The end of a session is a task of its own.
+        drop(connection);
+        testing::run(host.run(async {})).expect("the tasks end");
+        assert!(requests.get() <= REQUESTS, "{} requests", requests.get());
         if let Err(error) = outcome {
             assert!(is_shown(&error.to_string()), "{error:?}");
         }

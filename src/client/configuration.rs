@@ -51,20 +51,30 @@ impl McpClientBuilder {
     /// ```
     pub fn configured(mut self, environment: &impl Environment) -> Result<Self, ConfigError> {
         let set = |name| environment.variable(name).filter(|text| !text.trim().is_empty());
-        let servers = set(SERVERS).map(|text| entries(SERVERS, &text, server)).transpose()?.unwrap_or_default();
-        let mut tokens = set(TOKENS).map(|text| entries(TOKENS, &text, token)).transpose()?.unwrap_or_default();
-        for (name, upstream) in servers {
-            let nth = tokens.iter().position(|(of, _)| *of == name);
-            let upstream = match nth.map(|nth| tokens.swap_remove(nth)) {
-                Some((_, token)) => upstream.bearer(&token).map_err(|error| about(TOKENS, &name, &error.problem))?,
-                None => upstream,
-            };
+        for (name, upstream) in servers(set(SERVERS), set(TOKENS))? {
             self = self.server(name, upstream);
         }
-        match tokens.first() {
-            Some((name, _)) => Err(about(TOKENS, name, "is not the name of a server in UPSTREAMS")),
-            None => Ok(self),
+        Ok(self)
+    }
+}
+
+/// Reads the servers with their tokens.
+fn servers(servers: Option<String>, tokens: Option<String>) -> Result<Vec<(String, Upstream)>, ConfigError> {
+    let (servers, tokens) = (servers.unwrap_or_else(|| "{}".into()), tokens.unwrap_or_else(|| "{}".into()));
+    let (servers, tokens) = (object(SERVERS, &servers)?, object(TOKENS, &tokens)?);
+    let mut tokens = entries(TOKENS, &tokens)?;
+    let mut read = Vec::new();
+    for (name, value) in entries(SERVERS, &servers)? {
+        let mut upstream = server(value).map_err(|problem| about(SERVERS, &name, &problem))?;
+        if let Some(nth) = tokens.iter().position(|(of, _)| *of == name) {
+            let token = token(tokens.swap_remove(nth).1).map_err(|problem| about(TOKENS, &name, problem))?;
+            upstream = upstream.bearer(&token).map_err(|error| about(TOKENS, &name, &error.problem))?;
         }
+        read.push((name, upstream));
+    }
+    match tokens.first() {
+        Some((name, _)) => Err(about(TOKENS, name, "is not the name of a server in UPSTREAMS")),
+        None => Ok(read),
     }
 }
 
@@ -72,12 +82,8 @@ fn about(variable: &'static str, name: &str, problem: &str) -> ConfigError {
     ConfigError::new(variable, format!("has an error in `{}`: it {problem}", shortened(name)))
 }
 
-/// Reads a JSON object whose keys are names of servers. `read` returns the problem with a value.
-fn entries<T>(
-    variable: &'static str,
-    text: &str,
-    read: impl Fn(Value<'_>) -> Result<T, String>,
-) -> Result<Vec<(String, T)>, ConfigError> {
+/// Reads a JSON object.
+fn object<'a>(variable: &'static str, text: &'a str) -> Result<Document<'a>, ConfigError> {
     // The text may contain secrets, so the message has only the position of the error.
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| match error {
         JsonError::Syntax { at } => {
@@ -92,7 +98,12 @@ fn entries<T>(
     if document.root().kind() != Kind::Object {
         return Err(ConfigError::new(variable, "must be a JSON object whose keys are the names of servers"));
     }
-    let mut entries: Vec<(String, T)> = Vec::new();
+    Ok(document)
+}
+
+/// Returns the members of an object whose keys are names of servers.
+fn entries<'a>(variable: &'static str, document: &'a Document<'a>) -> Result<Vec<(String, Value<'a>)>, ConfigError> {
+    let mut entries: Vec<(String, Value<'a>)> = Vec::new();
     for (name, value) in document.root().members() {
         if !is_name(&name) {
             let problem = "is not a name: a name begins with a letter and has at most 24 letters, digits and hyphens";
@@ -101,7 +112,6 @@ fn entries<T>(
         if entries.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {
             return Err(about(variable, &name, "is a name that is used twice. Case does not matter"));
         }
-        let value = read(value).map_err(|problem| about(variable, &name, &problem))?;
         entries.push((name.into_owned(), value));
     }
     Ok(entries)
@@ -182,6 +192,6 @@ fn seconds(value: Value<'_>) -> Option<Duration> {
 }
 
 /// Reads an access token.
-fn token(value: Value<'_>) -> Result<String, String> {
-    value.as_str().map(Into::into).ok_or_else(|| "is not a text: the value must be the access token".into())
+fn token(value: Value<'_>) -> Result<String, &'static str> {
+    value.as_str().map(Into::into).ok_or("is not a text: the value must be the access token")
 }

@@ -175,8 +175,8 @@ impl Listed {
 
     /// Returns the output schema of a tool.
     ///
-    /// A short schema is compiled once. Other schemas are compiled for each call, because a compiled schema is many times as large as its text,
-    /// and the other server chooses it.
+    /// A short schema is compiled once. Other schemas are compiled for each call, because a compiled schema is many times as large as its
+    /// text, and the other server chooses it.
     pub(super) fn output(&self) -> Output {
         if let Some(output) = self.0.output.get() {
             return output.clone();

@@ -7,20 +7,21 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, join_all, select};
+use futures::future::{LocalBoxFuture, select};
 use http::Request;
-use serde_json::value::RawValue;
 
 use super::connection::{Connection, Link};
 use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
+use crate::host::parallel::parallel;
+use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 
 impl Connection {
     /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
     /// sessions when the connection is dropped.
     pub async fn disconnect(self) {
-        join_all(self.links().iter().map(|link| link.end())).await;
+        parallel(self.links().iter().map(|link| link.end().boxed_local()), usize::MAX).await;
     }
 }
 
@@ -97,7 +98,7 @@ impl Drop for Unanswered<'_> {
 
 /// Creates the notification that cancels `request`, with the headers of `request`.
 fn cancellation(request: &Request<String>, id: &str) -> Request<String> {
-    let id = RawValue::from_string(id.to_owned()).unwrap_or_default();
+    let id = write::raw_value(id.to_owned());
     let params = Params::default().with("requestId", id);
     let mut cancellation = Request::new(write_message(None, "notifications/cancelled", &params, &Meta::default()));
     *cancellation.method_mut() = request.method().clone();

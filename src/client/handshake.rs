@@ -109,7 +109,7 @@ impl Link {
         let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
-            .with("capabilities", RawValue::from_string(capabilities).unwrap_or_default())
+            .with("capabilities", write::raw_value(capabilities))
             .with("clientInfo", client)
     }
 

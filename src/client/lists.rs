@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::future::{FutureExt, LocalBoxFuture, Shared};
-use futures::{StreamExt, stream};
 
 use super::connection::{Connection, Link, Peer};
 use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
@@ -15,6 +14,7 @@ use super::listing::{Listing, Outcome, Toolset};
 use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
+use crate::host::parallel::parallel;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{
@@ -88,7 +88,7 @@ impl Connection {
             let list = link.list(kind).await;
             (link, list)
         });
-        stream::iter(asked).buffered(UPSTREAM_PARALLEL).collect().await
+        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
     }
 }
 

@@ -10,7 +10,7 @@ use super::connection::Link;
 use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::host::warning;
-use crate::json::{Document, JsonLimits, Value, deserialize};
+use crate::json::{Document, JsonLimits, Value, deserialize, write};
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
@@ -174,5 +174,5 @@ impl Observer<'_> {
 }
 
 fn empty() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_default()
+    write::raw_value("{}".to_owned())
 }

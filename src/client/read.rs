@@ -151,7 +151,7 @@ impl Complete {
         let Self { link, mut params, known } = self;
         if !known.is_empty() {
             let arguments = strings(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-            let context = RawValue::from_string(format!("{{\"arguments\":{}}}", arguments.get())).unwrap_or_default();
+            let context = write::raw_value(format!("{{\"arguments\":{}}}", arguments.get()));
             params = params.with("context", context);
         }
         let outgoing = Outgoing::new(Method::Complete, params, link.upstream().timeout);

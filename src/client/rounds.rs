@@ -5,9 +5,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use futures::future::try_join_all;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::answer::undeclared;
@@ -18,6 +17,7 @@ use super::request::Outgoing;
 use super::response::Reply;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::host::parallel::try_parallel;
 use crate::host::{host_of, origin_of};
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{
@@ -116,24 +116,24 @@ impl Link {
     async fn round(&self, round: usize, outgoing: &Outgoing, asked: &Asked) -> Result<Reply, ClientError> {
         if asked.is_kept && asked.cx.has_rounds() {
             let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
-            self.step(&asked.cx, &name, outgoing.method, async || self.exchange(outgoing).await).await
+            self.step(&asked.cx, &name, outgoing.method, self.exchange(outgoing).boxed_local()).await
         } else {
             self.exchange(outgoing).await
         }
     }
 
     /// Runs `work` as a step of our caller's request.
-    pub(super) async fn step<T: Serialize + DeserializeOwned>(
+    pub(super) async fn step(
         &self,
         cx: &Context,
         name: &str,
         method: Method,
-        work: impl AsyncFnOnce() -> Result<T, ClientError>,
-    ) -> Result<T, ClientError> {
+        work: LocalBoxFuture<'_, Result<Reply, ClientError>>,
+    ) -> Result<Reply, ClientError> {
         // A step fails with the error of a handler. The error of the client is kept beside it.
         let failed = Cell::new(None);
         let step = cx.step(name, &(), async || {
-            work().await.map_err(|error| {
+            work.await.map_err(|error| {
                 let shown = HandlerError::new(error.to_string());
                 failed.set(Some(error));
                 shown
@@ -199,7 +199,7 @@ impl Link {
             };
             Ok((key, answer))
         });
-        let answers = try_join_all(answers).await?;
+        let answers = try_parallel(answers.map(FutureExt::boxed_local)).await?;
         let mut text = String::from("{");
         for (key, answer) in answers {
             if text.len() > 1 {
@@ -211,8 +211,7 @@ impl Link {
             text.push_str(answer.get());
         }
         text.push('}');
-        RawValue::from_string(text)
-            .map_err(|error| (Failure::Malformed("has a key that is not text"), Some(error.to_string())))
+        Ok(write::raw_value(text))
     }
 
     /// Asks the caller of this program. If the answer has not arrived, the future stays pending and the round of the caller ends.

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::connection::Link;
@@ -10,6 +11,7 @@ use super::definition::{Listed, Output, TOOLS};
 use super::error::{ClientError, Executed, Failure};
 use super::param_headers;
 use super::request::Outgoing;
+use super::response::Reply;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::host::warning;
@@ -35,12 +37,13 @@ impl Link {
         };
         outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| self.is_repeatable(tool));
         asked.is_kept = asked.is_passed || !outgoing.is_repeatable;
-        let call = async || self.send_call(&outgoing, &name, arguments, definition.as_ref(), &asked).await;
+        let call = self.send_call(&outgoing, &name, arguments, definition.as_ref(), &asked);
         let json = if asked.is_kept {
             let step = format!("{}_{name}", self.server().name);
-            self.step(&asked.cx, &step, outgoing.method, call).await?
+            let call = async { Ok(Reply { asks: false, result: call.await? }) };
+            self.step(&asked.cx, &step, outgoing.method, call.boxed_local()).await?.result
         } else {
-            call().await?
+            call.await?
         };
         let result = CallResult::read(json).map_err(|problem| self.malformed_result(&outgoing, problem))?;
         // A list of this connection is newer than a definition that the program stored.

@@ -46,6 +46,12 @@ fn into_raw_value(json: String) -> serde_json::Result<Box<RawValue>> {
     Box::<RawValue>::deserialize(MapDeserializer::new(once((RAW_VALUE, json))))
 }
 
+/// Returns JSON text that this library wrote as a [`RawValue`].
+#[cfg(feature = "client")]
+pub(crate) fn raw_value(json: String) -> Box<RawValue> {
+    into_raw_value(json).unwrap_or_default()
+}
+
 /// JSON text that is serialized unchanged.
 pub(crate) struct Raw<'a>(pub &'a str);
 

@@ -219,7 +219,7 @@ impl Schema {
     /// Checks `value` like [`validate_with_formats`](Self::validate_with_formats), for the log: the lines do not show values.
     #[cfg(feature = "client")]
     pub(crate) fn validate_form_for_log(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value, Options { checks_formats: true, hides_values: true, ..Options::default() }).mistakes
+        self.check(value, Options { checks_formats: true, hides_values: true }).mistakes
     }
 
     fn check(&self, value: Value<'_>, options: Options) -> Outcome {

@@ -87,7 +87,7 @@ impl McpServer {
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
         let own = self.definitions.tools.iter();
         #[cfg(feature = "client")]
-        let own = own.chain(self.found.iter().flat_map(|found| &found.tools));
+        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.tools));
         own.filter(|tool| self.shows(&tool.access))
     }
 
@@ -103,7 +103,7 @@ impl McpServer {
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Rc<Resource>> {
         let own = self.definitions.resources.iter();
         #[cfg(feature = "client")]
-        let own = own.chain(self.found.iter().flat_map(|found| &found.resources));
+        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.resources));
         own.filter(|resource| self.shows(&resource.access))
     }
 
@@ -111,7 +111,7 @@ impl McpServer {
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Rc<ResourceTemplate>> {
         let own = self.definitions.templates.iter();
         #[cfg(feature = "client")]
-        let own = own.chain(self.found.iter().flat_map(|found| &found.templates));
+        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.templates));
         own.filter(|template| self.shows(&template.access))
     }
 
@@ -119,7 +119,7 @@ impl McpServer {
     pub(crate) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Rc<Prompt>> {
         let own = self.definitions.prompts.iter();
         #[cfg(feature = "client")]
-        let own = own.chain(self.found.iter().flat_map(|found| &found.prompts));
+        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.prompts));
         own.filter(|prompt| self.shows(&prompt.access))
     }
 

@@ -11,6 +11,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
+use crate::host::parallel::parallel;
 
 /// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
 const MISSING: &str = "edge-mcp/missing";
@@ -112,7 +113,11 @@ impl Found {
 }
 
 fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
-    let mut names: BTreeSet<String> = items.iter().map(|item| name_of(item)).collect();
+    // `collect` would sort the names first, which needs more code.
+    let mut names = BTreeSet::new();
+    for item in &*items {
+        names.insert(name_of(item));
+    }
     items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
 }
 
@@ -143,7 +148,7 @@ impl Sources {
 
     /// Asks all sources at the same time. Their items are in the order of the sources.
     pub(crate) async fn find(&self, list: Cacheable, cx: &Context) -> Found {
-        let found = futures::future::join_all(self.0.iter().map(|source| source.find(list, cx))).await;
+        let found = parallel(self.0.iter().map(|source| source.find(list, cx)), usize::MAX).await;
         found.into_iter().fold(Found::default(), |mut all, found| {
             all.add(found);
             all

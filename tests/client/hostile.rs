@@ -246,7 +246,8 @@ fn each_hostile_answer_has_its_failure() {
     }
 }
 
-/// The hostile cases 33, 34, 39, 40 and 42, C22, C24: a response is read from a stream that is cut at any byte, with other messages before it and data after it.
+/// The hostile cases 33, 34, 39, 40 and 42, C22, C24: a response is read from a stream that is cut at any byte, with other messages before
+/// it and data after it.
 #[test]
 fn a_response_is_read_from_a_stream() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;

@@ -63,7 +63,8 @@ fn lists_end() {
     }
 }
 
-/// The hostile case 58: an item that is not valid is left out, with a reason that is short and has no hidden characters. The other items stay.
+/// The hostile case 58: an item that is not valid is left out, with a reason that is short and has no hidden characters. The other items
+/// stay.
 #[test]
 fn invalid_items_are_left_out() {
     let marks: Vec<_> = (0..1000)
@@ -288,7 +289,7 @@ fn the_text_of_an_error_stays_in_its_quotation() {
     assert!(error.to_string().len() < 2300);
 }
 
-/// The hostile case 64: a server that learned a token of a caller in another way can send it back. It is in the answer alone, and not in the log.
+/// The hostile case 64: a server that learned a token of a caller in another way can send it back. It is in the answer, and not in the log.
 #[test]
 fn texts_of_servers_are_not_logged() {
     const TOKEN: &str = "CALLER-4711";

@@ -46,7 +46,8 @@ fn call_and_notifications(upstream: Upstream) -> (Result<String, ClientError>, V
     (text, notifications)
 }
 
-/// The hostile case 37, C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked for.
+/// The hostile case 37, C11, C25: only progress with the token of the request that grows, and only log messages of the level that was asked
+/// for.
 #[test]
 fn listeners_get_only_notifications_of_their_request() {
     let peer = Peer::new([stream(&[

@@ -133,6 +133,19 @@ for (const peer of PEERS) {
       assert.ok(await happensDuring({ server: name, name: 'wait', arguments: { ms: 20_000 }, timeout: 200 }, isAborted))
     })
 
+    // Rule C14: the Worker keeps the revision of a server from one call to the next.
+    if (!hasSessions) test('sends one request for a call of a known server', async () => {
+      const add = () => call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 } })
+      await add()
+      const { length } = await requestsTo(path)
+      for (const known of [length, length + 1]) {
+        await add()
+        const sent = await requestsTo(path, known)
+        assert.deepEqual(sent.map(({ method }) => method), ['POST'])
+        assert.equal(sent[0].headers['mcp-method'], isModern ? 'tools/call' : undefined)
+      }
+    })
+
     // Rule C14, and the requests per call: a session needs two more requests, and the client ends it.
     test('sends as few requests as possible', async () => {
       const { length } = await running.peers.requestsTo(path)

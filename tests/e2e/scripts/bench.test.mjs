@@ -20,7 +20,7 @@ import { withResult } from '../../../benches/page.mjs'
 import { cores, cpuMicros } from '../../../benches/proc.mjs'
 import { run } from '../../../benches/run.mjs'
 import { quartiles, ratio, rotated } from '../../../benches/statistics.mjs'
-import { cpuTable, extraTable, goalTable, markdown, plain, rateTable, ratioTable, startTable } from '../../../benches/table.mjs'
+import { clientTable, cpuTable, extraTable, goalTable, markdown, plain, rateTable, ratioTable, startTable } from '../../../benches/table.mjs'
 import { configuration } from '../../../benches/workerd.mjs'
 import { same, SMALL, WORKS } from '../../../benches/works.mjs'
 
@@ -36,7 +36,7 @@ describe('the command', () => {
     const { status, output } = await execute(join(ROOT, 'scripts/bench'), ['--help'])
     assert.equal(status, 0)
     for (const option of [
-      '--quick', '--with-rust', '--again', '--compare', '--rounds', '--seconds', '--starts', '--work', '--subject', '--write',
+      '--quick', '--with-rust', '--again', '--client', '--compare', '--rounds', '--seconds', '--starts', '--work', '--subject', '--write',
     ]) assert.ok(output.includes(option), option)
   })
 
@@ -93,6 +93,7 @@ const RESULT = {
     'mcp-lite': starts(60, 8, 200, 190),
   },
   memory: { 'edge-mcp': { first_kib: 100_000, last_kib: 115_000 }, floor: { first_kib: 60_000 } },
+  client: { relay: [300, 500], without: [100, 100], own: [200, 400], official: [200, 400] },
   per_tool: 0.6,
   deployed: { raw: 900_000, gzip: 250_000 },
   crates: [{ crate: 'core', bytes: 240_000 }],
@@ -111,6 +112,7 @@ describe('the goals', () => {
     ['every work, fresh server, against turbomcp-wasm 3.6', 0.9, 0.9, 'missed'],
     ['first 500 requests, CPU, shared, against mcp-lite', 1.3, 1.3, 'least'],
     ['process to first answer, time, fresh server, against floor', 1.5, 1.5, 'met'],
+    ['call of another server, against the official client', 1, 1, 'met'],
     ['wasm of the deployed Worker, gzip, in KB', 250, 250, 'met'],
     ['memory after 100 000 requests against after 1 000', 1.15, 1.15, 'least'],
     ['each further registered tool, µs per tools/call', 0.6, 0.6, 'missed'],
@@ -161,6 +163,11 @@ describe('tables', () => {
 
   test('the table of extras compares a subject with the same subject without the extra', () =>
     assert.deepEqual(extraTable(RESULT)[1], ['edge-mcp, token', '120 (115–165)', '10 (10–15)']))
+
+  test('the table of the client has a row for each kind of call, or only its head', () => {
+    assert.deepEqual(clientTable(RESULT).map(([, cpu]) => cpu), ['', '400 (350–450)', '100 (100–100)', '300 (250–350)', '300 (250–350)'])
+    assert.equal(clientTable({}).length, 1)
+  })
 
   test('the table of starts has a row for each subject', () =>
     assert.deepEqual(startTable(RESULT)[1], ['edge-mcp', '300 (300–300)', '200 (200–200)', '45 (45–45)', '3 (3–3)']))
