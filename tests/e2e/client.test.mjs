@@ -135,14 +135,14 @@ for (const peer of PEERS) {
 
     // Rule C14: the Worker keeps the revision of a server from one call to the next.
     if (!hasSessions) test('sends one request for a call of a known server', async () => {
-      const add = () => call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 } })
+      const add = () => call(running.worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 } })
       await add()
-      const { length } = await requestsTo(path)
+      const { length } = await running.peers.requestsTo(path)
       for (const known of [length, length + 1]) {
         await add()
-        const sent = await requestsTo(path, known)
+        const sent = await running.peers.requestsTo(path, known)
         assert.deepEqual(sent.map(({ method }) => method), ['POST'])
-        assert.equal(sent[0].headers['mcp-method'], isModern ? 'tools/call' : undefined)
+        assert.equal(sent[0].headers['mcp-method'], speaks === '2026-07-28' ? 'tools/call' : undefined)
       }
     })
 
