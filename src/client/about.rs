@@ -57,12 +57,12 @@ impl About {
     }
 
     /// Returns the description as JSON text, as the server sent it.
-    pub fn json(&self) -> &str {
+    pub fn raw(&self) -> &str {
         self.0.json.get()
     }
 
     fn read<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
-        read(Document::parse(self.json().as_bytes(), JsonLimits::MOST).ok()?.root())
+        read(Document::parse(self.raw().as_bytes(), JsonLimits::MOST).ok()?.root())
     }
 }
 

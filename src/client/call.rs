@@ -92,7 +92,7 @@ impl Call {
 
     /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
     /// the result against its output schema. It does not list the tools again.
-    pub fn tool(mut self, definition: &Listed) -> Self {
+    pub fn definition(mut self, definition: &Listed) -> Self {
         self.definition = Some(definition.clone());
         self
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
+use super::client_credentials::ClientCredentials;
 use super::connection::Link;
 use super::error::{Failed, Failure};
 use super::headers;
-use super::machine::MachineClient;
 use super::negotiation::Known;
 use super::request::Outgoing;
 use super::response::Answer;
@@ -24,7 +24,7 @@ impl Link {
         let token_of = match &self.upstream().credential {
             Credential::None => return Ok(None),
             Credential::Token(token) => return Ok(Some(token.clone())),
-            Credential::Machine(machine) => return self.machine_token(machine).await.map(Some),
+            Credential::ClientCredentials(client) => return self.issued_token(client).await.map(Some),
             Credential::PerCall(token_of) => token_of,
         };
         if let Some(credential) = self.credential_of_call.get() {
@@ -47,16 +47,16 @@ impl Link {
     ///
     /// A token that this connection requested is not replaced, so a server that rejects every token ends the call.
     pub(super) async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
-        let Credential::Machine(machine) = &self.upstream().credential else {
+        let Credential::ClientCredentials(client) = &self.upstream().credential else {
             return self.post_once(outgoing, known, time).await;
         };
         loop {
-            let token = self.machine_token(machine).await?;
+            let token = self.issued_token(client).await?;
             let answer = self.post_once(outgoing, known, time).await;
             if !matches!(answer, Err((Failure::Unauthorized, _))) {
                 return answer;
             }
-            machine.forget(&token);
+            client.forget(&token);
             // The connection now requests a token, so a second rejection ends the loop. If a parallel connection has requested one, the
             // number of requests of the connection bounds the loop.
             if self.requested_token.borrow().as_ref() == Some(&token) {
@@ -66,9 +66,9 @@ impl Link {
     }
 
     /// Returns the kept token of this program, or requests one. Parallel requests of a connection wait for one token.
-    async fn machine_token(&self, machine: &MachineClient) -> Result<HeaderValue, Failed> {
+    async fn issued_token(&self, client: &ClientCredentials) -> Result<HeaderValue, Failed> {
         let mut failure = self.token_request.lock().await;
-        if let Some(token) = machine.token(self.host().now_ms()) {
+        if let Some(token) = client.token(self.host().now_ms()) {
             return Ok(token);
         }
         // If the authorization server has failed, this connection does not ask it again.
@@ -78,9 +78,9 @@ impl Link {
         if !self.spend() {
             return Err((Failure::BudgetExhausted, None));
         }
-        let request = machine.request(&self.upstream().url);
+        let request = client.request(&self.upstream().url);
         let outcome = match self.host().fetch(request, LIMITS).await {
-            Ok(answer) => machine.keep(&answer, self.host().now_ms()).map_err(|problem| {
+            Ok(answer) => client.keep(&answer, self.host().now_ms()).map_err(|problem| {
                 let sentence = format!("was not called, because its authorization server {problem}.");
                 (Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
             }),

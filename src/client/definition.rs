@@ -148,7 +148,7 @@ impl Listed {
     }
 
     /// Returns the definition as JSON text, as the server sent it.
-    pub fn json(&self) -> &str {
+    pub fn raw(&self) -> &str {
         self.0.json.get()
     }
 

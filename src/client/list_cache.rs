@@ -79,7 +79,7 @@ impl ListCache {
     pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
         let lengths = list.items.iter().map(Listed::bytes).chain(list.left_out.iter().map(String::len));
         let bytes = lengths.fold(0, usize::saturating_add);
-        if time.is_zero() || list.is_cut || bytes > UPSTREAM_LIST_BYTES {
+        if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
             return;
         }
         let time = time.min(Duration::from_secs(UPSTREAM_FRESH_SECONDS));

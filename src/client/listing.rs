@@ -18,7 +18,7 @@ pub struct Listing {
     /// A sentence for each item that was left out, with the reason.
     pub left_out: Vec<String>,
     /// Whether a list was longer than the limits.
-    pub is_cut: bool,
+    pub is_truncated: bool,
     /// Whether the items of a server come from an expired list in the cache, because the server failed.
     pub is_stale: bool,
 }

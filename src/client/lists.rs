@@ -72,7 +72,7 @@ impl Connection {
                 Ok(list) => {
                     all.items.extend_from_slice(&list.items);
                     all.left_out.extend_from_slice(&list.left_out);
-                    all.is_cut |= list.is_cut;
+                    all.is_truncated |= list.is_truncated;
                     all.is_stale |= list.is_stale;
                 }
                 Err(error) => all.missing.push(error),
@@ -255,7 +255,7 @@ impl Link {
                 bytes = bytes.saturating_add(item.text().len());
                 let is_full = bytes > UPSTREAM_ITEMS_BYTES;
                 if is_full || listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
-                    listing.is_cut = true;
+                    listing.is_truncated = true;
                     return Ok((listing, time));
                 }
                 match Listed::read(&self.server().name, kind, item) {
@@ -273,7 +273,7 @@ impl Link {
                 Some(cursor) => cursors.push(cursor),
             }
         }
-        listing.is_cut = true;
+        listing.is_truncated = true;
         Ok((listing, time))
     }
 }

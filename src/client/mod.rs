@@ -32,7 +32,7 @@
 //! | `message` | the text of a message |
 //! | `headers` | the headers of a request |
 //! | `credential` | the `Authorization` header of a request |
-//! | `machine` | tokens for this program itself |
+//! | `client_credentials` | tokens for this program itself |
 //! | `resumption` | the resumption of event streams |
 //! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
@@ -65,6 +65,7 @@ mod about;
 mod answer;
 mod call;
 mod challenge;
+mod client_credentials;
 mod configuration;
 mod connection;
 mod credential;
@@ -80,7 +81,6 @@ mod hidden;
 mod list_cache;
 mod listing;
 mod lists;
-mod machine;
 mod mcp_client;
 mod message;
 mod negotiation;
@@ -103,11 +103,11 @@ mod upstream;
 
 pub use about::About;
 pub use call::Call;
+pub use client_credentials::ClientCredentials;
 pub use connection::{Connection, Peer};
 pub use definition::Listed;
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use listing::{Listing, Toolset};
-pub use machine::MachineClient;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use observer::{LogMessage, Progress};
 pub use question::{Elicitation, SamplingRequest, UrlElicitation};

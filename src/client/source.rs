@@ -178,7 +178,7 @@ fn is_read_only(tool: &Listed) -> bool {
 
 /// Returns the input schema of a tool. It is published as the server sent it, except for deceptive characters in descriptions.
 fn input_schema(tool: &Listed) -> Option<Rc<Schema>> {
-    let document = Document::parse(tool.json().as_bytes(), JsonLimits::MOST).ok()?;
+    let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let schema = document.root().get("inputSchema")?;
     let (mut value, mut raw) = (schema.to_json()?, schema.to_raw()?);
     if clean_descriptions(&mut value) {

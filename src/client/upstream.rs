@@ -10,9 +10,9 @@ use futures::future::LocalBoxFuture;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
+use super::client_credentials::ClientCredentials;
 use super::handlers::Handlers;
 use super::headers;
-use super::machine::MachineClient;
 use super::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
@@ -55,7 +55,7 @@ pub(super) enum Credential {
     /// The same token for each request.
     Token(HeaderValue),
     /// A token that an authorization server issues to this program.
-    Machine(Rc<MachineClient>),
+    ClientCredentials(Rc<ClientCredentials>),
     /// The token that a function of the program returns for the current call.
     PerCall(Rc<TokenOf>),
 }
@@ -104,7 +104,7 @@ impl Upstream {
     ///
     /// The token must have been issued for this server: the specification forbids passing on the token of your own caller.
     #[must_use]
-    pub fn bearer_of<F>(mut self, token_of: impl Fn(Context) -> F + 'static) -> Self
+    pub fn bearer_with<F>(mut self, token_of: impl Fn(Context) -> F + 'static) -> Self
     where
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
@@ -114,8 +114,8 @@ impl Upstream {
 
     /// Sends a token that the authorization server issues to this program itself.
     #[must_use]
-    pub fn machine(mut self, client: MachineClient) -> Self {
-        self.credential = Credential::Machine(Rc::new(client));
+    pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
+        self.credential = Credential::ClientCredentials(Rc::new(client));
         self
     }
 

@@ -22,7 +22,7 @@ fn call(upstream: Upstream, definition: Option<&Listed>, arguments: Value) -> Re
     let connection = client(upstream).connect(&context(&host));
     let call = connection.call("parcels_track", arguments)?;
     let call = match definition {
-        Some(definition) => call.tool(definition),
+        Some(definition) => call.definition(definition),
         None => call,
     };
     testing::run(host.run(async move { call.await })).expect("the call ends")
@@ -191,7 +191,7 @@ fn a_definition_is_stored_and_read() {
     let stored = list.items[0].to_json();
     let tool = Listed::from_json(&stored).expect("a definition");
     assert_eq!((tool.server(), tool.name(), tool.full_name().as_str()), ("parcels", "track", "parcels_track"));
-    assert_eq!((tool.json(), tool.to_json()), (list.items[0].json(), stored));
+    assert_eq!((tool.raw(), tool.to_json()), (list.items[0].raw(), stored));
 
     let peer = Peer::new([modern("in Lyon")]);
     call(pinned(&peer), Some(&tool), json!({ "region": "eu" })).expect("a result");
@@ -217,7 +217,7 @@ fn a_definition_keeps_its_text() {
     let host = TestHost::new();
     let connection = client(pinned(&peer)).connect(&context(&host));
     let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
-    assert_eq!((list.items[0].json(), peer.requests().len(), host.requests().len()), (tool, 1, 0));
+    assert_eq!((list.items[0].raw(), peer.requests().len(), host.requests().len()), (tool, 1, 0));
     let server = testing::endpoint(move |_| {
         let peer = Peer::new([Answer::new(200, "application/json", answer.clone())]);
         McpServer::builder("desk", "1.0.0").source(client(pinned(&peer)).tools(["parcels_track"])).build()

@@ -58,7 +58,7 @@ fn lists_end() {
         ),
     ] {
         let (listing, sent) = list(pages);
-        assert_eq!((listing.items.len(), sent, listing.is_cut), (items, requests, true), "{case}");
+        assert_eq!((listing.items.len(), sent, listing.is_truncated), (items, requests, true), "{case}");
         assert!(listing.missing.is_empty(), "{case}");
     }
 }
@@ -114,7 +114,7 @@ fn a_list_with_many_reasons_is_not_cached() {
         for _ in 0..2 {
             let connection = client.connect(&context(&host));
             let listing = testing::run(host.run(connection.list_tools())).expect("the list ends");
-            assert_eq!((listing.left_out.len(), listing.is_cut), (count, false));
+            assert_eq!((listing.left_out.len(), listing.is_truncated), (count, false));
         }
         assert_eq!(peer.requests().len(), requests, "{count}");
     }
@@ -146,7 +146,7 @@ fn definitions_are_data() {
         testing::run(host.run(async {
             let listing = connection.list_tools().await;
             let [listed] = &listing.items[..] else { panic!("one tool of {definition}: {:?}", listing.left_out) };
-            assert_eq!(serde_json::from_str::<Value>(listed.json()).expect("JSON"), definition);
+            assert_eq!(serde_json::from_str::<Value>(listed.raw()).expect("JSON"), definition);
             let call =
                 connection.server("parcels").expect("a server").call(listed.name(), json!({ "a": "A-1\r\nx: y" }));
             call.await

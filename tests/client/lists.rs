@@ -55,7 +55,7 @@ fn a_list_is_cached() {
 fn callers_do_not_share_lists() {
     let peer = Peer::new([minute("of-ann"), minute("of-bob"), minute("of-nobody")]);
     let token_of = |cx: Context| async move { Ok(cx.header("x-user")) };
-    let (client, host) = (client(pinned(&peer).bearer_of(token_of)), TestHost::new());
+    let (client, host) = (client(pinned(&peer).bearer_with(token_of)), TestHost::new());
     let caller = |name: Option<&str>| {
         let mut request = http::Request::builder();
         if let Some(name) = name {
@@ -100,7 +100,7 @@ fn some_lists_are_not_cached() {
     let peer = Peer::new([page(), page(), minute("b")]);
     let (client, host) = (client(pinned(&peer)), TestHost::new());
     let cx = context(&host);
-    assert!(list(&client, &host, &cx).is_cut);
+    assert!(list(&client, &host, &cx).is_truncated);
     assert_eq!(names(&list(&client, &host, &cx)), ["b"]);
 }
 

@@ -81,7 +81,7 @@ fn a_read_only_call_is_sent_in_each_round() {
     async fn send(client: McpClient, cx: Context) -> Result<String, HandlerError> {
         let tool = json!({ "name": "track", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
         let tool = Listed::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition");
-        let text = client.connect(&cx).server("parcels")?.call("track", json!({})).tool(&tool).await?.text();
+        let text = client.connect(&cx).server("parcels")?.call("track", json!({})).definition(&tool).await?.text();
         cx.confirm("send", "Send it?").await?;
         Ok(text)
     }

@@ -75,7 +75,7 @@ fn results_are_read_into_types() {
             let about = library.about().await?;
             assert_eq!((about.name().as_str(), about.version().as_str()), ("library", "1.2.0"), "{revision}");
             assert_eq!((about.revision(), about.instructions().as_deref()), (revision, Some("Read before you ask.")));
-            assert!(about.has_capability("prompts") && !about.has_capability("logging"), "{}", about.json());
+            assert!(about.has_capability("prompts") && !about.has_capability("logging"), "{}", about.raw());
 
             let names = |list: edge_mcp::client::Listing| {
                 list.items.iter().map(|item| item.name().to_owned()).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use std::future::{pending, ready};
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Executed, Failure, MachineClient, McpClient, Upstream};
+use edge_mcp::client::{ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{ChatAgent, ChatModel, Context, HandlerError, McpServer, Revision, StaticTokens, Tool};
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ use crate::peer::{Answer, Peer, result};
 const TOKEN_URL: &str = "https://auth.example/token";
 const SECRET: &str = "s%cret/4711";
 
-fn machine() -> MachineClient {
-    MachineClient::basic(TOKEN_URL, "the desk", SECRET).expect("a client").scopes(["parcels:read", "parcels:write"])
+fn own_credentials() -> ClientCredentials {
+    ClientCredentials::basic(TOKEN_URL, "the desk", SECRET).expect("a client").scopes(["parcels:read", "parcels:write"])
 }
 
 fn pinned(peer: &Peer) -> Upstream {
@@ -50,13 +50,13 @@ fn unauthorized() -> Answer {
 /// C62, C76: a token is requested with the resource and the scopes, by either method of client authentication. The form encoding of RFC 6749
 /// §2.3.1 applies to the parts of the header.
 #[test]
-fn a_machine_token_is_requested_for_the_server() {
+fn a_token_is_requested_for_the_server() {
     let post =
-        MachineClient::post(TOKEN_URL, "the desk", SECRET).expect("a client").resource("https://parcels.example/");
+        ClientCredentials::post(TOKEN_URL, "the desk", SECRET).expect("a client").resource("https://parcels.example/");
     let grant = "grant_type=client_credentials";
-    for (machine, header, form) in [
+    for (credentials, header, form) in [
         (
-            machine(),
+            own_credentials(),
             // the+desk:s%25cret%2F4711
             Some("Basic dGhlK2Rlc2s6cyUyNWNyZXQlMkY0NzEx"),
             format!("{grant}&resource=https%3A%2F%2Fparcels.example%2Fmcp&scope=parcels%3Aread+parcels%3Awrite"),
@@ -71,7 +71,7 @@ fn a_machine_token_is_requested_for_the_server() {
     ] {
         let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
         let peer = Peer::new([modern("in Lyon")]);
-        assert_eq!(track(&client(pinned(&peer).machine(machine)), &host).expect("a result"), "in Lyon");
+        assert_eq!(track(&client(pinned(&peer).client_credentials(credentials)), &host).expect("a result"), "in Lyon");
         assert_eq!(tokens(&peer), ["Bearer t-1"]);
         let [request] = &host.requests()[..] else { panic!("one request") };
         assert_eq!(request.body(), &form);
@@ -86,7 +86,8 @@ fn the_resource_has_no_query() {
     let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
     let peer = Peer::new([modern("in Lyon")]);
     let upstream = Upstream::via("https://parcels.example/mcp?key=SECRET-4", peer.clone()).expect("a URL");
-    track(&client(upstream.revision(Revision::V2026_07_28).machine(machine())), &host).expect("a result");
+    track(&client(upstream.revision(Revision::V2026_07_28).client_credentials(own_credentials())), &host)
+        .expect("a result");
     assert!(
         host.requests()[0].body().contains("&resource=https%3A%2F%2Fparcels.example%2Fmcp&"),
         "{:?}",
@@ -97,14 +98,14 @@ fn the_resource_has_no_query() {
 
 /// C62: a token is kept until 60 s before its end, also between connections.
 #[test]
-fn a_machine_token_is_kept_until_its_end() {
+fn an_issued_token_is_kept_until_its_end() {
     for (expires_in, kept_for) in [(3600, 3540), (90, 45), (0, 1)] {
         let host = TestHost::new();
         for nth in 1..4 {
             drop(host.clone().respond("POST", TOKEN_URL, 200, issued(&format!("t-{nth}"), expires_in)));
         }
         let peer = Peer::new((0..3).map(|_| modern("in Lyon")));
-        let client = client(pinned(&peer).machine(machine()));
+        let client = client(pinned(&peer).client_credentials(own_credentials()));
         track(&client, &host).expect("a result");
         host.advance(Duration::from_secs(kept_for - 1));
         track(&client, &host).expect("a result");
@@ -130,7 +131,7 @@ fn a_rejected_token_is_replaced_once() {
         unauthorized(),
         modern("in Metz"),
     ]);
-    let client = client(pinned(&peer).machine(machine()));
+    let client = client(pinned(&peer).client_credentials(own_credentials()));
     let outcomes: Vec<_> =
         (0..5).map(|_| track(&client, &host).map_err(|error| (error.failure().clone(), error.executed()))).collect();
     let refused = || Err((Failure::Unauthorized, Executed::No));
@@ -147,7 +148,7 @@ fn missing_scopes_do_not_request_a_token() {
     let forbidden = Answer::new(403, "", "")
         .header("www-authenticate", "Bearer error=\"insufficient_scope\", scope=\"parcels:admin\"");
     let peer = Peer::new([forbidden]);
-    let error = track(&client(pinned(&peer).machine(machine())), &host).expect_err("a failure");
+    let error = track(&client(pinned(&peer).client_credentials(own_credentials())), &host).expect_err("a failure");
     assert_eq!(error.to_string(), "The server `parcels` requires scopes that the token lacks: parcels:admin.");
     assert_eq!((host.requests().len(), peer.requests().len()), (1, 1));
 }
@@ -157,7 +158,7 @@ fn missing_scopes_do_not_request_a_token() {
 fn parallel_requests_share_a_token() {
     let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
     let peer = Peer::new([modern("a"), modern("b")]);
-    let client = client(pinned(&peer).machine(machine()));
+    let client = client(pinned(&peer).client_credentials(own_credentials()));
     let server = client.connect(&context(&host)).server("parcels").expect("a server");
     let both =
         async { futures::join!(server.call("a", json!({})).into_future(), server.call("b", json!({})).into_future()) };
@@ -203,7 +204,7 @@ fn an_answer_without_a_token_is_an_error() {
     ] {
         let host = TestHost::new().respond("POST", TOKEN_URL, status, body.clone());
         let peer = Peer::new([]);
-        let error = track(&client(pinned(&peer).machine(machine())), &host).expect_err(&body);
+        let error = track(&client(pinned(&peer).client_credentials(own_credentials())), &host).expect_err(&body);
         let start = format!("The server `parcels` was not called, because its authorization server {expected}");
         let shown = format!("{error} {error:?} {}", host.log_text());
         assert!(error.to_string().starts_with(&start), "{body}: {error}");
@@ -212,16 +213,20 @@ fn an_answer_without_a_token_is_an_error() {
     }
     for expires_in in [json!("3600"), json!(null)] {
         let host = TestHost::new().respond("POST", TOKEN_URL, 200, answer(json!({ "expires_in": expires_in })));
-        assert!(track(&client(pinned(&Peer::new([modern("in Lyon")])).machine(machine())), &host).is_ok());
+        assert!(
+            track(&client(pinned(&Peer::new([modern("in Lyon")])).client_credentials(own_credentials())), &host)
+                .is_ok()
+        );
     }
     let silent = TestHost::new().fetch(|_, _| pending());
-    let error = track(&client(pinned(&Peer::new([])).machine(machine())), &silent).expect_err("a failure");
+    let error =
+        track(&client(pinned(&Peer::new([])).client_credentials(own_credentials())), &silent).expect_err("a failure");
     assert!(error.to_string().contains("its authorization server cannot be reached"), "{error}");
     assert_eq!(silent.waits(), [Duration::from_secs(5)]);
 }
 
 #[test]
-fn invalid_machine_clients_are_rejected() {
+fn invalid_client_credentials_are_rejected() {
     for (url, id, expected) in [
         (
             "http://auth.example/token",
@@ -230,7 +235,7 @@ fn invalid_machine_clients_are_rejected() {
         ),
         (TOKEN_URL, "", "the client id is empty"),
     ] {
-        for error in [MachineClient::basic(url, id, SECRET), MachineClient::post(url, id, SECRET)] {
+        for error in [ClientCredentials::basic(url, id, SECRET), ClientCredentials::post(url, id, SECRET)] {
             assert_eq!(error.expect_err(url).to_string(), expected);
         }
     }
@@ -241,10 +246,11 @@ fn invalid_machine_clients_are_rejected() {
 fn debug_output_has_no_token() {
     let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("SECRET-1", 3600));
     let peer = Peer::new([modern("in Lyon")]);
-    track(&client(pinned(&peer).machine(machine())), &host).expect("a result");
+    track(&client(pinned(&peer).client_credentials(own_credentials())), &host).expect("a result");
     let with_query = Upstream::at("https://parcels.example/mcp?key=SECRET-4").expect("a URL");
     let upstream = at(&peer).header("x-key", "SECRET-2").expect("a header").bearer("SECRET-3").expect("a token");
-    let shown = format!("{:?} {:?} {upstream:?} {with_query:?} {:?}", machine(), peer.requests(), host.requests());
+    let shown =
+        format!("{:?} {:?} {upstream:?} {with_query:?} {:?}", own_credentials(), peer.requests(), host.requests());
     assert!(shown.contains(TOKEN_URL) && shown.contains("https://parcels.example/mcp"), "{shown}");
     for secret in ["SECRET", "4711", "dGhlK2Rlc2s6"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
@@ -283,8 +289,8 @@ fn the_token_of_the_caller_is_never_passed_on() {
     let modes: [Mode; 5] = [
         ("no credential", Box::new(|upstream| upstream)),
         ("a fixed token", Box::new(|upstream| upstream.bearer("OWN-1").expect("a token"))),
-        ("a token per call", Box::new(move |upstream| upstream.bearer_of(own))),
-        ("a machine token", Box::new(|upstream| upstream.machine(machine()))),
+        ("a token per call", Box::new(move |upstream| upstream.bearer_with(own))),
+        ("client credentials", Box::new(|upstream| upstream.client_credentials(own_credentials()))),
         ("a header", Box::new(|upstream| upstream.header("x-key", "OWN-1").expect("a header"))),
     ];
     for (mode, configure) in modes {

@@ -31,7 +31,7 @@ export const OPERATIONS = {
   list: async ({ name, items, path }, running) => {
     for (const kind of ['tools', 'resources', 'templates', 'prompts']) {
       const { items: listed, ...rest } = await list(running, name, kind)
-      assert.deepEqual(rest, { missing: [], left_out: [], is_cut: false })
+      assert.deepEqual(rest, { missing: [], left_out: [], is_truncated: false })
       assert.deepEqual(path ? listed.sort() : items[kind].filter((item) => listed.includes(item)), items[kind], kind)
     }
   },

@@ -50,7 +50,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(39, "a server without a common revision is an error that names its revisions", TestedBy(&["tests/client/requests.rs::a_legacy_server_chooses_the_revision", "tests/client/requests.rs::offered_revisions_are_bounded"])),
     rule(40, "a session belongs to its connection", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection"])),
     rule(41, "the id of a session comes from the answer to `initialize`, and is at most 512 characters long", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection", "tests/client/requests.rs::an_invalid_session_id_is_not_used", "tests/client/hostile_sessions.rs::a_session_has_a_usual_id"])),
-    rule(42, "the end of a connection ends its sessions, and nobody waits for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
+    rule(42, "the end of a connection ends its sessions, and the caller does not wait for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
     rule(43, "a revision that the program sets is not negotiated", TestedBy(&["tests/client/requests.rs::a_set_revision_is_not_negotiated", "tests/client/requests.rs::a_set_era_does_not_expire"])),
     // Lists
     rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
@@ -73,8 +73,8 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
     rule(61, "debug output has no token", TestedBy(&["tests/client/tokens.rs::debug_output_has_no_token"])),
-    rule(62, "a machine token is for one resource, is kept until shortly before its end, and is replaced once", TestedBy(&["tests/client/tokens.rs::a_machine_token_is_requested_for_the_server", "tests/client/tokens.rs::the_resource_has_no_query", "tests/client/tokens.rs::a_machine_token_is_kept_until_its_end", "tests/client/tokens.rs::a_rejected_token_is_replaced_once", "tests/client/tokens.rs::missing_scopes_do_not_request_a_token"])),
-    rule(76, "the client authenticates with `client_secret_basic` or `client_secret_post`", TestedBy(&["tests/client/tokens.rs::a_machine_token_is_requested_for_the_server"])),
+    rule(62, "an issued token is for one resource, is kept until shortly before its end, and is replaced once", TestedBy(&["tests/client/tokens.rs::a_token_is_requested_for_the_server", "tests/client/tokens.rs::the_resource_has_no_query", "tests/client/tokens.rs::an_issued_token_is_kept_until_its_end", "tests/client/tokens.rs::a_rejected_token_is_replaced_once", "tests/client/tokens.rs::missing_scopes_do_not_request_a_token"])),
+    rule(76, "the client authenticates with `client_secret_basic` or `client_secret_post`", TestedBy(&["tests/client/tokens.rs::a_token_is_requested_for_the_server"])),
     rule(78, "the answer of a token endpoint has a bearer token, and every other answer is an error", TestedBy(&["tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
     // Sources
     rule(94, "a server that fails does not empty a list, and is named", TestedBy(&["tests/client/sources.rs::a_server_that_fails_is_named", "tests/client/agents.rs::an_agent_answers_without_a_server_that_fails"])),

@@ -56,7 +56,7 @@ async fn call_repeatedly(arguments: &CallArguments, cx: &Context) -> Result<Tool
     for _ in 0..arguments.times.unwrap_or(1) {
         let mut call = arguments.to(&peer);
         if let Some(definition) = definition {
-            call = call.tool(definition);
+            call = call.definition(definition);
         }
         last = Some(call.await?);
     }

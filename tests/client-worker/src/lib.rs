@@ -81,7 +81,7 @@ struct ListResult {
     /// The errors of the servers that are missing.
     missing: Vec<String>,
     left_out: Vec<String>,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 impl From<Listing> for ListResult {
@@ -90,7 +90,7 @@ impl From<Listing> for ListResult {
             items: listing.items.iter().map(|item| item.name().to_owned()).collect(),
             missing: listing.missing.iter().map(ToString::to_string).collect(),
             left_out: listing.left_out,
-            is_cut: listing.is_cut,
+            is_truncated: listing.is_truncated,
         }
     }
 }

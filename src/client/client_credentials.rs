@@ -17,20 +17,20 @@ use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM
 
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
-/// A client of an authorization server that gets access tokens for this program itself (the grant `client_credentials`).
+/// The credentials with which this program gets access tokens for itself from an authorization server (the grant `client_credentials`).
 ///
 /// The token is requested when it is first needed, for the URL of the MCP server as the `resource`. It is kept in memory until 60 s before
 /// it expires, but at least for half of its lifetime. If the MCP server rejects a kept token, the client requests one new token.
 ///
 /// ```
-/// use edge_mcp::client::{MachineClient, Upstream};
+/// use edge_mcp::client::{ClientCredentials, Upstream};
 ///
 /// let secret = std::env::var("SECRET").unwrap_or_default();
-/// let desk = MachineClient::basic("https://auth.example.com/token", "desk", &secret)?.scopes(["parcels:read"]);
-/// let parcels = Upstream::at("https://parcels.example.com/mcp")?.machine(desk);
+/// let desk = ClientCredentials::basic("https://auth.example.com/token", "desk", &secret)?.scopes(["parcels:read"]);
+/// let parcels = Upstream::at("https://parcels.example.com/mcp")?.client_credentials(desk);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
-pub struct MachineClient {
+pub struct ClientCredentials {
     token_endpoint: SecureUrl,
     authentication: Authentication,
     scopes: Vec<String>,
@@ -53,7 +53,7 @@ struct Token {
     until: u64,
 }
 
-impl MachineClient {
+impl ClientCredentials {
     /// Creates a client that sends its id and secret in the `Authorization` header (`client_secret_basic`).
     ///
     /// # Errors
@@ -187,11 +187,11 @@ fn form_encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-impl fmt::Debug for MachineClient {
+impl fmt::Debug for ClientCredentials {
     /// Writes the URL and the scopes, but neither the secret nor a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token_endpoint, scopes, .. } = self;
-        f.debug_struct("MachineClient")
+        f.debug_struct("ClientCredentials")
             .field("token_endpoint", token_endpoint)
             .field("scopes", scopes)
             .finish_non_exhaustive()
