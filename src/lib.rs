@@ -250,6 +250,8 @@ pub mod host;
 mod http;
 pub mod json;
 pub mod limits;
+#[cfg(feature = "client")]
+mod parallel;
 mod protocol;
 pub mod registry;
 mod rpc;

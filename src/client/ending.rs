@@ -13,9 +13,9 @@ use http::Request;
 use super::connection::{Connection, Link};
 use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
-use crate::host::parallel::parallel;
 use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
+use crate::parallel::parallel;
 
 impl Connection {
     /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the

@@ -14,13 +14,13 @@ use super::listing::{Listing, Outcome, Toolset};
 use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
-use crate::host::parallel::parallel;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{
     UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
     UPSTREAM_PARALLEL,
 };
+use crate::parallel::parallel;
 use crate::protocol::revision::Era;
 
 impl Connection {

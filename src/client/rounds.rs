@@ -17,12 +17,12 @@ use super::request::Outgoing;
 use super::response::Reply;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::parallel::try_parallel;
 use crate::host::{host_of, origin_of};
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
 };
+use crate::parallel::try_parallel;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
 

@@ -8,8 +8,6 @@ mod environment;
 mod fetch;
 #[cfg(feature = "client")]
 mod open;
-#[cfg(feature = "client")]
-pub(crate) mod parallel;
 mod rate_limit;
 mod request;
 mod signature;

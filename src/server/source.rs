@@ -11,7 +11,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
-use crate::host::parallel::parallel;
+use crate::parallel::parallel;
 
 /// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
 const MISSING: &str = "edge-mcp/missing";

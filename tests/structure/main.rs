@@ -16,12 +16,13 @@ use std::path::Path;
 
 use imports::imports;
 
-/// The modules. Each imports only the modules before it. Every module may use the first three: the table of limits, base64, and the
-/// bounded cache.
-const MODULES: [&str; 17] = [
+/// The modules. Each imports only the modules before it. Every module may use the first four: the table of limits, base64, the
+/// bounded cache, and parallel futures.
+const MODULES: [&str; 18] = [
     "limits",
     "base64",
     "bounded_cache",
+    "parallel",
     "json",
     "protocol",
     "uri_template",
