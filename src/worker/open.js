@@ -3,6 +3,7 @@
 /** A request and its response. */
 export class Exchange {
   #controller = new AbortController()
+  #response
   #reader
   #hasEnded = false
 
@@ -15,12 +16,19 @@ export class Exchange {
   async open(service, url, method, headers, body) {
     const { signal } = this.#controller
     const response = await (service ?? globalThis).fetch(url, { method, headers, body, signal, redirect: 'manual' })
-    this.#reader = response.body?.getReader()
+    this.#response = response
     return [response.status, Array.from(response.headers, (pair) => pair.join(':')).join('\n')]
   }
 
   /** Returns the next bytes of the body, or undefined at its end. */
   async next() {
+    if (this.#hasEnded) return
+    if (!this.#reader && isShort(this.#response)) {
+      const bytes = new Uint8Array(await this.#response.arrayBuffer())
+      this.#hasEnded = true
+      return bytes
+    }
+    this.#reader ??= this.#response.body?.getReader()
     const { done, value } = (await this.#reader?.read()) ?? { done: true }
     this.#hasEnded = done
     return value
@@ -36,4 +44,13 @@ export class Exchange {
       // The runtime permits only the call that sent a request to abort it. The runtime itself aborts the requests of a call that ends.
     }
   }
+}
+
+/**
+ * Returns whether the head of a response states that its body is short. The runtime reads such a body in less time as a whole. A body with a
+ * content encoding may be long nevertheless.
+ */
+function isShort({ headers }) {
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= 65_536 && !headers.has('content-encoding')
 }
