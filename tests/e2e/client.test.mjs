@@ -85,7 +85,9 @@ async function startOdd() {
 const running = {}
 let odd
 before(async () => {
-  [running.peers, odd] = await Promise.all([startPeers(), startOdd()])
+  // One after the other, so that `after` stops the first if the second does not start.
+  odd = await startOdd()
+  running.peers = await startPeers()
   const servers = Object.fromEntries(PEERS.map(({ name, path, revision }) =>
     [name, path ? { url: running.peers.urlOf(path), revision } : { token: TOKEN }]))
   for (const name of Object.keys(ODD)) servers[name] = { url: `${odd.origin}/${name}`, revision: '2026-07-28' }
