@@ -21,15 +21,13 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// The headers that a program cannot set: the client or the runtime sets them.
-const RESERVED: [&str; 13] = [
+/// The headers that a program cannot set, because the client or HTTP sets them. The platform decides about its own headers.
+const RESERVED: [&str; 11] = [
     "authorization",
     "connection",
     "cookie",
-    "cdn-loop",
     "dpop",
     "expect",
-    "forwarded",
     "host",
     "last-event-id",
     "origin",
@@ -38,7 +36,7 @@ const RESERVED: [&str; 13] = [
     "via",
 ];
 /// The beginnings of the names of further reserved headers.
-const RESERVED_PREFIXES: [&str; 7] = ["accept", "cf-", "content-", "mcp-", "proxy-", "sec-", "x-forwarded-"];
+const RESERVED_PREFIXES: [&str; 5] = ["accept", "content-", "mcp-", "proxy-", "sec-"];
 
 /// Returns whether the client or the runtime sets this header.
 pub(super) fn is_reserved(name: &HeaderName) -> bool {

@@ -134,7 +134,7 @@ fn invalid_clients_are_rejected() {
         let error = builder.build().map(drop).expect_err(expected).to_string();
         assert!(error.contains(expected) && error.contains(names.last().expect("a name")), "{error}");
     }
-    for name in ["Authorization", "Cookie", "Mcp-Session-Id", "Content-Type", "X-Forwarded-For", "a b", ""] {
+    for name in ["Authorization", "Cookie", "Mcp-Session-Id", "Content-Type", "Proxy-Authorization", "a b", ""] {
         assert!(upstream().header(name, "x").is_err(), "{name}");
     }
     for value in ["", " x", "a\nb", "café"] {
