@@ -22,7 +22,7 @@ pub(super) const STREAM: HeaderValue = HeaderValue::from_static("text/event-stre
 const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// The headers that a program cannot set, because the client or HTTP sets them. The platform decides about its own headers.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 12] = [
     "authorization",
     "connection",
     "cookie",
@@ -32,18 +32,17 @@ const RESERVED: [&str; 11] = [
     "last-event-id",
     "origin",
     "te",
+    "transfer-encoding",
     "upgrade",
     "via",
 ];
 /// The beginnings of the names of further reserved headers.
 const RESERVED_PREFIXES: [&str; 5] = ["accept", "content-", "mcp-", "proxy-", "sec-"];
 
-/// Returns whether the client or the runtime sets this header.
+/// Returns whether a program cannot set this header.
 pub(super) fn is_reserved(name: &HeaderName) -> bool {
     let name = name.as_str();
-    RESERVED.contains(&name)
-        || name == "transfer-encoding"
-        || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    RESERVED.contains(&name) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Reads a header that a program sets.
