@@ -168,7 +168,11 @@ export const OPERATIONS = {
   'session end': async ({ name, path }, { worker, peers }) => {
     const known = (await peers.requestsTo(path)).length
     await call(worker, 'call', { server: name, name: 'add', arguments: { a: 2, b: 3 } })
-    const ends = async () => (await peers.requestsTo(path, known)).filter(({ method }) => method === 'DELETE').length
+    // The session of an earlier test may end now, too.
+    const sessionOf = ({ headers }) => headers['mcp-session-id']
+    const own = (await peers.requestsTo(path, known)).filter(({ method }) => method === 'POST').map(sessionOf).findLast(Boolean)
+    const ends = async () =>
+      (await peers.requestsTo(path, known)).filter((request) => request.method === 'DELETE' && sessionOf(request) === own).length
     await become(1, ends)
   },
 }
