@@ -15,20 +15,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::calls::track_tool;
 use crate::fake_model::{asked, calls, model, text};
 use crate::peer::{Answer, Peer, result};
 
-#[derive(Deserialize, JsonSchema)]
-struct Parcel {
-    number: u32,
-}
-
 fn parcels() -> Upstream {
     let parcels = InProcess::new(testing::endpoint(|_| {
-        let track = |Parcel { number }: Parcel| async move { format!("Parcel {number} is in Lyon.") };
         let fail = || async { Err::<String, _>(HandlerError::new("No van today.")) };
         McpServer::builder("parcels", "1.0.0")
-            .tool(Tool::new("track", "Locates a parcel.", track).read_only())
+            .tool(track_tool().read_only())
             .tool(Tool::new("collect.now", "Collects a parcel.", fail))
             .build()
     }));

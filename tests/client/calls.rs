@@ -43,11 +43,14 @@ struct Parcel {
     number: u32,
 }
 
+/// The tool `track` of a server of this library.
+pub fn track_tool() -> Tool {
+    let track = |Parcel { number }: Parcel| async move { format!("Parcel {number} is in Lyon.") };
+    Tool::new("track", "Locates a parcel.", track)
+}
+
 fn parcels() -> InProcess {
-    InProcess::new(testing::endpoint(|_| {
-        let track = |Parcel { number }: Parcel| async move { format!("Parcel {number} is in Lyon.") };
-        McpServer::builder("parcels", "1.0.0").tool(Tool::new("track", "Locates a parcel.", track)).build()
-    }))
+    InProcess::new(testing::endpoint(|_| McpServer::builder("parcels", "1.0.0").tool(track_tool()).build()))
 }
 
 /// A tool of this library's own server is called in each revision.

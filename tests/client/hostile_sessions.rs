@@ -1,5 +1,7 @@
 //! Hostile sessions and revisions.
 
+use std::time::Duration;
+
 use edge_mcp::Revision;
 use edge_mcp::client::{Failure, Upstream};
 use edge_mcp::testing::{self, TestHost};
@@ -95,7 +97,7 @@ fn a_session_has_a_usual_id() {
 #[test]
 fn callers_with_the_same_id_get_their_own_answers() {
     let peer = Peer::new([modern("of ann"), modern("of bob")]);
-    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(1)).expect("a URL");
+    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(Duration::from_secs(1))).expect("a URL");
     let (client, host) = (client(upstream.revision(Revision::V2026_07_28)), TestHost::new());
     let call = || {
         let call = client.connect(&context(&host)).call("parcels_track", json!({})).expect("a call");

@@ -169,7 +169,7 @@ fn a_request_has_a_total_limit() {
         result(list)
     };
     let peer = Peer::new((0..32).map(page));
-    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(9)).expect("a URL");
+    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(Duration::from_secs(9))).expect("a URL");
     let host = TestHost::new();
     let connection = client(upstream.revision(Revision::V2026_07_28)).connect(&context(&host));
     let list = testing::run(host.run(connection.list_tools())).expect("the list ends");

@@ -168,7 +168,7 @@ fn a_stale_list_replaces_the_list_of_a_server_that_fails() {
 #[test]
 fn tasks_of_a_connection_share_a_request() {
     let peer = Peer::new([tools("a", json!({})), tools("b", json!({}))]);
-    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(1)).expect("a URL");
+    let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(Duration::from_secs(1))).expect("a URL");
     let host = TestHost::new();
     let connection = client(upstream.revision(Revision::V2026_07_28)).connect(&context(&host));
     let server = connection.only().expect("a server");

@@ -4,13 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Listed, McpClient, Transport, Upstream};
-use edge_mcp::host::{FetchError, Host, Opened};
+use edge_mcp::client::{Listed, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Elicited, Endpoint, HandlerError, InProcess, McpServer, Revision, Tool};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
-use http::Request;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -162,20 +158,6 @@ fn the_state_of_the_server_is_hidden() {
     });
 }
 
-/// A peer that answers after a millisecond.
-struct Slow(Peer);
-
-impl Transport for Slow {
-    fn open(
-        &self,
-        request: Request<String>,
-        host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
-        let (pause, opening) = (host.sleep(Duration::from_millis(1)), self.0.open(request, host));
-        pause.then(|()| opening).boxed_local()
-    }
-}
-
 /// Two calls with the same question have two answers, at the same time and one after the other.
 #[test]
 fn an_answer_belongs_to_one_call() {
@@ -191,7 +173,8 @@ fn an_answer_belongs_to_one_call() {
     let ask = || asks(json!({ "sure": form("Really?", json!({})) }), json!("s"));
     let peer = Peer::new([ask(), ask(), modern("one"), modern("two"), ask(), modern("three")]);
     testing::run(async {
-        let upstream = Upstream::via("https://parcels.example/mcp", Slow(peer.clone())).expect("a URL");
+        let upstream =
+            Upstream::via("https://parcels.example/mcp", peer.slow(Duration::from_millis(1))).expect("a URL");
         let endpoint = desk(client(upstream.revision(Revision::V2026_07_28)), both);
         let answer = Client::new(&endpoint).answer("parcels.1.sure", json!({})).call("send", json!({})).await;
         assert_eq!(answer.text(), "one two three");

@@ -110,8 +110,8 @@ impl Peer {
     }
 
     /// Returns the same peer, whose answers take this time.
-    pub fn slow(&self, seconds: u64) -> Slow {
-        Slow { peer: self.clone(), pause: Duration::from_secs(seconds) }
+    pub fn slow(&self, pause: Duration) -> Slow {
+        Slow { peer: self.clone(), pause }
     }
 
     pub fn requests(&self) -> Vec<Request<String>> {

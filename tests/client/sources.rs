@@ -3,23 +3,15 @@
 use edge_mcp::client::{McpClient, Upstream};
 use edge_mcp::testing::{self, Client};
 use edge_mcp::{InProcess, McpServer, Tool};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
+use crate::calls::track_tool;
 use crate::peer::{Answer, Peer, result};
-
-#[derive(Deserialize, JsonSchema)]
-struct Parcel {
-    number: u32,
-}
 
 fn parcels() -> Upstream {
     let parcels = InProcess::new(testing::endpoint(|_| {
-        let track = |Parcel { number }: Parcel| async move { format!("Parcel {number} is in Lyon.") };
-        let track = Tool::new("track", "Locates a parcel.", track).read_only();
         let lose = Tool::new("lose", "Loses a parcel.", || async {});
-        McpServer::builder("parcels", "1.0.0").tool(track).tool(lose).build()
+        McpServer::builder("parcels", "1.0.0").tool(track_tool().read_only()).tool(lose).build()
     }));
     Upstream::via("http://localhost/mcp", parcels).expect("a URL")
 }
