@@ -1,12 +1,11 @@
-//! The answers of the program to the questions of a server.
+//! The answers to the questions of a server, in the form of the protocol.
+//!
+//! Only the methods of `Upstream` that register a function call these functions, so a program without such a function does not contain them.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::connection::Link;
 use super::error::{Failed, Failure};
-use super::question::Question;
-use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
@@ -14,50 +13,46 @@ use crate::call::sampling::Sampled;
 use crate::json::{Document, JsonLimits, object, write};
 use crate::schema::Schema;
 
-impl Link {
-    /// Answers a question with the functions of the program.
-    ///
-    /// # Errors
-    /// The program has no function for the question, the function fails, or its answer does not fit the question.
-    pub(super) async fn answer(&self, question: Question, cx: Context) -> Result<Box<RawValue>, Failed> {
-        let handlers = &self.upstream().handlers;
-        let answer = match question {
-            Question::Form(form) => {
-                let Some(handler) = &handlers.form else { return Err(undeclared()) };
-                let schema = form.schema.clone();
-                let answer = handler(form, cx).await.map_err(unanswered)?;
-                return of_form(answer, &schema).and_then(|answer| raw(&answer));
-            }
-            Question::Url(request) => {
-                let Some(handler) = &handlers.url else { return Err(undeclared()) };
-                action(&handler(request, cx).await.map_err(unanswered)?)
-            }
-            Question::Sampling(request) => {
-                let Some(handler) = &handlers.sampling else { return Err(undeclared()) };
-                of_sampled(handler(request, cx).await.map_err(unanswered)?)
-            }
-            Question::Roots => {
-                let Some(roots) = &handlers.roots else { return Err(undeclared()) };
-                object(vec![("roots", roots.iter().map(of_root).collect())])
-            }
-        };
-        raw(&answer)
-    }
+/// Returns the answer to a form, from the outcome of a function of the program.
+///
+/// # Errors
+/// The function fails, or its answer does not fit the form.
+pub(super) fn to_form(outcome: Result<Elicited<Json>, HandlerError>, schema: &Json) -> Result<Box<RawValue>, Failed> {
+    raw(&of_form(outcome.map_err(unanswered)?, schema)?)
 }
 
-/// Returns the failure for a kind of question that the client did not declare.
-pub(super) fn undeclared() -> Failed {
-    (Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
+/// Returns the answer to a URL.
+///
+/// # Errors
+/// The function fails.
+pub(super) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
+    raw(&action(&outcome.map_err(unanswered)?))
 }
 
-fn unanswered(error: HandlerError) -> Failed {
-    let problem = format!("asked a question that this program did not answer: {}", error.message());
-    (Failure::Local(problem), error.0.cause)
+/// Returns the answer to a request for text from a model.
+///
+/// # Errors
+/// The function fails.
+pub(super) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, Failed> {
+    raw(&of_sampled(outcome.map_err(unanswered)?))
+}
+
+/// Returns the answer to a request for the roots.
+///
+/// # Errors
+/// The answer cannot be written, which does not happen for strings.
+pub(super) fn to_roots(roots: &[Root]) -> Result<Box<RawValue>, Failed> {
+    raw(&object(vec![("roots", roots.iter().map(of_root).collect())]))
 }
 
 fn raw(answer: &Json) -> Result<Box<RawValue>, Failed> {
     write::to_raw_value(answer)
-        .map_err(|error| (Failure::Malformed("has a question without an answer"), Some(error.to_string())))
+        .map_err(|error| Failed::new(Failure::Malformed("has a question without an answer"), Some(error.to_string())))
+}
+
+fn unanswered(error: HandlerError) -> Failed {
+    let problem = format!("asked a question that this program did not answer: {}", error.message());
+    Failed::new(Failure::Local(problem), error.0.cause)
 }
 
 /// Returns the answer to an elicitation, without its content.
@@ -107,7 +102,7 @@ fn completed(mut content: Map<String, Json>, schema: &Json) -> Json {
 
 fn unfit(problem: &str) -> Failed {
     let message = "asked for a form, and the answer of this program does not fit the form.";
-    (Failure::Local(message.into()), Some(problem.to_owned()))
+    Failed::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
 fn of_sampled(Sampled { text, model, stop_reason }: Sampled) -> Json {

@@ -14,6 +14,7 @@ use super::definition::Listed;
 use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::observer::{Listeners, LogMessage, Progress};
+use super::passed::{Pass, pass};
 use super::request::Outgoing;
 use super::result::CallResult;
 use super::rounds::Asked;
@@ -32,8 +33,8 @@ pub struct Call {
     is_idempotent: bool,
     definition: Option<Listed>,
     listeners: Listeners,
-    /// The context whose caller answers questions for which the program has no function.
-    through: Option<Context>,
+    /// The context whose caller answers questions for which the program has no function, and the function that asks the caller.
+    through: Option<(Context, Pass)>,
 }
 
 impl Connection {
@@ -126,14 +127,14 @@ impl Call {
     /// }
     /// ```
     pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
-        self.listeners.progress = Some(Rc::new(listener));
+        self.listeners.set_progress(listener);
         self
     }
 
     /// Calls `listener` with each log message of the server of at least this level. Without a listener, the client does not ask a modern
     /// server for log messages.
     pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
-        self.listeners.log = Some((lowest, Rc::new(listener)));
+        self.listeners.set_log(lowest, listener);
         self
     }
 
@@ -155,7 +156,7 @@ impl Call {
     /// }
     /// ```
     pub fn through(mut self, cx: &Context) -> Self {
-        self.through = Some(cx.clone());
+        self.through = Some((cx.clone(), pass));
         self
     }
 
@@ -170,13 +171,14 @@ impl Call {
         if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
             return Err(not_called("the definition belongs to another tool."));
         }
-        let cx = through.as_ref().unwrap_or_else(|| link.cx()).at_call(&name, arguments.get());
+        let (cx, pass) = through.map_or_else(|| (link.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
+        let cx = cx.at_call(&name, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
         outgoing.listeners = listeners;
-        let asked = Asked { cx, is_passed: through.is_some(), is_kept: false };
+        let asked = Asked { cx, pass, is_kept: false };
         link.call_tool(outgoing, &arguments, definition, asked).await
     }
 }

@@ -31,9 +31,16 @@ pub(super) fn required_scopes(header: &str) -> Option<Vec<String>> {
         };
         *slot = Some(unquoted(value.trim()));
     }
-    (error.as_deref() == Some("insufficient_scope")).then(|| {
-        scope.unwrap_or_default().split(' ').filter(|scope| is_scope(scope)).take(SCOPES).map(str::to_owned).collect()
-    })
+    if error.as_deref() != Some("insufficient_scope") {
+        return None;
+    }
+    let mut scopes = Vec::new();
+    for scope in scope.unwrap_or_default().split(' ') {
+        if is_scope(scope) && scopes.len() < SCOPES {
+            scopes.push(scope.to_owned());
+        }
+    }
+    Some(scopes)
 }
 
 /// Returns whether a text is a scope (RFC 6749 §3.3) that is not too long.

@@ -1,23 +1,25 @@
 //! The connections of a client to its servers, for one call of a handler.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::lock::Mutex;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderValue;
 
 use super::about::About;
-use super::error::{ClientError, Failed, Failure};
+use super::error::{ClientError, Failure};
 use super::headers;
 use super::list_cache::ListCache;
-use super::listing::{Listing, Pending};
+use super::listing::{ListLock, Listing};
 use super::mcp_client::{McpClient, Server};
 use super::negotiation::Known;
+use super::of_call::OfCall;
 use super::sse::EventReader;
+use super::token_source::TokenSource;
 use super::upstream::Upstream;
 use crate::call::context::Context;
-use crate::host::{Host, Opened};
-use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_REQUESTS};
+use crate::host::{Host, Opened, Outbound};
+use crate::limits::UPSTREAM_LEGACY_SECONDS;
 use crate::protocol::description::{Implementation, Text};
 use crate::protocol::error::shortened;
 use crate::protocol::log_level::LogLevel;
@@ -29,34 +31,21 @@ use crate::protocol::revision::Revision;
 #[derive(Clone)]
 pub struct Connection(Rc<[Rc<Link>]>);
 
-/// The state that the links of a connection share.
-pub(super) struct OfCall {
-    cx: Context,
-    /// The number of requests that were sent.
-    requests: Cell<usize>,
-    next_id: Cell<u64>,
-}
-
 /// The connection to one server, for one call of a handler.
 pub(super) struct Link {
     client: McpClient,
     server: Rc<Server>,
     of_call: Rc<OfCall>,
+    token_source: Option<Rc<dyn TokenSource>>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
     /// The event stream of the session, and its reader.
     pub(super) standing_stream: Mutex<Option<(Opened, EventReader)>>,
-    /// The token that this connection requested last from an authorization server.
-    pub(super) requested_token: RefCell<Option<HeaderValue>>,
-    /// Held while a token is requested. It has the failure of the last request, if that failed.
-    pub(super) token_request: Mutex<Option<Failed>>,
-    /// The credential that a function of the program returned for this call.
-    pub(super) credential_of_call: OnceCell<Option<HeaderValue>>,
     /// The description of the server, if the server sent it in this call.
     pub(super) about: RefCell<Option<About>>,
     /// The tools of the server, if they were listed in this call.
     pub(super) tools: RefCell<Option<Rc<Listing>>>,
-    pub(super) pending_lists: RefCell<Vec<Pending>>,
+    pub(super) list_locks: RefCell<Vec<ListLock>>,
 }
 
 /// The session of a legacy server, or its absence.
@@ -86,7 +75,7 @@ impl McpClient {
 
 impl Connection {
     fn new(client: McpClient, cx: Context) -> Self {
-        let of_call = Rc::new(OfCall { cx, requests: Cell::new(0), next_id: Cell::new(1) });
+        let of_call = Rc::new(OfCall::new(cx));
         let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
         Self(client.0.servers.iter().map(link).collect())
     }
@@ -124,19 +113,18 @@ impl Connection {
 
 impl Link {
     pub(super) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
+        let token_source = server.upstream.token_source.as_ref().map(|source| source());
         Self {
             client,
             server,
             of_call,
+            token_source,
             session: RefCell::default(),
             negotiation: Mutex::new(()),
             standing_stream: Mutex::new(None),
-            credential_of_call: OnceCell::new(),
-            requested_token: RefCell::default(),
-            token_request: Mutex::new(None),
             about: RefCell::default(),
             tools: RefCell::default(),
-            pending_lists: RefCell::default(),
+            list_locks: RefCell::default(),
         }
     }
 
@@ -144,7 +132,7 @@ impl Link {
     pub(super) fn successor(&self) -> Self {
         let mut successor = Self::new(self.client.clone(), self.server.clone(), self.of_call.clone());
         successor.session.swap(&self.session);
-        successor.credential_of_call = self.credential_of_call.clone();
+        successor.token_source.clone_from(&self.token_source);
         successor
     }
 
@@ -158,6 +146,10 @@ impl Link {
 
     pub(super) fn upstream(&self) -> &Upstream {
         &self.server().upstream
+    }
+
+    pub(super) fn of_call(&self) -> &OfCall {
+        &self.of_call
     }
 
     pub(super) fn cx(&self) -> &Context {
@@ -215,16 +207,14 @@ impl Link {
         self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
     }
 
-    /// Forgets a session that the server has ended.
-    pub(super) fn end_session(&self) {
-        self.session.replace(None);
+    /// Forgets the session, and returns it.
+    pub(super) fn end_session(&self) -> Option<Session> {
+        self.session.take()
     }
 
-    /// Returns the headers of the session.
-    pub(super) fn session_headers(&self) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        self.add_session(&mut headers);
-        headers
+    /// Returns the session, if there is one.
+    pub(super) fn session(&self) -> Option<Session> {
+        self.session.borrow().clone()
     }
 
     /// Returns whether a request must lower the level of the log messages of the session, and records the level.
@@ -240,34 +230,18 @@ impl Link {
         is_lower
     }
 
-    /// Adds the headers of the session.
-    pub(super) fn add_session(&self, headers: &mut HeaderMap) {
-        let session = self.session.borrow();
-        let revision = match (&*session, self.known()) {
+    /// Adds the headers of a session.
+    pub(super) fn add_session(&self, request: &mut Outbound, session: Option<&Session>) {
+        let revision = match (session, self.known()) {
             (Some(session), _) => session.revision,
             (None, Known::WithoutSession(revision)) => revision,
             // The headers of `initialize` name no revision.
             _ => return,
         };
-        if revision >= Revision::V2025_06_18 {
-            headers.insert(headers::VERSION, HeaderValue::from_static(revision.name()));
-        }
-        if let Some(id) = session.as_ref().and_then(|session| session.id.clone()) {
-            headers.insert(headers::SESSION, id);
-        }
+        headers::add_session(request, revision, session.and_then(|session| session.id.clone()));
     }
 
-    /// Returns a new id, as JSON text.
-    pub(super) fn next_id(&self) -> String {
-        let id = self.of_call.next_id.get();
-        self.of_call.next_id.set(id.saturating_add(1));
-        format!("\"{id}\"")
-    }
-
-    /// Counts a request. Returns `false` if the connection has sent all requests that it may send.
-    pub(super) fn spend(&self) -> bool {
-        let requests = self.of_call.requests.get();
-        self.of_call.requests.set(requests.saturating_add(1));
-        requests < UPSTREAM_REQUESTS
+    pub(super) fn token_source(&self) -> Option<&dyn TokenSource> {
+        self.token_source.as_deref()
     }
 }

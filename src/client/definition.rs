@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
-use super::hidden::visible;
+use super::hidden::{shown, visible};
 use super::param_headers;
 use crate::auth::ConfigError;
 use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
-use crate::protocol::description::{Text, is_deceptive};
+use crate::protocol::description::Text;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Schema};
 
@@ -70,6 +70,9 @@ pub(super) const PROMPTS: Kind =
     Kind { method: Method::ListPrompts, capability: "prompts", list: "prompts", single: "prompt", key: "name" };
 const KINDS: [Kind; 4] = [TOOLS, RESOURCES, TEMPLATES, PROMPTS];
 
+/// The length of a name or a problem in a message, in bytes.
+const SHOWN: usize = 128;
+
 impl Listed {
     /// Reads an item of a list.
     ///
@@ -86,7 +89,11 @@ impl Listed {
         }
         if kind == TOOLS {
             let invalid = |error: String| {
-                format!("The tool `{}` of the server `{server}` is not valid: {}.", shown(&name), shown(&error))
+                format!(
+                    "The tool `{}` of the server `{server}` is not valid: {}.",
+                    shown(&name, SHOWN),
+                    shown(&error, SHOWN)
+                )
             };
             param_headers::marked(item).map_err(invalid)?;
         }
@@ -191,7 +198,7 @@ impl Listed {
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
         let Definition { server, kind, name, .. } = &*self.0;
-        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, shown(name))
+        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, shown(name, SHOWN))
     }
 
     /// Returns the length of the definition in bytes.
@@ -214,12 +221,6 @@ fn compiled(schema: Value<'_>) -> (Output, bool) {
         Some(Ok(schema)) => (Output::Enforced(schema.clone()), is_short && !schema.has_patterns()),
         _ => (Output::NotEnforced, true),
     }
-}
-
-/// Returns a part of a text for a message.
-fn shown(text: &str) -> String {
-    const LONGEST: usize = 128;
-    text.chars().filter(|c| !is_deceptive(*c)).take(LONGEST).collect()
 }
 
 impl fmt::Debug for Listed {

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, select};
-use http::Request;
+use http::Method;
 
 use super::connection::{Connection, Link};
 use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
+use crate::host::Outbound;
 use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 use crate::parallel::parallel;
@@ -31,11 +32,11 @@ impl Link {
         if !self.has_session() {
             return;
         }
-        let session = self.session_headers();
         // If this future is dropped, the session must not end again.
-        self.end_session();
+        let session = self.end_session();
         let ending = async {
-            if let Ok(request) = self.session_request(http::Method::DELETE, session).await {
+            let Ok(credential) = self.credential().await else { return };
+            if let Ok(request) = self.session_request(Method::DELETE, String::new(), session.as_ref(), credential) {
                 self.closing(request).await;
             }
         };
@@ -43,7 +44,7 @@ impl Link {
     }
 
     /// Sends a request whose answer does not matter.
-    fn closing(&self, request: Request<String>) -> LocalBoxFuture<'static, ()> {
+    fn closing(&self, request: Outbound) -> LocalBoxFuture<'static, ()> {
         let opening = self.upstream().transport.open(request, self.host());
         select(opening, self.host().sleep(CLOSING)).map(drop).boxed_local()
     }
@@ -69,18 +70,19 @@ const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 pub(super) struct Unanswered<'a> {
     link: &'a Link,
     /// The notification.
-    cancellation: Option<Request<String>>,
+    cancellation: Option<Outbound>,
 }
 
 impl<'a> Unanswered<'a> {
     /// Creates the notification for a request with this id, as JSON text.
-    pub(super) fn new(link: &'a Link, request: &Request<String>, id: &str) -> Self {
+    pub(super) fn new(link: &'a Link, request: &Outbound, id: &str) -> Self {
         Self { link, cancellation: link.has_session().then(|| cancellation(request, id)) }
     }
 
     /// Drops the notification, unless the request exceeded a limit before its answer arrived.
     pub(super) fn settle<T>(&mut self, answer: &Result<T, Failed>) {
-        if !matches!(answer, Err((Failure::Timeout(_) | Failure::LimitExceeded(_), _))) {
+        let is_limit = |failure: &Failure| matches!(failure, Failure::Timeout(_) | Failure::LimitExceeded(_));
+        if !answer.as_ref().is_err_and(|failed| is_limit(failed.failure())) {
             self.cancellation = None;
         }
     }
@@ -89,7 +91,7 @@ impl<'a> Unanswered<'a> {
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
         if let Some(cancellation) = self.cancellation.take()
-            && self.link.spend()
+            && self.link.of_call().spend()
         {
             self.link.host().spawn(self.link.closing(cancellation));
         }
@@ -97,12 +99,9 @@ impl Drop for Unanswered<'_> {
 }
 
 /// Creates the notification that cancels `request`, with the headers of `request`.
-fn cancellation(request: &Request<String>, id: &str) -> Request<String> {
+fn cancellation(request: &Outbound, id: &str) -> Outbound {
     let id = write::raw_value(id.to_owned());
     let params = Params::default().with("requestId", id);
-    let mut cancellation = Request::new(write_message(None, "notifications/cancelled", &params, &Meta::default()));
-    *cancellation.method_mut() = request.method().clone();
-    *cancellation.uri_mut() = request.uri().clone();
-    *cancellation.headers_mut() = request.headers().clone();
-    cancellation
+    let body = write_message(None, "notifications/cancelled", &params, &Meta::default());
+    Outbound { body, ..request.clone() }
 }

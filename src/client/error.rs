@@ -98,7 +98,10 @@ pub enum Failure {
 }
 
 /// A failure that has no server and no method yet, and the cause for the log.
-pub(super) type Failed = (Failure, Option<String>);
+///
+/// It has the size of a pointer, because each `?` moves it.
+#[derive(Clone, Debug)]
+pub(super) struct Failed(Box<(Failure, Option<String>)>);
 
 /// The reason why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +138,31 @@ pub enum Executed {
     Yes,
     /// It is not known whether the server executed the request.
     Unknown,
+}
+
+impl Failed {
+    pub(super) fn new(failure: Failure, cause: Option<String>) -> Self {
+        Self(Box::new((failure, cause)))
+    }
+
+    pub(super) fn failure(&self) -> &Failure {
+        &self.0.0
+    }
+
+    pub(super) fn into_parts(self) -> (Failure, Option<String>) {
+        *self.0
+    }
+
+    /// Returns whether the answer was interrupted.
+    pub(super) fn is_interruption(&self) -> bool {
+        *self.failure() == Failure::Interrupted
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure, None)
+    }
 }
 
 impl ClientError {

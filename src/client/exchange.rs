@@ -68,8 +68,8 @@ pub(super) async fn read(
         Some("application/json") => read_json(opened, expected).await,
         Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
         _ if status >= 300 => Ok(Answer::Http { status }),
-        Some("text/html") => Err((Failure::NotMcp(NotMcp::WebPage), None)),
-        _ => Err((
+        Some("text/html") => Err(Failure::NotMcp(NotMcp::WebPage).into()),
+        _ => Err(Failed::new(
             Failure::Malformed("is not of type application/json or text/event-stream"),
             media_type.filter(|it| is_usual(it)),
         )),
@@ -91,7 +91,7 @@ async fn of_status(opened: &mut Opened) -> Option<Failed> {
         status @ 500.. => Failure::ServerFailed { status },
         _ => return None,
     };
-    Some((failure, Some(format!("status {}", opened.status))))
+    Some(Failed::new(failure, Some(format!("status {}", opened.status))))
 }
 
 /// Reads the number of an error page of Cloudflare, such as `error code: 1016`.
@@ -135,17 +135,17 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
         {
             Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
         }
-        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
+        Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
         _ if opened.status >= 300 => Ok(Answer::Http { status: opened.status }),
-        Ok(_) => Err((Failure::Malformed("is not a response"), None)),
-        Err(problem) => Err((Failure::Malformed(problem), None)),
+        Ok(_) => Err(Failure::Malformed("is not a response").into()),
+        Err(problem) => Err(Failure::Malformed(problem).into()),
     }
 }
 
 async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Answer, Failed> {
     let mut reader = EventReader::default();
     let answer = read_events(&mut opened, &mut reader, expected, observer).await;
-    if expected.era == Era::Legacy && matches!(answer, Err((Failure::Interrupted, _))) {
+    if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
         expected.position.replace(Position::of(&reader));
     }
     answer
@@ -191,7 +191,7 @@ pub(super) async fn read_events(
             return Err(too_long());
         }
     }
-    Err((Failure::Interrupted, None))
+    Err(Failure::Interrupted.into())
 }
 
 /// Reads one event.
@@ -220,8 +220,8 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
         }
         // A resumed stream may repeat the responses to other requests.
         Ok(ServerMessage::Response { .. }) | Err(_) if is_lenient => Ok(Meaning::Nothing),
-        Ok(ServerMessage::Response { .. }) => Err((Failure::Malformed("is the answer to another request"), None)),
-        Err(problem) => Err((Failure::Malformed(problem), None)),
+        Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
+        Err(problem) => Err(Failure::Malformed(problem).into()),
     }
 }
 
@@ -231,28 +231,28 @@ fn not_json(error: &JsonError) -> Failed {
         JsonError::DuplicateKey { .. } => "a key occurs twice in one object".to_owned(),
         error => error.to_string(),
     };
-    (Failure::Malformed("is not valid JSON"), Some(cause))
+    Failed::new(Failure::Malformed("is not valid JSON"), Some(cause))
 }
 
 fn too_long() -> Failed {
-    (Failure::LimitExceeded("the answer is too long"), None)
+    Failure::LimitExceeded("the answer is too long").into()
 }
 
 /// Returns the failure of a connection that breaks while the body arrives.
 fn of_body(error: FetchError) -> Failed {
     match error {
         FetchError::TooLarge => too_long(),
-        FetchError::TooSlow => (Failure::Interrupted, Some(error.to_string())),
-        FetchError::Failed(cause) => (Failure::Interrupted, Some(cause)),
-        error => (Failure::Interrupted, Some(error.to_string())),
+        FetchError::TooSlow => Failed::new(Failure::Interrupted, Some(error.to_string())),
+        FetchError::Failed(cause) => Failed::new(Failure::Interrupted, Some(cause)),
+        error => Failed::new(Failure::Interrupted, Some(error.to_string())),
     }
 }
 
 /// Returns the failure of a request that has no response.
 pub(super) fn of_connection(error: FetchError) -> Failed {
     match error {
-        FetchError::Failed(cause) => (Failure::ConnectionLost, Some(cause)),
-        error => (Failure::ConnectionLost, Some(error.to_string())),
+        FetchError::Failed(cause) => Failed::new(Failure::ConnectionLost, Some(cause)),
+        error => Failed::new(Failure::ConnectionLost, Some(error.to_string())),
     }
 }
 
@@ -293,6 +293,6 @@ pub(super) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
     match of_status(opened).await {
         Some(failed) => Err(failed),
         None if opened.status < 300 => Ok(()),
-        None => Err((of_http_status(opened.status), Some(format!("status {}", opened.status)))),
+        None => Err(Failed::new(of_http_status(opened.status), Some(format!("status {}", opened.status)))),
     }
 }

@@ -3,27 +3,27 @@
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::question::{Elicitation, SamplingRequest, UrlElicitation};
+use super::error::{Failed, Failure};
+use super::question::{Kind, Question};
 use crate::call::context::Context;
-use crate::call::elicitation::Elicited;
-use crate::call::error::HandlerError;
-use crate::call::roots::Root;
-use crate::call::sampling::Sampled;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Revision;
 
-/// A function that answers a question.
-type Answering<Q, A> = Rc<dyn Fn(Q, Context) -> LocalBoxFuture<'static, Result<A, HandlerError>>>;
+/// The answer to a question as JSON text, in the form of the protocol.
+pub(super) type Answer = LocalBoxFuture<'static, Result<Box<RawValue>, Failed>>;
+
+/// A function that reads a question and returns its answer. It calls the function of the program when the future is polled.
+type Answering = Rc<dyn Fn(&Question<'_>, Context) -> Result<Answer, Failure>>;
 
 /// The functions that answer the questions of a server. A kind of question without a function is not declared.
 #[derive(Clone, Default)]
 pub(super) struct Handlers {
-    pub form: Option<Answering<Elicitation, Elicited<Value>>>,
-    pub url: Option<Answering<UrlElicitation, Elicited<()>>>,
-    pub sampling: Option<Answering<SamplingRequest, Sampled>>,
-    pub roots: Option<Vec<Root>>,
+    pub form: Option<Answering>,
+    pub url: Option<Answering>,
+    pub sampling: Option<Answering>,
+    pub roots: Option<Answering>,
 }
 
 impl Handlers {
@@ -36,6 +36,26 @@ impl Handlers {
             roots: self.roots.is_some(),
         }
     }
+
+    /// Reads a question, and returns the answer of the program's function for it, or `None` if there is no function.
+    ///
+    /// # Errors
+    /// The question is not valid.
+    pub(super) fn answer(&self, question: &Question<'_>, cx: &Context) -> Result<Option<Answer>, Failed> {
+        let handler = match question.kind {
+            Kind::Form => &self.form,
+            Kind::Url => &self.url,
+            Kind::Sampling => &self.sampling,
+            Kind::Roots => &self.roots,
+        };
+        let answer = handler.as_ref().map(|answer| answer(question, cx.clone()));
+        Ok(answer.transpose()?)
+    }
+}
+
+/// Returns the failure for a kind of question that the client did not declare.
+pub(super) fn undeclared() -> Failed {
+    Failed::new(Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
 }
 
 /// Writes capabilities as JSON, in the form of a revision.

@@ -1,24 +1,24 @@
-//! The headers of a request.
+//! The headers of requests and responses.
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use std::borrow::Cow;
+
+use http::{HeaderName, HeaderValue, Method};
 
 use crate::auth::ConfigError;
+use crate::host::Outbound;
 use crate::protocol::header_value::encode;
+use crate::protocol::revision::Revision;
+
+/// The header with the revision.
+const VERSION: &str = "mcp-protocol-version";
 
 /// The session of a legacy server.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The revision.
-pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The method.
-pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// The target of the method: a name or a URI.
-pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The event after which a stream is resumed.
-pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(super) const LAST_EVENT_ID: &str = "last-event-id";
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-pub(super) const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
+const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 /// The headers that a program cannot set, because the client or HTTP sets them. The platform decides about its own headers.
@@ -75,38 +75,64 @@ fn visible(value: &str) -> Option<HeaderValue> {
         .filter(|_| !value.is_empty() && value.trim() == value && value.bytes().all(is_visible))
 }
 
-/// Creates the headers that every POST of a message has.
-pub(super) fn of_post(
+/// Adds the headers that every request has. A request that is not a POST has no message, and its answer is an event stream.
+pub(super) fn add_common(
+    request: &mut Outbound,
     own: &[(HeaderName, HeaderValue)],
     agent: &HeaderValue,
     credential: Option<HeaderValue>,
-) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(USER_AGENT, agent.clone());
+) {
+    add(request, "user-agent", agent.clone());
     for (name, value) in own {
-        headers.append(name, value.clone());
+        request.headers.push((name.as_str().to_owned().into(), value.clone()));
     }
-    headers.insert(CONTENT_TYPE, JSON);
-    headers.insert(ACCEPT, JSON_OR_STREAM);
+    if request.method == Method::POST {
+        add(request, "content-type", JSON);
+        add(request, "accept", JSON_OR_STREAM);
+    } else {
+        add(request, "accept", STREAM);
+    }
     if let Some(credential) = credential {
-        headers.insert(AUTHORIZATION, credential);
+        add(request, "authorization", credential);
     }
-    headers
 }
 
 /// Adds the headers that repeat values of a modern request.
-pub(super) fn add_modern(headers: &mut HeaderMap, version: &'static str, method: &'static str, target: Option<&str>) {
-    headers.insert(VERSION, HeaderValue::from_static(version));
-    headers.insert(METHOD, HeaderValue::from_static(method));
+pub(super) fn add_modern(
+    request: &mut Outbound,
+    version: &'static str,
+    method: &'static str,
+    target: Option<&str>,
+    params: &[(String, String)],
+) {
+    add(request, VERSION, HeaderValue::from_static(version));
+    add(request, "mcp-method", HeaderValue::from_static(method));
     if let Some(target) = target {
-        insert_encoded(headers, NAME, target);
+        add_encoded(request, "mcp-name".into(), target);
+    }
+    for (name, value) in params {
+        add_encoded(request, name.clone().into(), value);
     }
 }
 
+/// Adds the headers of a session of a legacy server.
+pub(super) fn add_session(request: &mut Outbound, revision: Revision, id: Option<HeaderValue>) {
+    if revision >= Revision::V2025_06_18 {
+        add(request, VERSION, HeaderValue::from_static(revision.name()));
+    }
+    if let Some(id) = id {
+        add(request, "mcp-session-id", id);
+    }
+}
+
+pub(super) fn add(request: &mut Outbound, name: &'static str, value: HeaderValue) {
+    request.headers.push((name.into(), value));
+}
+
 /// Adds a header that repeats a value of the body.
-pub(super) fn insert_encoded(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+fn add_encoded(request: &mut Outbound, name: Cow<'static, str>, value: &str) {
     // An encoded value is visible ASCII.
     if let Ok(value) = HeaderValue::from_str(&encode(value)) {
-        headers.insert(name, value);
+        request.headers.push((name, value));
     }
 }

@@ -10,6 +10,14 @@ pub(super) fn visible(mut text: String) -> String {
     text
 }
 
+/// Returns the beginning of a text, of at most `longest` bytes, on one line and without such characters.
+pub(super) fn shown(text: &str, longest: usize) -> String {
+    let mut shown = text.to_owned();
+    shown.retain(|character| !is_deceptive(character));
+    shown.truncate(shown.floor_char_boundary(longest));
+    shown
+}
+
 /// Removes such characters from the titles and the descriptions in a schema. Returns whether there were any.
 pub(super) fn clean_descriptions(schema: &mut Value) -> bool {
     let mut is_changed = false;

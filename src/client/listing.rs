@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use futures::future::{LocalBoxFuture, WeakShared};
+use futures::lock::Mutex;
 
 use super::definition::{Kind, Listed};
 use super::error::ClientError;
@@ -33,5 +33,5 @@ pub struct Toolset {
 }
 
 pub(super) type Outcome = Result<Rc<Listing>, ClientError>;
-/// A list that is being read. The reference is weak, so the request is aborted when no task waits for it.
-pub(super) type Pending = (Kind, WeakShared<LocalBoxFuture<'static, Outcome>>);
+/// A kind of list, and the lock of the task that reads this list.
+pub(super) type ListLock = (Kind, Rc<Mutex<Option<Outcome>>>);

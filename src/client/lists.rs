@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::future::{FutureExt, LocalBoxFuture, Shared};
+use futures::FutureExt;
+use futures::lock::Mutex;
 
 use super::connection::{Connection, Link, Peer};
 use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
@@ -127,23 +128,32 @@ impl Peer {
 }
 
 impl Link {
-    /// Returns a list: from the cache, or from the server. Tasks that ask for the same list at the same time share one request.
-    pub(super) async fn list(self: &Rc<Self>, kind: Kind) -> Result<Rc<Listing>, ClientError> {
-        let pending = self.pending(kind).unwrap_or_else(|| {
-            let link = self.clone();
-            let list = async move { link.cached_or_new_list(kind).await }.boxed_local().shared();
-            if let Some(weak) = list.downgrade() {
-                let mut pending = self.pending_lists.borrow_mut();
-                pending.retain(|(other, _)| *other != kind);
-                pending.push((kind, weak));
-            }
-            list
-        });
-        pending.await
+    /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
+    pub(super) async fn list(&self, kind: Kind) -> Outcome {
+        let lock = self.list_lock(kind);
+        if let Some(mut list) = lock.try_lock() {
+            // If this task ends early, a waiting task reads the list itself.
+            *list = None;
+            let outcome = self.cached_or_new_list(kind).boxed_local().await;
+            *list = Some(outcome.clone());
+            return outcome;
+        }
+        let mut list = lock.lock().await;
+        match &*list {
+            Some(outcome) => outcome.clone(),
+            None => list.insert(self.cached_or_new_list(kind).boxed_local().await).clone(),
+        }
     }
 
-    fn pending(&self, kind: Kind) -> Option<Shared<LocalBoxFuture<'static, Outcome>>> {
-        self.pending_lists.borrow().iter().find(|(other, _)| *other == kind)?.1.upgrade()
+    /// Returns the lock that a task holds while it reads a list. It has the last list that was read.
+    fn list_lock(&self, kind: Kind) -> Rc<Mutex<Option<Outcome>>> {
+        let mut locks = self.list_locks.borrow_mut();
+        if let Some((_, lock)) = locks.iter().find(|(other, _)| *other == kind) {
+            return lock.clone();
+        }
+        let lock = Rc::default();
+        locks.push((kind, Rc::clone(&lock)));
+        lock
     }
 
     /// Returns the definition of the tool `name`, if a list is known. It does not ask the server.
@@ -157,7 +167,8 @@ impl Link {
             return None;
         }
         let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
-        cached.is_fresh(self.host().now_ms()).then(|| find(&cached.list))?
+        let list = cached.is_fresh(self.host().now_ms()).then(|| self.keep(TOOLS, cached.list.clone()))?;
+        find(&list)
     }
 
     async fn cached_or_new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {

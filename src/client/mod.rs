@@ -30,9 +30,13 @@
 //! | `handshake` | the requests that must come before another request |
 //! | `post` | the HTTP requests for messages and for sessions |
 //! | `message` | the text of a message |
-//! | `headers` | the headers of a request |
+//! | `headers` | the headers of requests and responses |
+//! | `of_call` | the state that the links of a connection share |
 //! | `credential` | the `Authorization` header of a request |
-//! | `client_credentials` | tokens for this program itself |
+//! | `token_source` | the trait of the sources of tokens |
+//! | `token_of_call` | tokens from a function of the program |
+//! | `issued_token` | tokens from an authorization server, for one connection |
+//! | `client_credentials` | requests for tokens of this program itself |
 //! | `resumption` | the resumption of event streams |
 //! | `ending` | the end of requests and sessions of legacy servers |
 //! | `exchange` | one HTTP exchange |
@@ -41,7 +45,8 @@
 //! | `question` | the questions of a server: elicitation, sampling, roots |
 //! | `hidden` | characters that a person does not see |
 //! | `handlers` | the functions of a program that answer them |
-//! | `answer` | the answers to these questions |
+//! | `answer` | these answers in the form of the protocol |
+//! | `passed` | the questions that the caller of this program answers |
 //! | `rounds` | the rounds of a request, if the server asks questions |
 //! | `sse` | event streams |
 //! | `standing_stream` | the event stream of a session |
@@ -76,8 +81,9 @@ mod error;
 mod exchange;
 mod handlers;
 mod handshake;
-mod headers;
+pub(crate) mod headers;
 mod hidden;
+mod issued_token;
 mod list_cache;
 mod listing;
 mod lists;
@@ -85,7 +91,9 @@ mod mcp_client;
 mod message;
 mod negotiation;
 mod observer;
+mod of_call;
 mod param_headers;
+mod passed;
 mod post;
 mod question;
 mod read;
@@ -97,6 +105,8 @@ mod rounds;
 mod source;
 pub(crate) mod sse;
 mod standing_stream;
+mod token_of_call;
+mod token_source;
 mod tool_request;
 mod transport;
 mod upstream;

@@ -40,15 +40,68 @@ pub struct LogMessage {
     pub data: serde_json::Value,
 }
 
-/// A function that gets the notifications of one kind.
-type Listener<N> = Rc<dyn Fn(&N)>;
+/// A function that reads a progress notification. It gets the progress token of the request and the last progress.
+type ProgressListener = Rc<dyn Fn(Value<'_>, &str, &Cell<f64>)>;
 
-/// The functions that get the notifications of a request.
+/// A function that reads a log message.
+type LogListener = Rc<dyn Fn(Value<'_>)>;
+
+/// The functions that get the parameters of notifications. A program contains the code that reads them only if it has such a function.
 #[derive(Clone, Default)]
 pub(super) struct Listeners {
-    pub progress: Option<Listener<Progress>>,
+    pub progress: Option<ProgressListener>,
     /// The lowest level of log messages, and the function that gets them.
-    pub log: Option<(LogLevel, Listener<LogMessage>)>,
+    pub log: Option<(LogLevel, LogListener)>,
+}
+
+impl Listeners {
+    /// Passes reports with the token of the request to `listener`, if the progress grows.
+    pub(super) fn set_progress(&mut self, listener: impl Fn(&Progress) + 'static) {
+        self.progress = Some(Rc::new(move |params, token, last| {
+            if let Some(progress) = Progress::read(params, token, last) {
+                listener(&progress);
+            }
+        }));
+    }
+
+    /// Passes log messages of at least the level `lowest` to `listener`.
+    pub(super) fn set_log(&mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) {
+        let listener = move |params: Value<'_>| {
+            if let Some(message) = LogMessage::read(params, lowest) {
+                listener(&message);
+            }
+        };
+        self.log = Some((lowest, Rc::new(listener)));
+    }
+}
+
+impl Progress {
+    /// Reads a report with this token that grows beyond the `last` progress.
+    fn read(params: Value<'_>, expected: &str, last: &Cell<f64>) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Params {
+            #[serde(rename = "progressToken")]
+            token: String,
+            progress: f64,
+            total: Option<f64>,
+            message: Option<String>,
+        }
+        let Params { token, progress, total, message } = deserialize::read(params).ok()?;
+        if token != expected || progress <= last.get() {
+            return None;
+        }
+        last.set(progress);
+        Some(Self { progress, total, message })
+    }
+}
+
+impl LogMessage {
+    /// Reads a log message of at least the level that the call asks for.
+    fn read(params: Value<'_>, lowest: LogLevel) -> Option<Self> {
+        let level = params.string("level").and_then(|level| LogLevel::named(&level))?;
+        let data = params.get("data").and_then(Value::to_json)?;
+        (level >= lowest).then(|| Self { level, logger: params.string("logger"), data })
+    }
 }
 
 /// Gets the messages of one event stream.
@@ -79,37 +132,17 @@ impl Observer<'_> {
         self.link.notice_change(method);
         let Some(params) = params else { return };
         match method {
-            "notifications/progress" => self.progress(params),
-            "notifications/message" => self.log_message(params),
+            "notifications/progress" => {
+                if let Some(listener) = &self.listeners.progress {
+                    listener(params, self.token, &self.last);
+                }
+            }
+            "notifications/message" => {
+                if let Some((_, listener)) = &self.listeners.log {
+                    listener(params);
+                }
+            }
             _ => {}
-        }
-    }
-
-    /// Passes on a report with the token of this request, if the progress grows.
-    fn progress(&self, params: Value<'_>) {
-        #[derive(Deserialize)]
-        struct Params {
-            #[serde(rename = "progressToken")]
-            token: String,
-            progress: f64,
-            total: Option<f64>,
-            message: Option<String>,
-        }
-        let Some(listener) = &self.listeners.progress else { return };
-        let Ok(Params { token, progress, total, message }) = deserialize::read(params) else { return };
-        if token == self.token && progress > self.last.get() {
-            self.last.set(progress);
-            listener(&Progress { progress, total, message });
-        }
-    }
-
-    /// Passes on a log message of at least the level that the call asks for.
-    fn log_message(&self, params: Value<'_>) {
-        let Some((lowest, listener)) = &self.listeners.log else { return };
-        let level = params.string("level").and_then(|level| LogLevel::named(&level));
-        let data = params.get("data").and_then(Value::to_json);
-        if let (Some(level), Some(data)) = (level.filter(|level| level >= lowest), data) {
-            listener(&LogMessage { level, logger: params.string("logger"), data });
         }
     }
 
@@ -127,12 +160,12 @@ impl Observer<'_> {
         let requests = self.requests.get().saturating_add(1);
         self.requests.set(requests);
         if requests > UPSTREAM_QUESTIONS {
-            return Err((Failure::LimitExceeded("the server asks too many questions"), None));
+            return Err(Failure::LimitExceeded("the server asks too many questions").into());
         }
         let ServerRequest { id, method, params } = request;
         let size = params.as_ref().map_or(0, |params| params.get().len()).saturating_add(id.len());
         if size > UPSTREAM_QUESTION_BYTES {
-            return Err((Failure::LimitExceeded("a question is too long"), None));
+            return Err(Failure::LimitExceeded("a question is too long").into());
         }
         if !self.link.has_session() {
             let problem = format!(
@@ -157,17 +190,17 @@ impl Observer<'_> {
 
     /// Answers a question with the functions of the program. Returns `None` for a kind of question that was not declared.
     async fn answer(&self, method: &str, params: Option<&RawValue>) -> Result<Option<Box<RawValue>>, Failed> {
-        let question = {
+        let answer = {
             let text = params.map_or("{}", RawValue::get);
             let document = Document::parse(text.as_bytes(), JsonLimits::MOST).map_err(|error| {
-                (Failure::Malformed("asks with parameters that are not JSON"), Some(error.to_string()))
+                Failed::new(Failure::Malformed("asks with parameters that are not JSON"), Some(error.to_string()))
             })?;
-            Question::read(&self.link.server().name, method, Some(document.root()))
-                .map_err(|failure| (failure, None))?
+            let question = Question::of(&self.link.server().name, method, Some(document.root()));
+            let Some(question) = question? else { return Ok(None) };
+            self.link.upstream().handlers.answer(&question, self.link.cx())?
         };
-        let own = self.link.upstream().handlers.capabilities();
-        match question.filter(|question| question.is_declared(own)) {
-            Some(question) => self.link.answer(question, self.link.cx().clone()).await.map(Some),
+        match answer {
+            Some(answer) => answer.await.map(Some),
             None => Ok(None),
         }
     }

@@ -4,8 +4,6 @@
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
-use http::HeaderName;
-
 use crate::json::decimal::Decimal;
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::{UPSTREAM_PARAM_BYTES, UPSTREAM_PARAMS};
@@ -33,7 +31,7 @@ pub(super) fn marked(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
 ///
 /// # Errors
 /// The values are too long, as a predicate whose subject is the server.
-pub(super) fn of_call(params: Vec<HeaderParam>, arguments: &str) -> Result<Vec<(HeaderName, String)>, &'static str> {
+pub(super) fn of_call(params: Vec<HeaderParam>, arguments: &str) -> Result<Vec<(String, String)>, &'static str> {
     if params.is_empty() {
         return Ok(Vec::new());
     }
@@ -43,9 +41,7 @@ pub(super) fn of_call(params: Vec<HeaderParam>, arguments: &str) -> Result<Vec<(
     let mut bytes = 0_usize;
     for HeaderParam { header, path, .. } in params {
         let argument = path.iter().try_fold(document.root(), |value, step| value.get(step));
-        let (Some(value), Ok(header)) = (argument.and_then(text), HeaderName::from_bytes(header.as_bytes())) else {
-            continue;
-        };
+        let Some(value) = argument.and_then(text) else { continue };
         bytes = bytes.saturating_add(value.len());
         headers.push((header, value));
     }

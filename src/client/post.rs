@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::pin_mut;
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, Request};
+use http::{HeaderValue, Method};
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::connection::{Link, Session};
 use super::ending::Unanswered;
 use super::error::{Failed, Failure};
 use super::exchange::{self, Expected};
@@ -20,19 +19,27 @@ use super::negotiation::Known;
 use super::observer::Observer;
 use super::request::Outgoing;
 use super::response::Answer;
+use crate::host::Outbound;
 use crate::limits::{UPSTREAM_BYTES, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::error::ErrorCode;
-use crate::protocol::revision::Revision;
+use crate::protocol::revision::{Era, Revision};
 
 /// The time limit of a message without a response.
 const UNANSWERED: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 
 impl Link {
     /// Posts a request and reads its answer.
-    pub(super) async fn post_once(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
-        let id = self.next_id();
+    pub(super) async fn post_once(
+        &self,
+        outgoing: &Outgoing,
+        known: Known,
+        time: Duration,
+        credential: Option<HeaderValue>,
+    ) -> Result<Answer, Failed> {
+        let id = self.of_call().next_id();
         let message = self.message(&id, outgoing, known);
-        let request = self.http_request(message, Some(outgoing), known).await?;
+        let modern = (known.era() == Era::Modern).then_some(outgoing);
+        let request = self.message_request(message, modern, credential)?;
         let mut unanswered = Unanswered::new(self, &request, &id);
         let opening = self.upstream().transport.open(request, self.host());
         let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
@@ -67,8 +74,7 @@ impl Link {
 
     /// Posts a message whose answer has no content to a legacy server.
     async fn post_unanswered(&self, message: String) -> Result<(), Failed> {
-        let known = self.known();
-        let request = self.http_request(message, None, known).await?;
+        let request = self.message_request(message, None, self.credential().await?)?;
         let opening = self.upstream().transport.open(request, self.host());
         let exchange = async {
             let mut opened = opening.await.map_err(exchange::of_connection)?;
@@ -81,7 +87,7 @@ impl Link {
         pin_mut!(exchange);
         match select(exchange, self.host().sleep(time)).await {
             Either::Left((answer, _)) => answer,
-            Either::Right(((), _)) => Err((Failure::Timeout(time), None)),
+            Either::Right(((), _)) => Err(Failure::Timeout(time).into()),
         }
     }
 
@@ -103,50 +109,51 @@ impl Link {
         write_message(Some(id), method.name(), params, &meta)
     }
 
-    /// Creates the HTTP request for a message.
-    async fn http_request(
+    /// Creates the HTTP request for a message. `outgoing` is the request of the message, if it is one to a modern server.
+    fn message_request(
         &self,
         message: String,
         outgoing: Option<&Outgoing>,
-        known: Known,
-    ) -> Result<Request<String>, Failed> {
-        if !self.spend() {
-            return Err((Failure::BudgetExhausted, None));
-        }
-        let upstream = self.upstream();
-        let credential = self.credential().await?;
-        let mut all = headers::of_post(&upstream.headers, self.user_agent(), credential);
-        match known {
-            Known::Nothing | Known::Unsettled | Known::Modern(_) => {
-                let (method, target) = outgoing.map_or(("", None), |it| (it.method.name(), it.target.as_deref()));
-                headers::add_modern(&mut all, Revision::V2026_07_28.name(), method, target);
-                for (name, value) in outgoing.iter().flat_map(|outgoing| &outgoing.header_params) {
-                    headers::insert_encoded(&mut all, name.clone(), value);
-                }
-            }
-            Known::WithSession(_) | Known::WithoutSession(_) => self.add_session(&mut all),
-        }
-        let mut request = upstream.url.request(http::Method::POST, message);
-        *request.headers_mut() = all;
+        credential: Option<HeaderValue>,
+    ) -> Result<Outbound, Failed> {
+        let Some(outgoing) = outgoing else {
+            let session = self.session();
+            return self.session_request(Method::POST, message, session.as_ref(), credential);
+        };
+        let mut request = self.http_request(Method::POST, message, credential)?;
+        let Outgoing { method, target, header_params, .. } = outgoing;
+        let version = Revision::V2026_07_28.name();
+        headers::add_modern(&mut request, version, method.name(), target.as_deref(), header_params);
         Ok(request)
     }
 
-    /// Creates a request without a message, with the headers of a session.
-    pub(super) async fn session_request(
-        &self,
-        method: http::Method,
-        session: HeaderMap,
-    ) -> Result<Request<String>, Failed> {
-        if !self.spend() {
-            return Err((Failure::BudgetExhausted, None));
-        }
+    /// Creates the request for an event stream of the session.
+    pub(super) async fn stream_request(&self) -> Result<Outbound, Failed> {
         let credential = self.credential().await?;
-        let mut all = headers::of_post(&self.upstream().headers, self.user_agent(), credential);
-        all.remove(CONTENT_TYPE);
-        all.insert(ACCEPT, headers::STREAM);
-        all.extend(session);
-        let mut request = self.upstream().url.request(method, String::new());
-        *request.headers_mut() = all;
+        self.session_request(Method::GET, String::new(), self.session().as_ref(), credential)
+    }
+
+    /// Creates a request with the headers of a session.
+    pub(super) fn session_request(
+        &self,
+        method: Method,
+        body: String,
+        session: Option<&Session>,
+        credential: Option<HeaderValue>,
+    ) -> Result<Outbound, Failed> {
+        let mut request = self.http_request(method, body, credential)?;
+        self.add_session(&mut request, session);
+        Ok(request)
+    }
+
+    /// Creates a request with the headers that every request has, and counts it.
+    fn http_request(&self, method: Method, body: String, credential: Option<HeaderValue>) -> Result<Outbound, Failed> {
+        if !self.of_call().spend() {
+            return Err(Failure::BudgetExhausted.into());
+        }
+        let upstream = self.upstream();
+        let mut request = Outbound { method, url: upstream.url.as_str().to_owned(), headers: Vec::new(), body };
+        headers::add_common(&mut request, &upstream.headers, self.user_agent(), credential);
         Ok(request)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::error::Failure;
 use super::hidden::{clean_descriptions, visible};
 use crate::auth::SecureUrl;
-use crate::json::{Kind, Value, object};
+use crate::json::{Kind as JsonKind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Text;
 
@@ -50,80 +50,86 @@ pub struct SamplingRequest {
     pub params: Json,
 }
 
-/// A question of a server.
-#[derive(Clone, Debug)]
-pub(super) enum Question {
-    Form(Elicitation),
-    Url(UrlElicitation),
-    Sampling(SamplingRequest),
+/// A kind of question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Form,
+    Url,
+    Sampling,
     Roots,
 }
 
-impl Question {
-    /// Reads a question. Returns `None` if `method` is not the method of a question.
+/// A question of a server. The kind decides how its parameters are read.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub server: &'a Text,
+    pub kind: Kind,
+    pub params: Option<Value<'a>>,
+}
+
+impl<'a> Question<'a> {
+    /// Reads the kind of a question. Returns `None` if `method` is not the method of a question.
     ///
     /// # Errors
-    /// The parameters are not valid.
-    pub(super) fn read(server: &Text, method: &str, params: Option<Value<'_>>) -> Result<Option<Self>, Failure> {
-        let server = server.clone();
-        Ok(Some(match method {
-            "elicitation/create" => {
-                let params = params.ok_or(Failure::Malformed("asks without parameters"))?;
-                let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
-                let message = visible(message);
-                match params.string("mode").as_deref() {
-                    None | Some("form") => Self::Form(Elicitation { server, message, schema: form(params)? }),
-                    Some("url") => {
-                        let (url, host) = url(params)?;
-                        Self::Url(UrlElicitation { server, message, url, host })
-                    }
-                    Some(_) => return Err(Failure::Malformed("asks with an unknown `mode` of elicitation")),
-                }
-            }
-            "sampling/createMessage" => {
-                let params = params.and_then(Value::to_json);
-                let params = params.ok_or(Failure::Malformed("asks a model without parameters"))?;
-                Self::Sampling(SamplingRequest { server, params })
-            }
-            "roots/list" => Self::Roots,
+    /// The mode of an elicitation is unknown.
+    pub(super) fn of(server: &'a Text, method: &str, params: Option<Value<'a>>) -> Result<Option<Self>, Failure> {
+        let kind = match method {
+            "elicitation/create" => match params.and_then(|params| params.string("mode")).as_deref() {
+                None | Some("form") => Kind::Form,
+                Some("url") => Kind::Url,
+                Some(_) => return Err(Failure::Malformed("asks with an unknown `mode` of elicitation")),
+            },
+            "sampling/createMessage" => Kind::Sampling,
+            "roots/list" => Kind::Roots,
             _ => return Ok(None),
-        }))
+        };
+        Ok(Some(Self { server, kind, params }))
     }
 
     /// Returns whether a client with these capabilities answers this kind of question.
     pub(super) fn is_declared(&self, capabilities: ClientCapabilities) -> bool {
-        match self {
-            Self::Form(_) => capabilities.elicitation_form,
-            Self::Url(_) => capabilities.elicitation_url,
-            Self::Sampling(_) => capabilities.sampling,
-            Self::Roots => capabilities.roots,
+        match self.kind {
+            Kind::Form => capabilities.elicitation_form,
+            Kind::Url => capabilities.elicitation_url,
+            Kind::Sampling => capabilities.sampling,
+            Kind::Roots => capabilities.roots,
         }
     }
 
-    /// Returns the question as a request for the client of this program. The message names the server that asks.
-    ///
-    /// Only elicitation is passed on: sampling spends the model of the client, and roots are its folders.
-    pub(super) fn for_caller(&self) -> Option<Json> {
-        let params = match self {
-            Self::Form(Elicitation { server, message, schema }) => {
-                vec![("mode", "form".into()), ("message", named(server, message)), ("requestedSchema", schema.clone())]
-            }
-            Self::Url(UrlElicitation { server, message, url, .. }) => {
-                vec![("mode", "url".into()), ("message", named(server, message)), ("url", url.as_str().into())]
-            }
-            Self::Sampling(_) | Self::Roots => return None,
-        };
-        Some(object(vec![("method", "elicitation/create".into()), ("params", object(params))]))
+    /// Returns the parameters and the text of an elicitation.
+    fn elicitation(&self) -> Result<(Value<'a>, String), Failure> {
+        let params = self.params.ok_or(Failure::Malformed("asks without parameters"))?;
+        let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
+        Ok((params, visible(message)))
     }
 }
 
-fn named(server: &Text, message: &str) -> Json {
-    format!("[{server}] {message}").into()
+impl Elicitation {
+    pub(super) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+        let (params, message) = question.elicitation()?;
+        Ok(Self { server: question.server.clone(), message, schema: form(params)? })
+    }
+}
+
+impl UrlElicitation {
+    pub(super) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+        let (params, message) = question.elicitation()?;
+        let (url, host) = url(params)?;
+        Ok(Self { server: question.server.clone(), message, url, host })
+    }
+}
+
+impl SamplingRequest {
+    pub(super) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+        let params = question.params.and_then(Value::to_json);
+        let params = params.ok_or(Failure::Malformed("asks a model without parameters"))?;
+        Ok(Self { server: question.server.clone(), params })
+    }
 }
 
 /// Reads the schema of a form.
 fn form(params: Value<'_>) -> Result<Json, Failure> {
-    let schema = params.get("requestedSchema").filter(|schema| schema.kind() == Kind::Object);
+    let schema = params.get("requestedSchema").filter(|schema| schema.kind() == JsonKind::Object);
     let schema = schema.ok_or(Failure::Malformed("asks with a form that is not an object"))?;
     let is_object = schema.get("type").is_some_and(|kind| kind.is_str("object"));
     let fields = schema.get("properties").into_iter().flat_map(Value::members);
@@ -159,17 +165,19 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
-    fn read(params: &str) -> Result<Option<Question>, Failure> {
+    fn read<T>(params: &str, read: impl Fn(&Question<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
-        Question::read(&"parcels".into(), "elicitation/create", Some(document.root()))
+        let server = "parcels".into();
+        let question = Question::of(&server, "elicitation/create", Some(document.root()))?;
+        read(&question.expect("a question"))
     }
 
     /// C34: only an `https:` URL is shown, with its host.
     #[test]
     fn only_https_urls_are_asked() {
-        let url = |url: &str| read(&format!(r#"{{"mode":"url","message":"m","url":"{url}"}}"#));
+        let url = |url: &str| read(&format!(r#"{{"mode":"url","message":"m","url":"{url}"}}"#), UrlElicitation::read);
         match url("https://xn--pypal-4ve.example:8443/a?b=c") {
-            Ok(Some(Question::Url(UrlElicitation { host, url, .. }))) => {
+            Ok(UrlElicitation { host, url, .. }) => {
                 assert_eq!((&*host, &*url), ("xn--pypal-4ve.example:8443", "https://xn--pypal-4ve.example:8443/a?b=c"));
             }
             other => panic!("{other:?}"),
@@ -183,7 +191,10 @@ mod tests {
 
     #[test]
     fn forms_are_flat_objects() {
-        let form = |schema: &str| read(&format!(r#"{{"message":"m","requestedSchema":{schema}}}"#)).is_ok();
+        let form = |schema: &str| {
+            let params = format!(r#"{{"message":"m","requestedSchema":{schema}}}"#);
+            read(&params, Elicitation::read).is_ok()
+        };
         for flat in [
             r#"{"type":"object"}"#,
             r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"boolean"}}}"#,
@@ -203,17 +214,5 @@ mod tests {
         ] {
             assert!(!form(nested), "{nested}");
         }
-    }
-
-    /// C113: the text names the server that asks, and has no characters that hide or reorder text.
-    #[test]
-    fn a_passed_question_names_its_server() {
-        let question = read(
-            r#"{"message":"Really?\u202e\u0007","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"A\u200b"}}}}"#,
-        );
-        let passed = question.expect("a question").and_then(|question| question.for_caller()).expect("elicitation");
-        assert_eq!(passed["params"]["message"], "[parcels] Really?");
-        assert_eq!(passed["params"]["mode"], "form");
-        assert_eq!(passed["params"]["requestedSchema"]["properties"]["a"]["title"], "A");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use http::HeaderName;
 use serde_json::value::RawValue;
 
 use super::connection::Link;
@@ -27,7 +26,7 @@ pub(super) struct Outgoing {
     /// The name or the URI that the header `Mcp-Name` repeats.
     pub target: Option<String>,
     /// The headers that repeat arguments.
-    pub header_params: Vec<(HeaderName, String)>,
+    pub header_params: Vec<(String, String)>,
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
@@ -60,7 +59,7 @@ impl Link {
         let Reply { asks, result } = self.exchange(outgoing).await?;
         if asks {
             let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
-            return Err(self.failed(outgoing.method, (failure, None)));
+            return Err(self.failed(outgoing.method, failure.into()));
         }
         Ok(result)
     }
@@ -78,8 +77,11 @@ impl Link {
             let time = self.time_left(outgoing.timeout, deadline).map_err(failed)?;
             let answer = match self.post(outgoing, known, time).await {
                 Ok(answer) => answer,
-                Err((failure, _))
-                    if outgoing.is_repeatable && failure.is_transient() && !has_failed && self.is_before(deadline) =>
+                Err(failed)
+                    if outgoing.is_repeatable
+                        && failed.failure().is_transient()
+                        && !has_failed
+                        && self.is_before(deadline) =>
                 {
                     has_failed = true;
                     self.host().sleep(PAUSE).await;
@@ -107,7 +109,7 @@ impl Link {
             }
         }
         let failure = Failure::Malformed("contradicts the earlier answers of the server");
-        Err(failed((failure, None)).executed_as(Executed::No))
+        Err(failed(failure.into()).executed_as(Executed::No))
     }
 
     /// Returns the time at which a request that begins now ends, with all its repetitions.
@@ -123,10 +125,11 @@ impl Link {
 
     fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {
         let left = Duration::from_millis(deadline.saturating_sub(self.host().now_ms()));
-        if left.is_zero() { Err((Failure::Timeout(timeout), None)) } else { Ok(timeout.min(left)) }
+        if left.is_zero() { Err(Failure::Timeout(timeout).into()) } else { Ok(timeout.min(left)) }
     }
 
-    pub(super) fn failed(&self, method: Method, (failure, cause): Failed) -> ClientError {
+    pub(super) fn failed(&self, method: Method, failed: Failed) -> ClientError {
+        let (failure, cause) = failed.into_parts();
         let error = ClientError::new(&self.server().name, method.name(), failure);
         match cause {
             Some(cause) => error.because(cause),

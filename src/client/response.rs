@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure, NotMcp};
+use super::hidden::shown;
 use super::negotiation::Form;
-use crate::json::Value;
-use crate::json::deserialize::read_text;
-use crate::protocol::description::is_deceptive;
+use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
 
@@ -82,12 +81,16 @@ impl Answer {
 
     /// Returns the revisions that an error names.
     pub(super) fn supported(&self) -> Vec<String> {
-        #[derive(Deserialize)]
-        struct Data {
-            supported: Vec<String>,
+        let mut names = Vec::new();
+        if let Self::Response { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
+            && let Ok(document) = Document::parse(data.get().as_bytes(), JsonLimits::MOST)
+            && let Some(supported) = document.root().get("supported")
+        {
+            for name in supported.items() {
+                names.extend(name.as_str().map(Into::into));
+            }
         }
-        let Self::Response { outcome: Err(RpcError { data: Some(data), .. }), .. } = self else { return Vec::new() };
-        read_text(data.get().as_bytes()).map_or_else(Vec::new, |data: Data| data.supported)
+        names
     }
 
     /// Returns the result.
@@ -97,8 +100,8 @@ impl Answer {
     pub(super) fn into_result(self) -> Result<RpcResult, Failed> {
         match self {
             Self::Response { outcome: Ok(result), .. } => Ok(result),
-            Self::Response { outcome: Err(error), .. } => Err((of_rpc_error(error), None)),
-            Self::Http { status } => Err((of_http_status(status), Some(format!("status {status}")))),
+            Self::Response { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
+            Self::Http { status } => Err(Failed::new(of_http_status(status), Some(format!("status {status}")))),
         }
     }
 
@@ -111,7 +114,7 @@ impl Answer {
         let asks = match kind.as_deref() {
             None | Some("complete") => false,
             Some("input_required") => true,
-            Some(_) => return Err((Failure::Malformed("has an unknown `resultType`"), None)),
+            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
         };
         Ok(Reply { asks, result: json })
     }
@@ -119,10 +122,15 @@ impl Answer {
 
 /// Returns the failure for a server without a common revision. A message shows its revisions, so other characters are left out.
 pub(super) fn unsupported(offered: Vec<String>) -> Failed {
-    let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-._".contains(*c);
-    let names = offered.iter().map(|name| name.chars().filter(is_usual).take(REVISION).collect::<String>());
-    let offered = names.filter(|name| !name.is_empty()).take(REVISIONS).collect();
-    (Failure::UnsupportedRevision { offered }, None)
+    let mut shown = Vec::new();
+    for mut name in offered {
+        name.retain(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+        name.truncate(REVISION);
+        if !name.is_empty() && shown.len() < REVISIONS {
+            shown.push(name);
+        }
+    }
+    Failure::UnsupportedRevision { offered: shown }.into()
 }
 
 /// Returns the failure of an answer that is not JSON-RPC and that the negotiation does not explain.
@@ -143,9 +151,8 @@ fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
         MISMATCH => Failure::HeaderMismatch,
         CAPABILITY => Failure::CapabilityRequired,
         _ => {
-            let mut message: String = message.chars().filter(|character| !is_deceptive(*character)).collect();
-            message.truncate(message.floor_char_boundary(LONGEST));
-            Failure::Rpc { code, message, data: data.map(|data| data.get().to_owned()) }
+            let data = data.map(|data| data.get().to_owned());
+            Failure::Rpc { code, message: shown(&message, LONGEST), data }
         }
     }
 }

@@ -24,7 +24,7 @@ impl Link {
             let Some(position) = expected.position.take() else { break };
             self.host().sleep(position.pause).await;
             answer = self.resume(&position, expected, observer).await;
-            let is_interrupted = matches!(answer, Err((Failure::Interrupted, _)));
+            let is_interrupted = answer.as_ref().is_err_and(Failed::is_interruption);
             let mut next = expected.position.borrow_mut();
             if is_interrupted && next.is_none() {
                 *next = Some(position);
@@ -40,13 +40,13 @@ impl Link {
         expected: &Expected<'_>,
         observer: &Observer<'_>,
     ) -> Result<Answer, Failed> {
-        let mut request = self.session_request(http::Method::GET, self.session_headers()).await?;
-        request.headers_mut().insert(headers::LAST_EVENT_ID, position.last_event.clone());
+        let mut request = self.stream_request().await?;
+        headers::add(&mut request, headers::LAST_EVENT_ID, position.last_event.clone());
         let opening = self.upstream().transport.open(request, self.host());
-        let opened = opening.await.map_err(|error| (Failure::Interrupted, Some(error.to_string())))?;
+        let opened = opening.await.map_err(|error| Failed::new(Failure::Interrupted, Some(error.to_string())))?;
         if opened.status != 200 || exchange::media_type(&opened.headers).as_deref() != Some("text/event-stream") {
             let cause = format!("the stream cannot be resumed: status {}", opened.status);
-            return Err((Failure::Interrupted, Some(cause)));
+            return Err(Failed::new(Failure::Interrupted, Some(cause)));
         }
         exchange::read(opened, expected, observer).await
     }

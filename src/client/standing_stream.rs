@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::pin_mut;
-use http::Method;
 
 use super::connection::Link;
-use super::error::{Failed, Failure};
+use super::error::Failed;
 use super::exchange::{Expected, media_type, read_events};
 use super::observer::Observer;
 use super::sse::EventReader;
@@ -34,7 +33,7 @@ impl Link {
         if !is_needed {
             return;
         }
-        let Ok(request) = self.session_request(Method::GET, self.session_headers()).await else { return };
+        let Ok(request) = self.stream_request().await else { return };
         let opening = upstream.transport.open(request, self.host());
         let Either::Left((Ok(opened), _)) = select(opening, self.host().sleep(OPENING)).await else { return };
         let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
@@ -70,11 +69,11 @@ impl Link {
         // No id is empty, so no response on this stream is the answer to a request.
         let expected = Expected { id: "", era: Era::Legacy, bytes: UPSTREAM_BYTES, position: RefCell::default() };
         match read_events(opened, reader, &expected, observer).await {
-            Ok(_) | Err((Failure::Interrupted, _)) => {
+            Err(failed) if !failed.is_interruption() => Err(failed),
+            _ => {
                 *stream = None;
                 Ok(())
             }
-            Err(failed) => Err(failed),
         }
     }
 }

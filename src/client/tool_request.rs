@@ -36,7 +36,7 @@ impl Link {
             None => self.known_tool(&name).await,
         };
         outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| self.is_repeatable(tool));
-        asked.is_kept = asked.is_passed || !outgoing.is_repeatable;
+        asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
         let call = self.send_call(&outgoing, &name, arguments, definition.as_ref(), &asked);
         let json = if asked.is_kept {
             let step = format!("{}_{name}", self.server().name);
@@ -85,7 +85,7 @@ impl Link {
     ) -> Result<Box<RawValue>, ClientError> {
         if let Some(tool) = definition {
             outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
-                .map_err(|problem| self.failed(outgoing.method, (Failure::Local(problem.into()), None)))?;
+                .map_err(|problem| self.failed(outgoing.method, Failure::Local(problem.into()).into()))?;
         }
         self.answered(outgoing, asked).await
     }
@@ -126,6 +126,6 @@ impl Link {
     }
 
     fn malformed_result(&self, outgoing: &Outgoing, problem: &'static str) -> ClientError {
-        self.failed(outgoing.method, (Failure::Malformed(problem), None))
+        self.failed(outgoing.method, Failure::Malformed(problem).into())
     }
 }

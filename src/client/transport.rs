@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 
-use crate::host::{FetchError, Host, Opened};
+use crate::host::{FetchError, Host, Opened, Outbound};
 
 /// A way to reach a server: the network, a service binding, or an [`Endpoint`](crate::Endpoint) in the same program.
 pub trait Transport {
@@ -13,22 +13,14 @@ pub trait Transport {
     ///
     /// # Errors
     /// [`FetchError`]. A response with an error status is not an error.
-    fn open(
-        &self,
-        request: http::Request<String>,
-        host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>>;
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>>;
 }
 
 /// The network.
 pub(super) struct Network;
 
 impl Transport for Network {
-    fn open(
-        &self,
-        request: http::Request<String>,
-        host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         host.open(request)
     }
 }

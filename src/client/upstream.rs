@@ -1,19 +1,22 @@
 //! Another MCP server: its address, its credential and the trust in it.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
+use super::answer;
 use super::client_credentials::ClientCredentials;
 use super::handlers::Handlers;
 use super::headers;
+use super::issued_token::IssuedToken;
 use super::question::{Elicitation, SamplingRequest, UrlElicitation};
+use super::token_of_call::{TokenOf, TokenOfCall};
+use super::token_source::TokenSource;
 use super::transport::{Network, Transport};
 use crate::auth::{ConfigError, SecureUrl};
 use crate::call::context::Context;
@@ -24,7 +27,8 @@ use crate::call::sampling::Sampled;
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 
-type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>, HandlerError>>;
+/// Creates the source of the tokens for a connection.
+type NewTokenSource = dyn Fn() -> Rc<dyn TokenSource>;
 
 /// Another MCP server that an [`McpClient`](crate::client::McpClient) calls.
 ///
@@ -37,7 +41,9 @@ type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>,
 pub struct Upstream {
     pub(super) url: SecureUrl,
     pub(super) transport: Rc<dyn Transport>,
-    pub(super) credential: Credential,
+    /// The token of each request, unless there is a source of tokens. It is never the token of this program's own caller.
+    pub(super) token: Option<HeaderValue>,
+    pub(super) token_source: Option<Box<NewTokenSource>>,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) revision: Option<Revision>,
     pub(super) is_trusted: bool,
@@ -45,19 +51,6 @@ pub struct Upstream {
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,
     pub(super) handlers: Handlers,
-}
-
-/// The credential that is sent to a server. It is never the token of this program's own caller.
-#[derive(Clone)]
-pub(super) enum Credential {
-    /// No credential.
-    None,
-    /// The same token for each request.
-    Token(HeaderValue),
-    /// A token that an authorization server issues to this program.
-    ClientCredentials(Rc<ClientCredentials>),
-    /// The token that a function of the program returns for the current call.
-    PerCall(Rc<TokenOf>),
 }
 
 impl Upstream {
@@ -77,7 +70,8 @@ impl Upstream {
         Ok(Self {
             url: SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of an MCP server", problem))?,
             transport: Rc::new(transport),
-            credential: Credential::None,
+            token: None,
+            token_source: None,
             headers: Vec::new(),
             revision: None,
             is_trusted: false,
@@ -92,11 +86,10 @@ impl Upstream {
     ///
     /// # Errors
     /// The token is empty, or it has characters other than visible ASCII.
-    pub fn bearer(mut self, token: &str) -> Result<Self, ConfigError> {
+    pub fn bearer(self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
-        self.credential = Credential::Token(token);
-        Ok(self)
+        Ok(Self { token: Some(token), token_source: None, ..self })
     }
 
     /// Sends the token that `token_of` returns for the context of the call. For `None`, the client sends no token. A connection calls
@@ -108,14 +101,16 @@ impl Upstream {
     where
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
-        self.credential = Credential::PerCall(Rc::new(move |cx| token_of(cx).boxed_local()));
+        let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
+        self.token_source = Some(Box::new(move || Rc::new(TokenOfCall::new(token_of.clone()))));
         self
     }
 
     /// Sends a token that the authorization server issues to this program itself.
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
-        self.credential = Credential::ClientCredentials(Rc::new(client));
+        let client = Rc::new(client);
+        self.token_source = Some(Box::new(move || Rc::new(IssuedToken::new(client.clone()))));
         self
     }
 
@@ -193,7 +188,12 @@ impl Upstream {
     where
         F: Future<Output = Result<Elicited<Value>, HandlerError>> + 'static,
     {
-        self.handlers.form = Some(Rc::new(move |form, cx| answer(form, cx).boxed_local()));
+        let answer = Rc::new(answer);
+        self.handlers.form = Some(Rc::new(move |question, cx| {
+            let form = Elicitation::read(question)?;
+            let (answer, schema) = (answer.clone(), form.schema.clone());
+            Ok(async move { answer::to_form(answer(form, cx).await, &schema) }.boxed_local())
+        }));
         self
     }
 
@@ -203,7 +203,11 @@ impl Upstream {
     where
         F: Future<Output = Result<Elicited<()>, HandlerError>> + 'static,
     {
-        self.handlers.url = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
+        let answer = Rc::new(answer);
+        self.handlers.url = Some(Rc::new(move |question, cx| {
+            let (answer, request) = (answer.clone(), UrlElicitation::read(question)?);
+            Ok(async move { answer::to_url(answer(request, cx).await) }.boxed_local())
+        }));
         self
     }
 
@@ -213,14 +217,19 @@ impl Upstream {
     where
         F: Future<Output = Result<Sampled, HandlerError>> + 'static,
     {
-        self.handlers.sampling = Some(Rc::new(move |request, cx| answer(request, cx).boxed_local()));
+        let answer = Rc::new(answer);
+        self.handlers.sampling = Some(Rc::new(move |question, cx| {
+            let (answer, request) = (answer.clone(), SamplingRequest::read(question)?);
+            Ok(async move { answer::to_sampling(answer(request, cx).await) }.boxed_local())
+        }));
         self
     }
 
     /// Answers the requests of the server for the roots with these folders.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
-        self.handlers.roots = Some(roots.into_iter().collect());
+        let roots: Vec<Root> = roots.into_iter().collect();
+        self.handlers.roots = Some(Rc::new(move |_, _| Ok(ready(answer::to_roots(&roots)).boxed_local())));
         self
     }
 }

@@ -24,7 +24,7 @@ use http::HeaderMap;
 pub use environment::Environment;
 pub use fetch::{FetchError, FetchLimits, Fetched};
 #[cfg(feature = "client")]
-pub use open::Opened;
+pub use open::{Opened, Outbound};
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
 pub use signature::{CannotCheck, PublicKey};
@@ -79,7 +79,7 @@ pub trait Host {
     /// # Errors
     /// [`FetchError`]. A response with an error status is not an error.
     #[cfg(feature = "client")]
-    fn open(&self, request: http::Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let _ = request;
         std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
     }

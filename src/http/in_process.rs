@@ -9,7 +9,7 @@ use futures::{FutureExt, StreamExt};
 use super::endpoint::Endpoint;
 use super::stream::Body;
 use crate::client::Transport;
-use crate::host::{FetchError, Host, Opened};
+use crate::host::{FetchError, Host, Opened, Outbound};
 
 /// Reaches an [`Endpoint`] in the same program, without the network. The endpoint checks these requests as it checks requests from the
 /// network: its authentication, its rate limit and its other limits apply.
@@ -35,14 +35,10 @@ impl InProcess {
 }
 
 impl Transport for InProcess {
-    fn open(
-        &self,
-        request: http::Request<String>,
-        host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let (endpoint, host) = (self.0.clone(), host.clone());
-        let request = request.map(|body| Cell::new(body.into_bytes()));
         let opened = async move {
+            let request = http::Request::try_from(request)?.map(|body| Cell::new(body.into_bytes()));
             let (head, body) = endpoint.handle(request, &host).await.into_parts();
             let status = head.status.as_u16();
             Ok(match body {

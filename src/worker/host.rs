@@ -132,7 +132,7 @@ impl<C: EventContext> Host for Isolate<C> {
     }
 
     #[cfg(feature = "client")]
-    fn open(&self, request: http::Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: crate::host::Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         open::open(JsValue::UNDEFINED, request).boxed_local()
     }
 

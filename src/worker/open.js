@@ -8,16 +8,16 @@ export class Exchange {
   #hasEnded = false
 
   /**
-   * Sends the request through a service binding, or else through the network. Returns the status, and the headers as lines of
-   * `name:value`.
+   * Sends the request through a service binding, or else through the network. Returns the status, and the values of the headers
+   * `names`: null for an absent header.
    *
    * The method does not follow redirects, because a redirect would send the token to another server.
    */
-  async open(service, url, method, headers, body) {
+  async open(service, url, method, headers, body, names) {
     const { signal } = this.#controller
     const response = await (service ?? globalThis).fetch(url, { method, headers, body, signal, redirect: 'manual' })
     this.#response = response
-    return [response.status, Array.from(response.headers, (pair) => pair.join(':')).join('\n')]
+    return [response.status, names.map((name) => response.headers.get(name))]
   }
 
   /** Returns the next bytes of the body, or undefined at its end. */

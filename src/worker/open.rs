@@ -1,6 +1,7 @@
 //! Requests to other servers whose responses are read in parts, with the `fetch` of the runtime or of a service binding.
 
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Array, Promise, Uint8Array};
@@ -8,8 +9,9 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 
 use super::fetch::failed;
-use super::response::pairs;
-use crate::host::{FetchError, Opened};
+use super::response::pair;
+use crate::client::headers::SESSION;
+use crate::host::{FetchError, Opened, Outbound};
 
 #[wasm_bindgen(module = "/src/worker/open.js")]
 extern "C" {
@@ -26,6 +28,7 @@ extern "C" {
         method: &str,
         headers: &Array,
         body: Option<String>,
+        names: &Array,
     ) -> Promise;
 
     #[wasm_bindgen(method)]
@@ -34,6 +37,9 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn abort(this: &Exchange);
 }
+
+/// The headers of a response that the client reads.
+const HEADERS: [HeaderName; 5] = [CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, SESSION];
 
 /// An exchange. Dropping it aborts the request, unless the body has ended.
 struct Pending(Exchange);
@@ -47,17 +53,19 @@ impl Drop for Pending {
 /// Sends `request` to a service binding, or to the network if `service` is undefined. Returns the head of the response.
 ///
 /// Dropping the future or the response aborts the request.
-pub(super) async fn open(service: JsValue, request: http::Request<String>) -> Result<Opened, FetchError> {
+pub(super) async fn open(service: JsValue, request: Outbound) -> Result<Opened, FetchError> {
     let exchange = Pending(Exchange::new());
-    let (head, body) = request.into_parts();
+    let Outbound { method, url, headers: sent, body } = request;
+    // The client sets only values that are ASCII.
+    let sent: Array = sent.iter().filter_map(|(name, value)| Some(pair(name, value.to_str().ok()?))).collect();
     let body = (!body.is_empty()).then_some(body);
-    let (url, method) = (head.uri.to_string(), head.method.as_str());
-    let answer = exchange.0.open(&service, &url, method, &pairs(&head.headers), body);
+    let names: Array = HEADERS.into_iter().map(|name| JsValue::from_str(name.as_str())).collect();
+    let answer = exchange.0.open(&service, &url, method.as_str(), &sent, body, &names);
     let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
     // A status is an integer with three digits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let status = answer.get(0).as_f64().unwrap_or_default() as u16;
-    let headers = headers(&answer.get(1).as_string().unwrap_or_default());
+    let headers = headers(&Array::from(&answer.get(1)));
     Ok(Opened { status, headers, body: body_of(exchange) })
 }
 
@@ -77,20 +85,13 @@ fn body_of(exchange: Pending) -> LocalBoxStream<'static, Result<Vec<u8>, FetchEr
     chunks.boxed_local()
 }
 
-/// Reads headers from lines of `name:value`. Lines that are not a header are omitted, and so are headers beyond the capacity of the map.
-///
-/// A value may have characters beyond ASCII. `HeaderValue::to_str` then fails, so the client ignores the header.
-fn headers(lines: &str) -> HeaderMap {
+/// Returns the headers of a response: those that the client reads, from their values. An absent header is null.
+/// The client ignores values with characters beyond ASCII.
+fn headers(values: &Array) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for line in lines.lines() {
-        let Some((name, value)) = line.split_once(':') else { continue };
-        let (Ok(name), Ok(value)) =
-            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
-        else {
-            continue;
-        };
-        if headers.try_append(name, value).is_err() {
-            break;
+    for (name, value) in HEADERS.into_iter().zip(values.iter()) {
+        if let Some(Ok(value)) = value.as_string().map(|value| HeaderValue::from_str(&value)) {
+            headers.insert(name, value);
         }
     }
     headers

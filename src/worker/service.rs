@@ -10,7 +10,7 @@ use worker::{Env, Fetcher};
 use super::open::open;
 use crate::auth::ConfigError;
 use crate::client::{Transport, Upstream};
-use crate::host::{FetchError, Host, Opened};
+use crate::host::{FetchError, Host, Opened, Outbound};
 
 /// A service binding: another Worker of the same account, which the client reaches without the network.
 ///
@@ -55,11 +55,7 @@ fn url_of(binding: &str) -> String {
 }
 
 impl Transport for Service {
-    fn open(
-        &self,
-        request: http::Request<String>,
-        _: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         open(self.0.clone(), request).boxed_local()
     }
 }

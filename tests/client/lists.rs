@@ -163,11 +163,11 @@ fn a_stale_list_replaces_the_list_of_a_server_that_fails() {
     }
 }
 
-/// C47: within a connection, a list that is requested twice at the same time is requested once. A task that ends early does not affect
-/// the others.
+/// C47: within a connection, a list that is requested twice at the same time is requested once. If the task that requests it ends early,
+/// another task requests it.
 #[test]
 fn tasks_of_a_connection_share_a_request() {
-    let peer = Peer::new([tools("a", json!({})), tools("b", json!({}))]);
+    let peer = Peer::new([tools("dropped", json!({})), tools("a", json!({})), tools("b", json!({}))]);
     let upstream = Upstream::via("https://parcels.example/mcp", peer.slow(Duration::from_secs(1))).expect("a URL");
     let host = TestHost::new();
     let connection = client(upstream.revision(Revision::V2026_07_28)).connect(&context(&host));
@@ -182,9 +182,9 @@ fn tasks_of_a_connection_share_a_request() {
     }))
     .expect("the lists end");
     assert_eq!((names(&lists.0.expect("a list")), names(&lists.1)), (vec!["a"], vec!["a"]));
-    assert_eq!(peer.requests().len(), 1);
+    assert_eq!(peer.requests().len(), 2);
     let later = testing::run(host.run(server.list_tools())).expect("the list ends").expect("a list");
-    assert_eq!((names(&later), peer.requests().len()), (vec!["b"], 2));
+    assert_eq!((names(&later), peer.requests().len()), (vec!["b"], 3));
 }
 
 /// A request is aborted when no task waits for it.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::Transport;
-use edge_mcp::host::{FetchError, Host, Opened};
+use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use futures::future::{LocalBoxFuture, pending, ready};
 use futures::{FutureExt, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
@@ -135,18 +135,15 @@ pub struct Slow {
 }
 
 impl Transport for Slow {
-    fn open(
-        &self,
-        request: Request<String>,
-        host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let opening = self.peer.open(request, host);
         host.sleep(self.pause).then(|()| opening).boxed_local()
     }
 }
 
 impl Transport for Peer {
-    fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let request = Request::try_from(request).expect("a request");
         // A request for the stream of a session. The tests of this stream have their own peer.
         if request.method() == http::Method::GET && !request.headers().contains_key("last-event-id") {
             return ready(Ok(Opened::new(405, HeaderMap::new(), ""))).boxed_local();

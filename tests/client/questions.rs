@@ -206,7 +206,9 @@ fn hostile_questions_have_their_failure() {
         ),
     ] {
         let peer = Peer::new([answer, modern("in Lyon")]);
-        let error = track(pinned(&peer).on_elicitation(|_, _| async { panic!("asked") })).expect_err(case);
+        let upstream = pinned(&peer).on_elicitation(|_, _| async { panic!("asked") });
+        let upstream = upstream.on_url_elicitation(|_, _| async { panic!("asked") });
+        let error = track(upstream).expect_err(case);
         assert_eq!((error.failure(), error.executed()), (&expected, Executed::Unknown), "{case}");
         assert_eq!(peer.requests().len(), 1, "{case}");
     }

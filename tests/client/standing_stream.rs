@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use edge_mcp::client::{ClientError, Failure, Transport, Upstream};
-use edge_mcp::host::{FetchError, Host, Opened};
+use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Elicited, Revision};
 use futures::channel::{mpsc, oneshot};
@@ -136,7 +136,8 @@ fn opened(status: u16, headers: &[(&'static str, &'static str)], body: impl Into
 }
 
 impl Transport for Depot {
-    fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let request = Request::try_from(request).expect("a request");
         let answer = self.answer(&request);
         self.0.requests.borrow_mut().push(request);
         answer.map(Ok).boxed_local()

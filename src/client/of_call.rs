@@ -1,0 +1,34 @@
+//! The state that all links of a connection share: the call of the handler, and the requests that were sent for it.
+
+use std::cell::Cell;
+
+use crate::call::context::Context;
+use crate::limits::UPSTREAM_REQUESTS;
+
+/// The state that the links of a connection share.
+pub(super) struct OfCall {
+    pub cx: Context,
+    /// The number of requests that were sent.
+    requests: Cell<usize>,
+    next_id: Cell<u64>,
+}
+
+impl OfCall {
+    pub(super) fn new(cx: Context) -> Self {
+        Self { cx, requests: Cell::new(0), next_id: Cell::new(1) }
+    }
+
+    /// Returns a new id, as JSON text.
+    pub(super) fn next_id(&self) -> String {
+        let id = self.next_id.get();
+        self.next_id.set(id.saturating_add(1));
+        format!("\"{id}\"")
+    }
+
+    /// Counts a request. Returns `false` if the connection has sent all requests that it may send.
+    pub(super) fn spend(&self) -> bool {
+        let requests = self.requests.get();
+        self.requests.set(requests.saturating_add(1));
+        requests < UPSTREAM_REQUESTS
+    }
+}
