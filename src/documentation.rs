@@ -52,6 +52,10 @@ struct Agents;
 #[doc = include_str!("../docs/client.md")]
 struct Client;
 
+#[cfg(feature = "rag")]
+#[doc = include_str!("../docs/retrieval.md")]
+struct Retrieval;
+
 #[doc = include_str!("../docs/workflows.md")]
 struct Workflows;
 

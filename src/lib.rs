@@ -62,7 +62,8 @@
 //! ```
 //!
 //! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
-//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers.
+//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
+//! feature `rag` adds the module `rag`, with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!
@@ -209,6 +210,7 @@
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
 //! | agents and workflows as tools | [`Agent`], [`ChatAgent`], [`Workflow`] | `docs/agents.md`, `docs/workflows.md` |
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
+//! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
 //! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
@@ -233,6 +235,7 @@
 //! | `server` | tools, resources, prompts, completion, and the builder |
 //! | `client` | the client of other MCP servers (feature `client`) |
 //! | `agents` | agents, workflows and `ChatAgent`, which are served as tools |
+//! | `rag` | retrieval: chunks, filters, and tools that search (feature `rag`) |
 //! | `rpc` | one JSON-RPC request in, one response out |
 //! | `http` | streamable HTTP without I/O |
 //! | `worker` | Cloudflare Workers as the host (feature `worker`) |
@@ -253,6 +256,8 @@ pub mod limits;
 #[cfg(feature = "client")]
 mod parallel;
 mod protocol;
+#[cfg(feature = "rag")]
+pub mod rag;
 pub mod registry;
 mod rpc;
 pub mod schema;

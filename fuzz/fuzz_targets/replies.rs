@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::client::{ClientError, Connection, McpClient, Transport, Upstream};
-use edge_mcp::host::{FetchError, Host, Opened};
+use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, Elicited, RequestInfo, Revision};
 use futures::FutureExt;
@@ -31,9 +31,9 @@ struct Hostile {
 }
 
 impl Transport for Hostile {
-    fn open(&self, request: Request<String>, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         self.requests.set(self.requests.get() + 1);
-        let id = serde_json::from_str::<Value>(request.body()).map_or(Value::Null, |message| message["id"].clone());
+        let id = serde_json::from_str::<Value>(&request.body).map_or(Value::Null, |message| message["id"].clone());
         let body = match std::str::from_utf8(&self.body) {
             Ok(text) => text.replace("\"$id\"", &id.to_string()).into_bytes(),
             Err(_) => self.body.clone(),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::choice::Choice;
+use super::landing::SearchBox;
 use super::limits::Limits;
 use super::log_policy::LogPolicy;
 use super::origin::AllowedOrigins;
@@ -56,6 +57,7 @@ pub struct Endpoint {
     pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
     pub(super) has_page: Choice<bool>,
+    pub(super) search_box: Option<SearchBox>,
     pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
 }
@@ -76,6 +78,7 @@ impl Endpoint {
             pages: Vec::new(),
             json_only: false,
             has_page: Choice::new(true),
+            search_box: None,
             log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
         }
@@ -376,6 +379,25 @@ impl Endpoint {
     #[must_use]
     pub fn without_page(mut self) -> Self {
         self.has_page.set(false);
+        self
+    }
+
+    /// Adds a search box to the landing page. The box calls the tool with this name, and shows the passages that the tool finds. If the
+    /// tool is not in the list of the caller's tools, the page does not show the box.
+    ///
+    /// The tool takes the argument `queryText`, and returns the passages as `sources` in its structured content. `docs/page.md` describes
+    /// the result.
+    ///
+    /// ```
+    /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+    /// # fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    /// #     McpServer::builder("knowledge-base", "1.0.0").build()
+    /// # }
+    /// let endpoint = Endpoint::new(server).without_auth().page_search("search-passages");
+    /// ```
+    #[must_use]
+    pub fn page_search(mut self, tool: impl Into<Text>) -> Self {
+        self.search_box = Some(SearchBox::new(tool.into()));
         self
     }
 

@@ -147,7 +147,7 @@ fn unless(holds: bool, problem: &str) -> Option<String> {
 
 #[inline(never)]
 fn tool_problem(tool: &Tool) -> Option<String> {
-    if let Some(problem) = name_problem(&tool.metadata.name) {
+    if let Some(problem) = name_problem(&tool.metadata.name).or_else(|| tool.problem.clone()) {
         return Some(problem);
     }
     if tool.metadata.description.as_deref().is_none_or(is_blank) {

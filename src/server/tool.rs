@@ -59,6 +59,8 @@ pub struct Tool {
     pub(crate) hooks: Hooks,
     pub(crate) approval: Option<Approval>,
     pub(crate) origin: Origin,
+    /// The problem with the settings of the tool, as the predicate of a sentence.
+    pub(crate) problem: Option<String>,
 }
 
 /// The origin of a tool.
@@ -139,6 +141,7 @@ impl Tool {
             hooks: Hooks::default(),
             approval: None,
             origin: Origin::default(),
+            problem: None,
         }
     }
 

@@ -16,9 +16,9 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::network::Network;
 use super::tasks::Tasks;
-#[cfg(feature = "client")]
-use crate::host::Opened;
 use crate::host::{CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
+#[cfg(feature = "client")]
+use crate::host::{Opened, Outbound};
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
 type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
@@ -227,10 +227,10 @@ impl Host for TestHost {
 
     /// Answers as [`fetch`](Self::fetch) does, with the media type of JSON.
     #[cfg(feature = "client")]
-    fn open(&self, request: Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
-        let answer = self.fetch(request, FetchLimits::default());
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let answer = Request::try_from(request).map(|request| self.fetch(request, FetchLimits::default()));
         let opened = async move {
-            let Fetched { status, body, .. } = answer.await?;
+            let Fetched { status, body, .. } = answer?.await?;
             let json = HeaderValue::from_static("application/json");
             Ok(Opened::new(status, HeaderMap::from_iter([(CONTENT_TYPE, json)]), body))
         };

@@ -11,6 +11,7 @@
 //! | `host` | the isolate as a [`Host`](crate::host::Host) |
 //! | `fetch`, `signature` | the requests to other servers and the checks of signatures |
 //! | `open`, `service` | the requests of the MCP client, over the network and through service bindings |
+//! | `rag` | the bindings for retrieval |
 //! | `promise` | the conversion of futures to values or promises |
 //! | `current_call` | the call whose code runs in the module |
 //!
@@ -25,6 +26,8 @@ mod host;
 #[cfg(feature = "client")]
 mod open;
 mod promise;
+#[cfg(feature = "rag")]
+mod rag;
 mod request;
 mod response;
 mod serve;
@@ -40,6 +43,8 @@ pub use crate::__worker_entry as entry;
 #[doc(hidden)]
 pub use entry::{begin, fetch};
 pub use host::{EventContext, of_event as host};
+#[cfg(feature = "rag")]
+pub use rag::d1::D1Passages;
 pub use serve::serve;
 #[cfg(feature = "client")]
 pub use service::Service;

@@ -1,4 +1,4 @@
-//! Checks the lists of the rules for a server and for the client, with the tests of each rule.
+//! Checks the lists of the rules for a server, for the client and for retrieval, with the tests of each rule.
 //!
 //! A test fails if a number is missing, if a listed test does not exist, or if the comment of a listed test does not name its rule.
 
@@ -6,12 +6,14 @@ mod client;
 mod hostile;
 mod list;
 mod peers;
+mod retrieval;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use client::CLIENT_RULES;
 use list::{Coverage, RULES, Rule};
+use retrieval::RETRIEVAL_RULES;
 
 /// Returns the comment and the attributes above the test `name`: `chapter::test` in `tests/spec`, or `path/file.rs::test`. Returns
 /// `None` if there is no such test.
@@ -59,15 +61,10 @@ fn every_rule_is_listed_once() {
     }
 }
 
-/// Returns whether a comment names the rule of the client: `C7`.
-fn names_client_rule(comment: &str, number: u8) -> bool {
-    client_rules(comment).any(|named| named == number)
-}
-
-/// Returns the rules of the client that a comment names.
-fn client_rules(comment: &str) -> impl Iterator<Item = u8> {
+/// Returns the rules that a comment names with a prefix, such as `C7`.
+fn prefixed(prefix: char, comment: &str) -> impl Iterator<Item = u8> {
     let words = comment.split(|c: char| !(c.is_ascii_alphanumeric() || c == '`'));
-    words.filter_map(|word| word.strip_prefix('C')?.parse().ok())
+    words.filter_map(move |word| word.strip_prefix(prefix)?.parse().ok())
 }
 
 /// Returns the problems of a list of rules: tests that do not exist, or whose comment does not name their rule.
@@ -100,49 +97,79 @@ fn problems(rules: &[Rule], names: impl Fn(&str, &str, u8) -> bool) -> Vec<Strin
 #[test]
 fn listed_tests_exist_and_name_their_rules() {
     let mut problems = problems(RULES, |_, comment, number| names_rule(comment, number));
-    problems.extend(self::problems(CLIENT_RULES, |_, comment, number| names_client_rule(comment, number)));
+    for Prefixed { prefix, rules, .. } in PREFIXED {
+        problems.extend(self::problems(rules, |_, comment, number| {
+            prefixed(*prefix, comment).any(|named| named == number)
+        }));
+    }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-#[test]
-fn rules_of_the_client_are_in_order() {
-    let numbers: Vec<_> = CLIENT_RULES.iter().map(|rule| rule.number).collect();
-    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
-    assert!(CLIENT_RULES.iter().all(|rule| rule.text.len() > 20));
+/// A list of rules whose numbers have a prefix.
+struct Prefixed {
+    prefix: char,
+    rules: &'static [Rule],
+    /// The folders whose tests name the rules.
+    folders: &'static [&'static str],
 }
 
-/// Each rule that a comment in the tests of the client names is in the list.
+const PREFIXED: &[Prefixed] = &[
+    Prefixed { prefix: 'C', rules: CLIENT_RULES, folders: &["tests/client", "src/client"] },
+    Prefixed {
+        prefix: 'R',
+        rules: RETRIEVAL_RULES,
+        folders: &["tests/rag_filter", "tests/rag_store", "tests/rag_tools", "src/rag"],
+    },
+];
+
 #[test]
-fn rules_that_client_tests_name_are_listed() {
+fn prefixed_rules_are_in_order() {
+    for Prefixed { rules, .. } in PREFIXED {
+        let numbers: Vec<_> = rules.iter().map(|rule| rule.number).collect();
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+        assert!(rules.iter().all(|rule| rule.text.len() > 20));
+    }
+}
+
+/// Returns the Rust files in a folder and in its folders.
+#[allow(clippy::expect_used)]
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let files = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+/// Each rule that a comment in the tests names is in the list, with its tests.
+#[test]
+fn rules_that_tests_name_are_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut missing = Vec::new();
-    for folder in ["tests/client", "src/client"] {
-        for file in fs::read_dir(root.join(folder)).expect("a folder").map(|file| file.expect("a file").path()) {
-            if file.extension().is_none_or(|extension| extension != "rs") {
-                continue;
-            }
+    for Prefixed { prefix, rules, folders } in PREFIXED {
+        let is_listed = |number| {
+            let is_tested = |rule: &Rule| rule.number == number && matches!(rule.coverage, Coverage::TestedBy(_));
+            rules.iter().any(is_tested)
+        };
+        for file in folders.iter().flat_map(|folder| sources(&root.join(folder))) {
             let text = fs::read_to_string(&file).expect("a text");
             let comments = text.lines().filter_map(|line| line.trim().strip_prefix("///"));
-            for number in comments.flat_map(client_rules) {
-                if CLIENT_RULES.iter().all(|rule| rule.number != number) {
-                    missing.push(format!("C{number} is named in {}", file.display()));
-                }
-            }
+            let unlisted = comments.flat_map(|comment| prefixed(*prefix, comment)).filter(|number| !is_listed(*number));
+            missing.extend(unlisted.map(|number| format!("{prefix}{number} is named in {}", file.display())));
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 #[test]
-fn rules_of_the_client_are_found_in_comments() {
+fn prefixed_rules_are_found_in_comments() {
     for (comment, number, named) in [
         ("/// C7: x", 7, true),
         ("/// The hostile case 4, C6, C7: x", 7, true),
         ("/// Rule 7: x", 7, false),
         ("/// C70: x", 7, false),
         ("/// `C7` is a type", 7, false),
+        ("/// R7: x", 7, false),
     ] {
-        assert_eq!(names_client_rule(comment, number), named, "{comment}");
+        assert_eq!(prefixed('C', comment).any(|rule| rule == number), named, "{comment}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::client::CLIENT_RULES;
-use super::client_rules;
+use super::prefixed;
 
 /// The operations, with the rules that their comments name.
 const OPERATIONS: &[(&str, &[u8])] = &[
@@ -28,7 +28,7 @@ fn operations(source: &str) -> Vec<(String, Vec<u8>)> {
             comment.push_str(text);
             continue;
         }
-        let rules: Vec<_> = client_rules(&std::mem::take(&mut comment)).collect();
+        let rules: Vec<_> = prefixed('C', &std::mem::take(&mut comment)).collect();
         if let Some((name, _)) = line.split_once(": async (")
             && !rules.is_empty()
         {

@@ -8,6 +8,7 @@
 //! | `form.js` | a form from a JSON Schema |
 //! | `connect.js` | instructions for connecting each client |
 //! | `page.js` | the lists of tools, resources and prompts, and their forms |
+//! | `search.js`, `search.css` | the search box, if the endpoint has one |
 //!
 //! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
 //! the endpoint decides which items a visitor sees.
@@ -29,7 +30,7 @@ use super::stream::Body;
 use crate::auth::SecureUrl;
 use crate::base64::STANDARD;
 use crate::host::Request;
-use crate::protocol::description::Implementation;
+use crate::protocol::description::{Implementation, Text};
 use crate::protocol::revision::Revision;
 
 const DOCUMENT: &str = include_str!("page.html");
@@ -42,15 +43,32 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
 );
 
+/// The search box of a page.
+///
+/// Only `new` refers to the style and the script, so the module of a program that does not call
+/// [`Endpoint::page_search`](crate::Endpoint::page_search) does not contain them.
+pub(super) struct SearchBox {
+    tool: Text,
+    style: &'static str,
+    script: &'static str,
+}
+
+impl SearchBox {
+    /// Creates a search box that calls the tool with this name.
+    pub(super) fn new(tool: Text) -> Self {
+        Self { tool, style: include_str!("search.css"), script: include_str!("search.js") }
+    }
+}
+
 /// Returns the Content-Security-Policy. It allows only this style, this script, requests to this server, and images in results. Trusted
 /// Types prevent the browser from interpreting text as markup, even if the script has a mistake.
-fn policy() -> HeaderValue {
+fn policy(style: &str, script: &str) -> HeaderValue {
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-        digest(SCRIPT),
-        digest(STYLE)
+        digest(script),
+        digest(style)
     );
     // The policy is ASCII, so the conversion does not fail. The fallback blocks the style and the script.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
@@ -77,18 +95,36 @@ pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Bo
 }
 
 /// Returns the page of `server`, whose endpoint is at `path`. `url` is the URL of the endpoint, if it is known.
-pub(super) fn answer(server: &Implementation, path: &str, url: Option<&SecureUrl>, method: &str) -> Response<Body> {
-    let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url).into_bytes() };
+pub(super) fn answer(
+    server: &Implementation,
+    path: &str,
+    url: Option<&SecureUrl>,
+    search: Option<&SearchBox>,
+    method: &str,
+) -> Response<Body> {
+    let (style, script) = match search {
+        None => (Cow::Borrowed(STYLE), Cow::Borrowed(SCRIPT)),
+        Some(search) => ([STYLE, search.style].concat().into(), [SCRIPT, search.script].concat().into()),
+    };
+    let is_head = method == "HEAD";
+    let bytes = if is_head { Vec::new() } else { document(server, path, url, search, &style, &script).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         set(headers, name, value);
     }
-    headers.insert(CONTENT_SECURITY_POLICY, policy());
+    headers.insert(CONTENT_SECURITY_POLICY, policy(&style, &script));
     response
 }
 
-fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> String {
+fn document(
+    server: &Implementation,
+    path: &str,
+    url: Option<&SecureUrl>,
+    search: Option<&SearchBox>,
+    style: &str,
+    script: &str,
+) -> String {
     let url = url.map(SecureUrl::as_str).unwrap_or_default();
     let address = if url.is_empty() { format!("https://HOST{path}") } else { url.to_owned() };
     let mut revisions = Revision::ALL.map(Revision::name);
@@ -106,8 +142,9 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>) -> Str
         ("revisions", &revisions.join(", ")),
     ];
     fill(DOCUMENT, |name| match name {
-        "style" => STYLE.into(),
-        "script" => SCRIPT.into(),
+        "style" => style.into(),
+        "script" => script.into(),
+        "search" => search.map_or("".into(), |search| format!(" data-search=\"{}\"", escaped(&search.tool)).into()),
         _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)),
     })
 }

@@ -1,0 +1,161 @@
+//! The fields that a caller can use in a filter.
+
+use std::fmt;
+
+use super::expression::FilterError;
+use super::field::Field;
+use super::scalar::Scalar;
+use crate::protocol::description::Text;
+
+/// The fields that a caller can use in the argument `filter`, with their types. The schema of the tool lists them, and every other field
+/// is an error.
+///
+/// ```
+/// use edge_mcp::rag::Fields;
+///
+/// let fields = Fields::new()
+///     .text("category", "Subject of the document")
+///     .number("version", "Release, such as 2.1")
+///     .boolean("draft", "Whether the document is unfinished");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    pub(super) declared: Vec<Declared>,
+    problem: Option<String>,
+}
+
+/// A declared field.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    pub(super) field: Field,
+    pub(super) kind: FieldType,
+    pub(super) description: Text,
+}
+
+/// The type of a declared field, and of the elements of its arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldType {
+    Text,
+    Number,
+    Boolean,
+}
+
+impl FieldType {
+    pub(super) fn of(value: &Scalar) -> Self {
+        match value {
+            Scalar::Text(_) => Self::Text,
+            Scalar::Number(_) => Self::Number,
+            Scalar::Boolean(_) => Self::Boolean,
+        }
+    }
+
+    /// Returns the name of the type in JSON Schema.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// Returns the name of the type with its article.
+    pub(super) const fn with_article(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+        }
+    }
+}
+
+impl Fields {
+    /// Creates an empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares a field with a string, or with an array of strings. Its name can be a path, such as `author.name`. The model sees the
+    /// description.
+    #[must_use]
+    pub fn text(self, name: &str, description: impl Into<Text>) -> Self {
+        self.declare(name, FieldType::Text, description.into())
+    }
+
+    /// Declares a field with a number, or with an array of numbers.
+    #[must_use]
+    pub fn number(self, name: &str, description: impl Into<Text>) -> Self {
+        self.declare(name, FieldType::Number, description.into())
+    }
+
+    /// Declares a field with a boolean, or with an array of booleans.
+    #[must_use]
+    pub fn boolean(self, name: &str, description: impl Into<Text>) -> Self {
+        self.declare(name, FieldType::Boolean, description.into())
+    }
+
+    fn declare(mut self, name: &str, kind: FieldType, description: Text) -> Self {
+        match Field::parse(name) {
+            Ok(field) if self.find(&field).is_some() => {
+                self.add_problem(format!("the field `{field}` is declared twice."));
+            }
+            Ok(field) if description.trim().is_empty() => {
+                self.add_problem(format!("the field `{field}` needs a description."));
+            }
+            Ok(field) => self.declared.push(Declared { field, kind, description }),
+            Err(problem) => self.add_problem(problem),
+        }
+        self
+    }
+
+    /// Keeps the first problem.
+    fn add_problem(&mut self, problem: String) {
+        self.problem.get_or_insert(problem);
+    }
+
+    /// Checks the declarations.
+    ///
+    /// # Errors
+    /// The first problem: an invalid name, a name that is declared twice, or a blank description.
+    pub fn check(&self) -> Result<(), FilterError> {
+        self.problem.as_deref().map_or(Ok(()), |problem| Err(FilterError(problem.into())))
+    }
+
+    /// Returns whether no field is declared. A tool without fields has no argument `filter`.
+    pub fn is_empty(&self) -> bool {
+        self.declared.is_empty()
+    }
+
+    pub(super) fn find(&self, field: &Field) -> Option<&Declared> {
+        self.declared.iter().find(|declared| declared.field == *field)
+    }
+}
+
+impl fmt::Display for Fields {
+    /// Formats the names of the fields, separated by commas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, Declared { field, .. }) in self.declared.iter().enumerate() {
+            write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_are_checked() {
+        let fields = Fields::new().text("category", "Subject").number("author.born", "Year of birth");
+        assert_eq!((fields.check(), fields.is_empty()), (Ok(()), false));
+        assert_eq!(fields.to_string(), "category, author.born");
+        for (fields, problem) in [
+            (Fields::new().text("a", "A").number("a", "A"), "the field `a` is declared twice."),
+            (Fields::new().boolean("a", " "), "the field `a` needs a description."),
+            (Fields::new().text("a b", "A").text("b", ""), "`a b` is not the name of a field. A name has 1 to 64"),
+        ] {
+            let error = fields.check().expect_err(problem);
+            assert!(error.0.starts_with(problem), "{error}");
+        }
+    }
+}

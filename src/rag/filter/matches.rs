@@ -1,0 +1,50 @@
+//! The evaluation of a filter on a JSON object.
+
+use serde_json::{Map, Value};
+
+use super::expression::{Expression, Filter, Test};
+use super::field::Field;
+use super::scalar::Scalar;
+
+impl Filter {
+    /// Returns whether a document with this metadata matches. An invalid filter matches nothing.
+    pub fn matches(&self, metadata: &Map<String, Value>) -> bool {
+        self.expression().is_ok_and(|expression| holds(expression, metadata))
+    }
+}
+
+fn holds(expression: &Expression, metadata: &Map<String, Value>) -> bool {
+    match expression {
+        Expression::All(inner) => inner.iter().all(|inner| holds(inner, metadata)),
+        Expression::Any(inner) => inner.iter().any(|inner| holds(inner, metadata)),
+        Expression::Not(inner) => !holds(inner, metadata),
+        Expression::Test(field, test) => find(field, metadata).is_some_and(|value| is_met(test, value)),
+    }
+}
+
+/// Returns the value of a field.
+fn find<'m>(field: &Field, metadata: &'m Map<String, Value>) -> Option<&'m Value> {
+    let mut names = field.names();
+    let first = metadata.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.as_object()?.get(name))
+}
+
+/// Returns whether any element of `value` meets the test.
+fn is_met(test: &Test, value: &Value) -> bool {
+    match (value, test) {
+        (Value::Array(items), _) => items.iter().any(|item| holds_for(test, item)),
+        (_, Test::Contains(Scalar::Text(part))) => value.as_str().is_some_and(|text| text.contains(part)),
+        (_, Test::Contains(_)) => false,
+        _ => holds_for(test, value),
+    }
+}
+
+fn holds_for(test: &Test, element: &Value) -> bool {
+    let equals = |value: &Scalar| value.compare(element).is_some_and(std::cmp::Ordering::is_eq);
+    match test {
+        Test::In(values) => values.iter().any(equals),
+        Test::Compare(comparison, value) => value.compare(element).is_some_and(|order| comparison.holds(order)),
+        Test::Contains(value) => equals(value),
+        Test::Exists => element.is_string() || element.is_number() || element.is_boolean(),
+    }
+}

@@ -1,0 +1,76 @@
+//! A store in memory.
+
+mod corpus;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
+
+use super::filter::Filter;
+use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
+use corpus::Corpus;
+
+/// A store in memory, for tests and for small documents that do not change.
+///
+/// It finds the same passages in the same order as a store with SQLite's FTS5. A search reads all passages of the space.
+///
+/// ```
+/// use edge_mcp::rag::{ChunkOptions, Document, Filter, MemoryStore, PassageStore, Query, Search, Space, chunks};
+/// use edge_mcp::testing;
+///
+/// testing::run(async {
+///     let store = MemoryStore::new();
+///     let space = Space { index: "docs".into(), name: String::new() };
+///     let chunks = chunks("# Tea\n\nWarm the pot.", &ChunkOptions::new());
+///     let tea = Document { name: "tea".into(), metadata: Default::default(), chunks, links: Vec::new() };
+///     store.save(&space, &tea).await.unwrap();
+///
+///     let search = Search { space, query: Query::new("How do I warm pots?"), filter: Filter::default(), most: 10 };
+///     assert_eq!(store.search(search).await.unwrap().passages[0].document, "tea");
+/// });
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryStore(RefCell<Corpus>);
+
+impl MemoryStore {
+    /// Creates an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl PassageStore for MemoryStore {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+        ready(self.0.borrow().search(search)).boxed_local()
+    }
+
+    fn passages<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        ready(self.0.borrow().passages(space, ids, filter)).boxed_local()
+    }
+
+    fn edges<'a>(
+        &'a self,
+        space: &'a Space,
+        seeds: &'a [PassageId],
+        threshold: f64,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+        ready(self.0.borrow().edges(space, seeds, threshold, filter)).boxed_local()
+    }
+
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+        ready(self.0.borrow_mut().save(space, document)).boxed_local()
+    }
+
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+        ready(Ok(self.0.borrow_mut().remove(space, document))).boxed_local()
+    }
+}

@@ -1,0 +1,109 @@
+//! The settings of a request for retrieval.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::filter::Filter;
+use super::store::PassageStore;
+use crate::protocol::description::Text;
+
+/// The settings of one request. The server function puts them into the request, and every retrieval of the request uses them.
+///
+/// They take precedence over the settings of a tool and over the arguments of a call. A filter is the exception: filters only narrow the
+/// search, so all of them must match. Headers, `_meta` and arguments never change these settings, unless the server function reads them.
+///
+/// ```
+/// use edge_mcp::rag::{Filter, MemoryStore, Retrieval, VectorQueryTool};
+/// use edge_mcp::{BuildError, McpServer, RequestInfo};
+///
+/// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+///     if let Some(caller) = request.principal() {
+///         request.extend(Retrieval::new().space(&caller.subject).within(Filter::eq("status", "published")).top_k(5));
+///     }
+///     let store = request.state::<MemoryStore>()?;
+///     let search = VectorQueryTool::new("docs", store).spaces_required();
+///     McpServer::builder("docs", "1.0.0").tool(search.tool()).build()
+/// }
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Retrieval {
+    pub(super) store: Option<Rc<dyn PassageStore>>,
+    pub(super) index: Option<Text>,
+    pub(super) space: Option<String>,
+    pub(super) within: Filter,
+    pub(super) top_k: Option<usize>,
+    pub(super) include_sources: Option<bool>,
+    pub(super) random_walk_steps: Option<u32>,
+    pub(super) restart_prob: Option<f64>,
+}
+
+impl Retrieval {
+    /// Creates settings that change nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the store.
+    pub fn store(mut self, store: Rc<dyn PassageStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Sets the index.
+    pub fn index(mut self, name: impl Into<Text>) -> Self {
+        self.index = Some(name.into());
+        self
+    }
+
+    /// Sets the space, such as the name of a tenant. Nothing else sets it. Without it, a search uses the empty space.
+    pub fn space(mut self, name: impl Into<String>) -> Self {
+        self.space = Some(name.into());
+        self
+    }
+
+    /// Adds a filter. A passage must match it and all other filters.
+    pub fn within(mut self, filter: Filter) -> Self {
+        self.within = self.within.narrowed_by(filter);
+        self
+    }
+
+    /// Sets the number of passages, at most the number that the tool allows.
+    pub fn top_k(mut self, passages: usize) -> Self {
+        self.top_k = Some(passages);
+        self
+    }
+
+    /// Sets whether an answer has the list of sources.
+    pub fn include_sources(mut self, included: bool) -> Self {
+        self.include_sources = Some(included);
+        self
+    }
+
+    /// Sets the number of steps of a walk: see [`GraphOptions`](super::GraphOptions). A call fails if it is out of range.
+    pub fn random_walk_steps(mut self, steps: u32) -> Self {
+        self.random_walk_steps = Some(steps);
+        self
+    }
+
+    /// Sets the probability that a step returns to the seed: see [`GraphOptions`](super::GraphOptions). A call fails if it is out of range.
+    pub fn restart_prob(mut self, probability: f64) -> Self {
+        self.restart_prob = Some(probability);
+        self
+    }
+}
+
+impl fmt::Debug for Retrieval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { store: _, index, space, within, top_k, include_sources, random_walk_steps, restart_prob } = self;
+        f.debug_struct("Retrieval")
+            .field("index", index)
+            .field("space", space)
+            .field("within", within)
+            .field("top_k", top_k)
+            .field("include_sources", include_sources)
+            .field("random_walk_steps", random_walk_steps)
+            .field("restart_prob", restart_prob)
+            .finish_non_exhaustive()
+    }
+}

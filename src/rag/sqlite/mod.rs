@@ -1,0 +1,375 @@
+//! A store in SQLite, such as D1.
+//!
+//! | module | content |
+//! |---|---|
+//! | `statements` | the texts of the statements |
+//! | `rows` | the values of the statements, and the rows of their results |
+
+mod rows;
+mod statements;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::filter::Filter;
+use super::query::{IndexedWord, Query};
+use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
+use crate::auth::ConfigError;
+use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
+use rows::{Array, Group, array, groups, passages, read};
+
+/// The prefix of the tables in the texts of the statements.
+const PREFIX: &str = "rag";
+/// The longest prefix of the names of the tables.
+const MOST_PREFIX: usize = 31;
+
+/// A statement of SQL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The text of the statement, with the parameters `?1`, `?2` and so on.
+    pub sql: String,
+    /// The values of the parameters.
+    pub values: Vec<String>,
+}
+
+/// A database with SQLite and its extensions FTS5 and JSON.
+pub trait Database {
+    /// Runs the statements in one transaction: all of them, or none. Returns the rows of each statement. A row is the text of its only
+    /// column.
+    ///
+    /// # Errors
+    /// A statement failed. [`StoreFailure::NotMigrated`](super::StoreFailure::NotMigrated) if a table does not exist.
+    fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<Vec<String>>, StoreError>>;
+}
+
+/// A store in a database with SQLite.
+///
+/// The store does not create its tables. Copy them from `migrations/0002_passages.sql` of the knowledge base. Several indexes and spaces
+/// share the tables. Statistics on words are those of all passages in the tables, so use a prefix, or a database, for each tenant if the
+/// documents of one tenant must not influence the order of results of another.
+///
+/// In a Worker, use `edge_mcp::worker::D1Passages`.
+#[derive(Debug)]
+pub struct SqlitePassages<D> {
+    database: D,
+    prefix: String,
+}
+
+impl<D> SqlitePassages<D> {
+    /// Creates a store in `database`. The names of its tables begin with `rag_`.
+    pub fn new(database: D) -> Self {
+        Self { database, prefix: PREFIX.to_owned() }
+    }
+
+    /// Sets the prefix of the names of the tables. With the prefix `kb`, the chunks are in `kb_chunks`.
+    ///
+    /// # Errors
+    /// The prefix does not begin with `a-z`, contains other characters than `a-z`, `0-9` and `_`, or is longer than 31 characters.
+    pub fn tables(self, prefix: &str) -> Result<Self, ConfigError> {
+        let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let is_prefix = prefix.starts_with(|first: char| first.is_ascii_lowercase())
+            && prefix.len() <= MOST_PREFIX
+            && prefix.bytes().all(is_part);
+        if is_prefix {
+            return Ok(Self { prefix: prefix.to_owned(), ..self });
+        }
+        Err(ConfigError::new(
+            "the prefix of the tables",
+            format!(
+                "must begin with a-z, and have at most {MOST_PREFIX} characters of a-z, 0-9 and _ (got `{prefix}`)"
+            ),
+        ))
+    }
+
+    /// Returns the database.
+    pub fn database(&self) -> &D {
+        &self.database
+    }
+
+    /// Returns statements that replace the chunks of these documents. A program can run them in one transaction with its own statements.
+    ///
+    /// The statements compare the chunks with the stored chunks. So two clients can save the same document at the same time: the later
+    /// transaction replaces all chunks of the earlier one.
+    ///
+    /// # Errors
+    /// A document is [not valid](Document::check).
+    pub fn save_statements(&self, space: &Space, documents: &[Document]) -> Result<Vec<Statement>, StoreError> {
+        Ok(groups(documents)?.iter().flat_map(|group| self.write(space, group)).collect())
+    }
+
+    /// Returns the statements that write a group.
+    fn write(&self, space: &Space, group: &Group) -> Vec<Statement> {
+        let Group { documents, keys, chunks, links, .. } = group;
+        let mut written = Vec::new();
+        let mut write = |sql: &str, values: &[&Array]| {
+            written.push(self.statement(sql, space, values.iter().map(|array| array.json()).collect()));
+        };
+        write(statements::DELETE_CHUNKS, &[documents, keys]);
+        write(statements::MOVE_CHUNKS, &[keys]);
+        write(statements::SET_METADATA, &[documents]);
+        for chunks in chunks {
+            write(statements::INSERT_CHUNKS, &[chunks]);
+        }
+        write(statements::DELETE_LINKS, &[documents, links]);
+        write(statements::INSERT_LINKS, &[links]);
+        written
+    }
+
+    /// Returns statements that remove a document with all of its passages.
+    pub fn remove_statements(&self, space: &Space, document: &str) -> Vec<Statement> {
+        [statements::REMOVE_LINKS, statements::REMOVE_CHUNKS]
+            .map(|sql| self.statement(sql, space, vec![document.to_owned()]))
+            .into()
+    }
+
+    /// Returns a statement whose first parameters are the index and the space.
+    fn statement(&self, sql: &str, space: &Space, values: Vec<String>) -> Statement {
+        let mut all = vec![space.index.to_string(), space.name.clone()];
+        all.extend(values);
+        Statement { sql: self.named(sql), values: all }
+    }
+
+    /// Returns a statement with a filter. The values of the filter are its third parameter.
+    fn filtered(
+        &self,
+        sql: &str,
+        space: &Space,
+        filter: &Filter,
+        values: Vec<String>,
+    ) -> Result<Statement, StoreError> {
+        let condition = filter.to_sql("chunk.metadata", 3)?;
+        let mut all = vec![condition.values];
+        all.extend(values);
+        let mut statement = self.statement(sql, space, all);
+        statement.sql = statement.sql.replace("{filter}", &format!("({})", condition.text));
+        Ok(statement)
+    }
+
+    /// Writes the names of the tables into a statement.
+    fn named(&self, sql: &str) -> String {
+        if self.prefix == PREFIX { sql.to_owned() } else { sql.replace("rag_", &format!("{}_", self.prefix)) }
+    }
+
+    fn search_statement(&self, search: &Search) -> Result<Statement, StoreError> {
+        let values = vec![search.query.expression(), search.most.to_string()];
+        self.filtered(statements::SEARCH, &search.space, &search.filter, values)
+    }
+
+    fn words_statement(&self, query: &Query) -> Statement {
+        Statement { sql: self.named(statements::WORDS), values: vec![array(query.stems())] }
+    }
+}
+
+impl<D: Database> SqlitePassages<D> {
+    /// Replaces the chunks of several documents: of all of them, or of none. Returns the sum of the changes.
+    ///
+    /// # Errors
+    /// A document is [not valid](Document::check), or the database failed.
+    pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
+        let groups = groups(documents)?;
+        let count =
+            |group: &Group| self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()]);
+        let mut batch: Vec<_> = groups.iter().map(count).collect();
+        batch.extend(groups.iter().flat_map(|group| self.write(space, group)));
+        let mut saved = Saved { chunks: groups.iter().map(|group| group.count).sum(), ..Saved::default() };
+        if batch.is_empty() {
+            return Ok(saved);
+        }
+        let results = self.database.batch(batch).await?;
+        let mut kept_chunks: usize = 0;
+        for counted in results.into_iter().take(groups.len()) {
+            for (stored, kept) in read::<(usize, usize)>(Some(counted))? {
+                saved.deleted = saved.deleted.saturating_add(stored.saturating_sub(kept));
+                kept_chunks = kept_chunks.saturating_add(kept);
+            }
+        }
+        saved.inserted = saved.chunks.saturating_sub(kept_chunks);
+        Ok(saved)
+    }
+
+    async fn find(&self, mut search: Search) -> Result<Matches, StoreError> {
+        search.filter.check()?;
+        if search.query.is_empty() {
+            return Ok(Matches { query: search.query, indexed: 0, passages: Vec::new() });
+        }
+        let index = search.space.index.to_string();
+        let size = Statement { sql: self.named(statements::SIZE), values: vec![index.clone()] };
+        let batch = vec![self.words_statement(&search.query), size, self.search_statement(&search)?];
+        let mut results = self.database.batch(batch).await?.into_iter();
+        let words: Vec<(String, u64)> = read(results.next())?;
+        let words: Vec<_> = words.into_iter().map(|(stem, passages)| IndexedWord { stem, passages }).collect();
+        let (indexed, in_index) = read::<(u64, u8)>(results.next())?.pop().unwrap_or_default();
+        if indexed > 0 && in_index == 0 {
+            return Err(StoreError::unknown_index(&index));
+        }
+        let mut found = results.next();
+        if search.query.learn(&words) {
+            found = self.database.batch(vec![self.search_statement(&search)?]).await?.pop();
+        }
+        Ok(Matches { query: search.query, indexed, passages: passages(found)? })
+    }
+
+    async fn find_edges(
+        &self,
+        space: &Space,
+        seeds: &[PassageId],
+        threshold: f64,
+        filter: &Filter,
+    ) -> Result<Vec<Edge>, StoreError> {
+        let around = RAG_GRAPH_NODES.saturating_sub(seeds.len());
+        let values = vec![array(seeds), threshold.to_string(), around.to_string(), RAG_READ_EDGES.to_string()];
+        let statement = self.filtered(&statements::edges(), space, filter, values)?;
+        let edges: Vec<(PassageId, PassageId, f64)> = read(self.database.batch(vec![statement]).await?.pop())?;
+        Ok(edges.into_iter().map(|(source, target, weight)| Edge { source, target, weight }).collect())
+    }
+}
+
+impl<D: Database> PassageStore for SqlitePassages<D> {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+        self.find(search).boxed_local()
+    }
+
+    fn passages<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        async move {
+            let statement = self.filtered(statements::PASSAGES, space, filter, vec![array(ids)])?;
+            passages(self.database.batch(vec![statement]).await?.pop())
+        }
+        .boxed_local()
+    }
+
+    fn edges<'a>(
+        &'a self,
+        space: &'a Space,
+        seeds: &'a [PassageId],
+        threshold: f64,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+        self.find_edges(space, seeds, threshold, filter).boxed_local()
+    }
+
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+        self.save_all(space, std::slice::from_ref(document)).boxed_local()
+    }
+
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+        async move {
+            let removed: Vec<(PassageId,)> =
+                read(self.database.batch(self.remove_statements(space, document)).await?.pop())?;
+            Ok(!removed.is_empty())
+        }
+        .boxed_local()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::RAG_CHUNK_MOST_BYTES;
+    use crate::rag::{Chunk, ChunkOptions, StoreFailure, chunks};
+
+    fn store() -> SqlitePassages<()> {
+        SqlitePassages::new(())
+    }
+
+    fn space() -> Space {
+        Space { index: "docs".into(), name: "tenant".into() }
+    }
+
+    fn document(name: &str, text: &str) -> Document {
+        Document {
+            name: name.into(),
+            metadata: serde_json::Map::new(),
+            chunks: chunks(text, &ChunkOptions::new()),
+            links: vec!["other".into()],
+        }
+    }
+
+    fn search() -> Statement {
+        let search = Search { space: space(), query: Query::new("tea"), filter: Filter::eq("a", 1), most: 5 };
+        store().search_statement(&search).expect("valid")
+    }
+
+    /// R22, R72: every statement on passages and links selects by the index and the space, and every statement that reads applies the filter.
+    #[test]
+    fn statements_select_by_space() {
+        let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
+        all.extend(store().remove_statements(&space(), "a"));
+        for sql in [statements::PASSAGES, &statements::edges(), statements::COUNT] {
+            all.push(store().filtered(sql, &space(), &Filter::eq("a", 1), Vec::new()).expect("valid"));
+        }
+        all.push(search());
+        for Statement { sql, values } in all {
+            assert_eq!(values[..2], ["docs", "tenant"]);
+            let selects = sql.contains("index_name = ?1") && sql.contains("space = ?2");
+            assert!(selects || sql.contains("SELECT ?1, ?2, "), "{sql}");
+            assert!(!sql.contains('{'), "{sql}");
+        }
+    }
+
+    /// R21: the values of a filter are a parameter.
+    #[test]
+    fn the_text_of_a_statement_contains_no_value() {
+        let Statement { sql, values } = search();
+        assert_eq!(values[2..], [r#"["$.\"a\"",[1.0]]"#, "\"tea\"", "5"]);
+        assert!(sql.contains("json_type(chunk.metadata") || sql.contains("chunk.metadata"), "{sql}");
+        assert!(!sql.contains("tea"), "{sql}");
+    }
+
+    #[test]
+    fn an_invalid_filter_is_an_error() {
+        let error = store().filtered(statements::PASSAGES, &space(), &Filter::eq("$a", 1), Vec::new()).unwrap_err();
+        assert_eq!(error.kind, StoreFailure::Filter);
+    }
+
+    /// R29: many rows are one parameter. D1 limits a value to 2 MB, also for documents at every limit.
+    #[test]
+    fn lists_are_parameters_of_a_limited_size() {
+        let text = |number| format!("## H{number}\n\n{}\n\n", "word ".repeat(250));
+        let text: String = (0..1500).fold(String::new(), |all, number| all + &text(number));
+        // JSON doubles quotes. A control character takes 6 bytes.
+        let name = "\"".repeat(256);
+        let largest = Chunk { heading: Vec::new(), text: "\u{1}".repeat(RAG_CHUNK_MOST_BYTES), range: 0..1 };
+        let chunks = [largest.clone(), largest]
+            .into_iter()
+            .chain(chunks(&text, &ChunkOptions::new()))
+            .chain((0..498).map(|number| Chunk { heading: Vec::new(), text: format!("{number}"), range: 0..1 }));
+        let links = (0..1000).map(|_| name.clone()).collect();
+        let at_limits = Document { chunks: chunks.collect(), links, ..document(&name, "") };
+        let documents = [document("a", &text), document("b", "Text."), at_limits, document("c", &text)];
+        let statements = store().save_statements(&space(), &documents).expect("statements");
+        let inserts = statements.iter().filter(|statement| statement.sql.contains("INSERT INTO rag_chunks ")).count();
+        assert!((10..20).contains(&inserts), "{inserts}");
+        for Statement { values, .. } in &statements {
+            for list in &values[2..] {
+                assert!(list.len() < 2_000_000, "{}", list.len());
+                assert!(serde_json::from_str::<Vec<serde_json::Value>>(list).is_ok());
+            }
+        }
+        assert_eq!(store().save_statements(&space(), &[]).expect("statements"), []);
+    }
+
+    /// R65: a document beyond a limit is an error, and nothing is written.
+    #[test]
+    fn a_document_beyond_a_limit_is_an_error() {
+        let documents = [document("a", "Text."), document("", "Text.")];
+        let error = store().save_statements(&space(), &documents).expect_err("no name");
+        assert_eq!(error.kind, StoreFailure::Document);
+    }
+
+    /// R30: the names of the tables have a prefix, which the program can change.
+    #[test]
+    fn the_tables_have_a_prefix() {
+        let store = store().tables("kb").expect("a prefix");
+        let statement = store.statement(statements::REMOVE_LINKS, &space(), Vec::new());
+        assert!(statement.sql.starts_with("DELETE FROM kb_links "), "{}", statement.sql);
+        let long = "a".repeat(32);
+        for invalid in ["", "Kb", "1a", "a b", "a\"", "ä", &long] {
+            assert!(SqlitePassages::new(()).tables(invalid).is_err(), "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The values of the statements, and the rows of their results. Both are JSON arrays.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::json::deserialize::read_text;
+use crate::json::write;
+use crate::limits::RAG_STATEMENT_BYTES;
+use crate::rag::chunks::chunk::hashed;
+use crate::rag::rescore::HEADING_SEPARATOR;
+use crate::rag::store::{Document, Passage, PassageId, StoreError, StoreFailure};
+
+/// Documents that are written by the same statements. Each array is the value of a parameter.
+#[derive(Default)]
+pub(super) struct Group {
+    /// The documents, as `[name, metadata]`.
+    pub(super) documents: Array,
+    /// The chunks, as `[name, hash, ordinal]`.
+    pub(super) keys: Array,
+    /// The chunks, as `[name, hash, ordinal, heading, text, metadata]`, in several arrays.
+    pub(super) chunks: Vec<Array>,
+    /// The links, as `[name, target]`.
+    pub(super) links: Array,
+    /// The number of the chunks.
+    pub(super) count: usize,
+}
+
+/// Divides documents into groups. D1 limits a value to 2 MB, so a new group, or a new array of chunks, begins when an array is long. The
+/// limits of a document keep the rest of an array below 1.5 MB.
+pub(super) fn groups(documents: &[Document]) -> Result<Vec<Group>, StoreError> {
+    let mut groups: Vec<Group> = Vec::new();
+    for document in documents {
+        document.check()?;
+        if groups.last().is_none_or(Group::is_full) {
+            groups.push(Group::default());
+        }
+        if let Some(last) = groups.last_mut() {
+            last.add(document)?;
+        }
+    }
+    Ok(groups)
+}
+
+impl Group {
+    fn is_full(&self) -> bool {
+        self.documents.is_full() || self.keys.is_full() || self.links.is_full()
+    }
+
+    fn add(&mut self, document: &Document) -> Result<(), StoreError> {
+        let name = &document.name;
+        let metadata = serialized(&document.metadata)?;
+        self.documents.push(&(name, &metadata))?;
+        for target in document.targets() {
+            self.links.push(&(name, target))?;
+        }
+        for (ordinal, (chunk, hash)) in hashed(&document.chunks).enumerate() {
+            self.keys.push(&(name, &hash, ordinal))?;
+            if self.chunks.last().is_none_or(Array::is_full) {
+                self.chunks.push(Array::default());
+            }
+            if let Some(last) = self.chunks.last_mut() {
+                let heading = chunk.heading.join(HEADING_SEPARATOR);
+                last.push(&(name, &hash, ordinal, &heading, &chunk.text, &metadata))?;
+            }
+            self.count = self.count.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+/// The items of a JSON array.
+#[derive(Default)]
+pub(super) struct Array(String);
+
+impl Array {
+    fn push(&mut self, item: &impl Serialize) -> Result<(), StoreError> {
+        if !self.0.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(&serialized(item)?);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= RAG_STATEMENT_BYTES
+    }
+
+    /// Returns the array as JSON.
+    pub(super) fn json(&self) -> String {
+        ["[", &self.0, "]"].concat()
+    }
+}
+
+fn serialized(value: &impl Serialize) -> Result<String, StoreError> {
+    write::to_string(value).map_err(|error| unavailable(&error.to_string()))
+}
+
+/// Returns a JSON array of strings or numbers.
+pub(super) fn array<T: Serialize>(items: impl IntoIterator<Item = T>) -> String {
+    // Strings and numbers always serialize.
+    write::to_string(&items.into_iter().collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Reads the rows of a statement. `None` means that the database returned too few results.
+pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec<T>, StoreError> {
+    let rows = rows.ok_or_else(|| unavailable("a batch has too few results"))?;
+    let row = |text: String| read_text(text.as_bytes()).ok_or_else(|| unavailable("a row is malformed"));
+    rows.into_iter().map(row).collect()
+}
+
+/// Reads rows that are passages.
+pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreError> {
+    type Row = (PassageId, String, usize, String, String, Map<String, Value>);
+    let passage = |(id, document, ordinal, heading, text, metadata): Row| Passage {
+        id,
+        document,
+        ordinal,
+        heading,
+        text,
+        metadata,
+    };
+    Ok(read::<Row>(rows)?.into_iter().map(passage).collect())
+}
+
+fn unavailable(cause: &str) -> StoreError {
+    StoreError { kind: StoreFailure::Unavailable, cause: cause.to_owned() }
+}

@@ -1,0 +1,68 @@
+//! The choice of the store of a call.
+
+use std::future::Future;
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
+
+use super::store::PassageStore;
+use crate::call::context::Context;
+use crate::call::error::{HandlerError, Parts};
+
+/// Chooses the store in which a call searches.
+///
+/// An `Rc` of a store is the store of every call. An async function of the [`Context`] chooses the store for each call, for example a
+/// database for each plan. The caller gets a fixed sentence if the function fails, and the log gets the cause.
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// use edge_mcp::rag::{MemoryStore, PassageStore, VectorQueryTool};
+/// use edge_mcp::{Context, HandlerError};
+///
+/// struct Databases {
+///     free: Rc<MemoryStore>,
+///     paid: Rc<MemoryStore>,
+/// }
+///
+/// async fn store(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
+///     let databases = cx.state::<Databases>()?;
+///     let is_paid = cx.auth().is_some_and(|caller| caller.has_scope("paid"));
+///     Ok(if is_paid { databases.paid.clone() } else { databases.free.clone() })
+/// }
+///
+/// let tool = VectorQueryTool::new("docs", store).tool();
+/// ```
+pub trait StoreSource {
+    /// Returns the store of a call.
+    ///
+    /// # Errors
+    /// There is no store for the caller.
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>>;
+}
+
+impl<S: PassageStore + 'static> StoreSource for Rc<S> {
+    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>> {
+        let store: Rc<dyn PassageStore> = self.clone();
+        ready(Ok(store)).boxed_local()
+    }
+}
+
+impl<F, Fut> StoreSource for F
+where
+    F: Fn(Context) -> Fut,
+    Fut: Future<Output = Result<Rc<dyn PassageStore>, HandlerError>> + 'static,
+{
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>> {
+        let chosen = self(cx.clone());
+        async move {
+            chosen.await.map_err(|HandlerError(error)| {
+                let Parts { cause, message, .. } = *error;
+                let cause = cause.unwrap_or_else(|| message.into_owned());
+                HandlerError::new("No search index is configured for this caller.").because(cause)
+            })
+        }
+        .boxed_local()
+    }
+}

@@ -1,0 +1,76 @@
+//! The store of passages in D1.
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use serde::Deserialize;
+use worker::wasm_bindgen::JsValue;
+use worker::{D1Database, D1PreparedStatement, D1Result};
+
+use crate::rag::{Database, Document, Space, SqlitePassages, Statement, StoreError, StoreFailure};
+
+/// A store of passages in D1.
+///
+/// The tables are those of `migrations/0002_passages.sql` of the knowledge base. The store does not create them.
+///
+/// ```no_run
+/// use edge_mcp::worker::D1Passages;
+///
+/// fn passages(env: &worker::Env) -> worker::Result<D1Passages> {
+///     Ok(D1Passages::new(env.d1("DB")?))
+/// }
+/// ```
+pub type D1Passages = SqlitePassages<D1Database>;
+
+impl D1Passages {
+    /// Prepares the statements of [`save_statements`](SqlitePassages::save_statements). A program can put them into one batch with its own
+    /// statements. D1 runs all statements of a batch, or none.
+    ///
+    /// # Errors
+    /// A document is [not valid](Document::check), or D1 rejects a value.
+    pub fn prepare_save(&self, space: &Space, documents: &[Document]) -> Result<Vec<D1PreparedStatement>, StoreError> {
+        prepare(self.database(), &self.save_statements(space, documents)?)
+    }
+
+    /// Prepares the statements of [`remove_statements`](SqlitePassages::remove_statements).
+    ///
+    /// # Errors
+    /// D1 rejects a value.
+    pub fn prepare_remove(&self, space: &Space, document: &str) -> Result<Vec<D1PreparedStatement>, StoreError> {
+        prepare(self.database(), &self.remove_statements(space, document))
+    }
+}
+
+/// A row of each statement of the store.
+#[derive(Deserialize)]
+struct Row {
+    item: String,
+}
+
+impl Database for D1Database {
+    fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<Vec<String>>, StoreError>> {
+        async move {
+            let prepared = prepare(self, &statements)?;
+            let results = D1Database::batch(self, prepared).await.map_err(failed)?;
+            results.iter().map(rows).collect()
+        }
+        .boxed_local()
+    }
+}
+
+fn prepare(database: &D1Database, statements: &[Statement]) -> Result<Vec<D1PreparedStatement>, StoreError> {
+    let prepare = |Statement { sql, values }: &Statement| {
+        let values: Vec<JsValue> = values.iter().map(|value| value.as_str().into()).collect();
+        database.prepare(sql.as_str()).bind(&values).map_err(failed)
+    };
+    statements.iter().map(prepare).collect()
+}
+
+fn rows(result: &D1Result) -> Result<Vec<String>, StoreError> {
+    Ok(result.results::<Row>().map_err(failed)?.into_iter().map(|row| row.item).collect())
+}
+
+fn failed(error: worker::Error) -> StoreError {
+    let cause = error.to_string();
+    let kind = if cause.contains("no such table") { StoreFailure::NotMigrated } else { StoreFailure::Unavailable };
+    StoreError { kind, cause }
+}

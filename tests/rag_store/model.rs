@@ -1,0 +1,169 @@
+//! A simple model of a store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use edge_mcp::rag::{Chunk, Document, Filter, Passage, PassageId, Saved};
+use serde_json::{Map, json};
+
+use crate::comparison::Content;
+use crate::random::Random;
+
+/// A word of every passage, and words of some passages. The stem of each word is the word.
+pub(crate) const EVERYWHERE: &str = "zigzag";
+pub(crate) const WORDS: &[&str] =
+    &["lemon", "pixel", "quartz", "violin", "robin", "bamboo", "walnut", "tulip", "harbor", "candid"];
+
+/// What is compared of a passage: document, ordinal, headings, text, metadata.
+pub(crate) type Compared = (String, usize, String, String, String);
+
+/// The documents of each space.
+#[derive(Default)]
+pub(crate) struct Model {
+    documents: BTreeMap<(usize, String), Document>,
+}
+
+/// Returns the name of a document.
+pub(crate) fn name(random: &mut Random) -> String {
+    format!("d{}", random.below(5))
+}
+
+fn words(random: &mut Random, count: usize) -> String {
+    (0..count).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ")
+}
+
+fn chunk(random: &mut Random) -> Chunk {
+    let heading: Vec<Rc<str>> = vec!["Title".into(), random.one(&["A", "B", "A lemon", "quartz robin"]).into()];
+    // Short texts, so that equal chunks occur, and long texts, so that the length and the number of occurrences matter for the order.
+    // Quotes and control characters must not matter.
+    let count = if random.once_in(2) { random.below(3) } else { 20 };
+    let text = format!("{EVERYWHERE} {} {}", words(random, count), random.one(&["", "'\"\\", "é\n\u{1}", "];--"]));
+    Chunk { heading, range: 0..text.len(), text }
+}
+
+impl Model {
+    /// Returns a random change of a document of the space, or a new document.
+    pub(crate) fn edited(&self, space: usize, random: &mut Random) -> Document {
+        let name = name(random);
+        let stored = self.documents.get(&(space, name.clone()));
+        let mut chunks = stored.map_or_else(Vec::new, |stored| stored.chunks.clone());
+        for _ in 0..random.below(4) {
+            let at = random.below(chunks.len() + 1);
+            match random.below(4) {
+                0 | 1 => chunks.insert(at, chunk(random)),
+                2 if at < chunks.len() => drop(chunks.remove(at)),
+                _ if at < chunks.len() => {
+                    let other = random.below(chunks.len());
+                    chunks.swap(at, other);
+                }
+                _ => {}
+            }
+        }
+        let metadata = Map::from_iter([("kind".to_owned(), json!(random.one(&["x", "y"])))]);
+        let links: BTreeSet<String> = (0..random.below(3)).map(|_| format!("d{}", random.below(7))).collect();
+        Document { name, metadata, chunks, links: links.into_iter().collect() }
+    }
+
+    pub(crate) fn save(&mut self, space: usize, documents: &[Document]) -> Saved {
+        let mut saved = Saved::default();
+        for document in documents {
+            let count = |chunks: &[Chunk]| {
+                let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+                for chunk in chunks {
+                    *counts.entry(chunk.hash()).or_default() += 1;
+                }
+                counts
+            };
+            let old = self.documents.insert((space, document.name.clone()), document.clone());
+            let (old, new) = (count(&old.map_or_else(Vec::new, |old| old.chunks)), count(&document.chunks));
+            let missing = |from: &BTreeMap<String, usize>, in_this: &BTreeMap<String, usize>| -> usize {
+                from.iter().map(|(hash, count)| count.saturating_sub(in_this.get(hash).copied().unwrap_or(0))).sum()
+            };
+            saved.chunks += document.chunks.len();
+            saved.inserted += missing(&new, &old);
+            saved.deleted += missing(&old, &new);
+        }
+        saved
+    }
+
+    pub(crate) fn remove(&mut self, space: usize, name: &str) -> bool {
+        self.documents.remove(&(space, name.to_owned())).is_some_and(|document| !document.chunks.is_empty())
+    }
+
+    /// The number of all passages.
+    pub(crate) fn count(&self) -> u64 {
+        self.documents.values().map(|document| document.chunks.len() as u64).sum()
+    }
+
+    fn visible(&self, space: usize, filter: &Filter) -> impl Iterator<Item = &Document> {
+        let of_space = self.documents.iter().filter(move |((of, _), _)| *of == space);
+        of_space.map(|(_, document)| document).filter(|document| filter.matches(&document.metadata))
+    }
+
+    /// Returns the passages that are in the space and match the filter. Their ids are 0.
+    pub(crate) fn passages(&self, space: usize, filter: &Filter) -> Vec<Passage> {
+        let passages = |document: &Document| {
+            let passage = |(ordinal, chunk): (usize, &Chunk)| Passage {
+                id: 0,
+                document: document.name.clone(),
+                ordinal,
+                heading: chunk.heading.join(" > "),
+                text: chunk.text.clone(),
+                metadata: document.metadata.clone(),
+            };
+            document.chunks.iter().enumerate().map(passage).collect::<Vec<_>>()
+        };
+        self.visible(space, filter).flat_map(passages).collect()
+    }
+
+    /// Returns the edges, with their weights as text. `id` returns the id of a passage.
+    pub(crate) fn edges(
+        &self,
+        space: usize,
+        filter: &Filter,
+        threshold: f64,
+        seeds: &[PassageId],
+        id: impl Fn(&Content) -> Option<PassageId>,
+    ) -> BTreeMap<(PassageId, PassageId), String> {
+        let ids = |document: &Document| -> Vec<PassageId> {
+            let mut equal: BTreeMap<String, usize> = BTreeMap::new();
+            let mut id_of = |chunk: &Chunk| {
+                let number = equal.entry(chunk.hash()).or_default();
+                let content = (space, document.name.clone(), chunk.heading.join(" > "), chunk.text.clone(), *number);
+                *number += 1;
+                id(&content).expect("the passage is stored")
+            };
+            document.chunks.iter().map(&mut id_of).collect()
+        };
+        let documents: BTreeMap<&str, (Vec<PassageId>, &Document)> =
+            self.visible(space, filter).map(|document| (document.name.as_str(), (ids(document), document))).collect();
+        let mut edges: BTreeMap<(PassageId, PassageId), f64> = BTreeMap::new();
+        let mut connect = |one: PassageId, other: PassageId, weight: f64| {
+            for pair in [(one, other), (other, one)] {
+                let heaviest = edges.entry(pair).or_default();
+                *heaviest = heaviest.max(weight);
+            }
+        };
+        for (ids, document) in documents.values() {
+            for (pair, chunks) in ids.windows(2).zip(document.chunks.windows(2)) {
+                connect(pair[0], pair[1], if chunks[0].heading == chunks[1].heading { 1.0 } else { 0.75 });
+            }
+            let targets = document.links.iter().filter_map(|name| documents.get(name.as_str()));
+            for (one, other) in targets.filter_map(|(others, _)| Some((*ids.first()?, *others.first()?))) {
+                if one != other {
+                    connect(one, other, 0.9);
+                }
+            }
+        }
+        edges.retain(|_, weight| *weight > threshold);
+        let near = edges.keys().filter(|(source, _)| seeds.contains(source)).map(|(_, target)| *target);
+        let sources: BTreeSet<_> = near.chain(seeds.iter().copied()).collect();
+        edges.retain(|(source, _), _| sources.contains(source));
+        edges.into_iter().map(|(pair, weight)| (pair, weight.to_string())).collect()
+    }
+}
+
+pub(crate) fn content(passage: &Passage) -> Compared {
+    let Passage { document, ordinal, heading, text, metadata, .. } = passage;
+    (document.clone(), *ordinal, heading.clone(), text.clone(), json!(metadata).to_string())
+}

@@ -1,0 +1,19 @@
+//! Tests of the tools that search, through an endpoint.
+
+// Tests and their helpers may panic when an assumption fails.
+#![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+
+mod answers;
+mod arguments;
+mod failures;
+#[path = "../golden/mod.rs"]
+mod golden;
+#[path = "../rag_filter/pairs.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
+mod pairs;
+#[path = "../property/random.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
+mod random;
+mod scope;
+mod server;
+mod settings;
