@@ -1,43 +1,75 @@
 // scripts/load starts this module and documents it.
 
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool, isConfidential, withRetries } from './lib/mcp.mjs'
+import { callTool, isConfidential, NoAnswer, withRetries } from './lib/mcp.mjs'
+import { reindex } from './lib/reindex.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+/** The most documents, and the most characters of text, of one request. */
+const TOGETHER = 25
+const CHARACTERS = 500_000
+/** A smaller number of documents is always deleted. */
+const FEW = 10
 
-const { folder, url } = readArguments()
-const documents = await collect(folder)
+const options = readArguments()
+const { folder, url } = options
+const files = await collect(folder)
+const set = options.set ?? (await defaultSet(folder))
 const token = await findToken()
 
-const failures = []
-for (const [index, { path, slug }] of documents.entries()) {
-  const problem = slug ? await save(path, slug) : 'its path has no slug, because the path does not contain a-z or 0-9: rename it'
-  if (problem) failures.push(path)
-  console.error(`[${index + 1}/${documents.length}] ${path}${problem ? `: NOT LOADED: ${problem}` : ` -> ${slug}`}`)
+const say = (message) => console.error(message)
+const begun = performance.now()
+const counts = { done: 0, loaded: 0, unchanged: 0, failed: 0, deleted: 0 }
+
+process.once('SIGINT', () => {
+  say(`\ninterrupted after ${counts.done} of ${files.length} files. Run the same command again to load the rest.`)
+  process.exit(130)
+})
+
+try {
+  const stored = await listSet()
+  say(`${files.length} files for the set ${set}, which has ${stored.size} documents`)
+  await loadAll(stored)
+  if (!options.keep) await deleteGone(stored)
+  const older = await reindex({ url, token, say })
+  if (older > 0) say(`stored the passages of ${older} documents from an earlier version`)
+} catch (error) {
+  say(`load: ${error.message}`)
+  if (counts.done < files.length) {
+    say(`load: stopped after ${counts.done} of ${files.length} files. Run the same command again to load the rest.`)
+  }
+  process.exitCode = 1
 }
-console.error(`${documents.length - failures.length} loaded, ${failures.length} not loaded`)
-process.exitCode = failures.length > 0 ? 1 : 0
+say(`${counts.loaded} loaded, ${counts.unchanged} unchanged, ${counts.deleted} deleted, ${counts.failed} not loaded (${seconds().toFixed(1)} s)`)
+if (counts.failed > 0) process.exitCode = 1
 
 function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
+        set: { type: 'string' },
         url: { type: 'string', default: 'http://127.0.0.1:8787/mcp' },
+        again: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        'delete-many': { type: 'boolean', default: false },
         'allow-clear-text': { type: 'boolean', default: false },
       },
     })
     if (positionals.length !== 1) throw new Error('pass one folder: scripts/load DIR [--url URL]')
+    if (values.set !== undefined && !/^.{1,100}$/u.test(values.set)) throw new Error('--set must have 1 to 100 characters')
     if (!URL.canParse(values.url)) throw new Error(`--url must be a URL (got ${values.url})`)
     if (!values['allow-clear-text'] && !isConfidential(new URL(values.url))) {
       throw new Error(`--url ${values.url} would send the token in clear text: use https, or add --allow-clear-text`)
     }
-    return { folder: positionals[0], url: values.url }
+    return { folder: positionals[0], ...values, deleteMany: values['delete-many'] }
   } catch (error) {
     fail(error.message)
   }
@@ -45,12 +77,19 @@ function readArguments() {
 
 async function collect(folder) {
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) fail(`${folder} is not a folder`)
-  const documents = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
-  if (documents.length === 0) fail(`there is no .md file in ${folder}`)
-  const same = collisions(documents.filter(({ slug }) => slug))
+  const files = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
+  if (files.length === 0) fail(`there is no .md file in ${folder}`)
+  const same = collisions(files.filter(({ slug }) => slug))
   for (const [slug, paths] of same) console.error(`load: several files have the slug ${slug}: ${paths.join(', ')}`)
   if (same.length > 0) fail('nothing was sent: rename the files above')
-  return documents
+  return files
+}
+
+/** Returns a name that another folder does not have, because a set that two folders share would lose the documents of one of them. */
+async function defaultSet(folder) {
+  const path = await realpath(folder)
+  const hash = createHash('sha256').update(`${hostname()}\0${path}`).digest('hex').slice(0, 8)
+  return `${basename(path).slice(0, 80)}-${hash}`
 }
 
 async function findToken() {
@@ -63,20 +102,110 @@ async function findToken() {
   }
 }
 
-/** Sends one file. Returns the problem if the file was not saved. */
-async function save(path, slug) {
+async function call(name, args) {
+  const attempt = () => callTool({ url, token, name, arguments: args })
+  return (await withRetries(attempt, { say })).structuredContent
+}
+
+/** Returns the hashes of the documents of the set, by slug. */
+async function listSet() {
+  const hashes = new Map()
+  for (let after = ''; after !== undefined;) {
+    const { documents, next } = await call('list-set', { set, after })
+    for (const { slug, hash } of documents) hashes.set(slug, hash)
+    after = next
+  }
+  return hashes
+}
+
+/** Sends the files that changed, several at a time. */
+async function loadAll(stored) {
+  let batch = []
+  let characters = 0
+  const flush = async () => {
+    await save(batch)
+    batch = []
+    characters = 0
+    say(`[${counts.done}/${files.length}] ${(counts.done / seconds()).toFixed(0)} files/s, ${counts.failed} not loaded`)
+  }
+  for (const { path, slug } of files) {
+    let document
+    try {
+      document = await read(path, slug)
+    } catch (error) {
+      finish('failed', path, error.message)
+      continue
+    }
+    if (!options.again && stored.get(slug) === document.hash) {
+      finish('unchanged', path)
+      continue
+    }
+    if (batch.length > 0 && characters + document.text.length > CHARACTERS) await flush()
+    batch.push({ path, document })
+    characters += document.text.length
+    if (batch.length === TOGETHER) await flush()
+  }
+  if (batch.length > 0) await flush()
+}
+
+async function read(path, slug) {
+  if (!slug) throw new Error('its path has no slug, because the path does not contain a-z or 0-9: rename it')
+  const bytes = await readFile(join(folder, path))
   let text
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(join(folder, path)))
-  } catch (error) {
-    return error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : error.message
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Error('it is not UTF-8')
   }
+  const title = titleOf(text, path)
+  const hash = createHash('sha256').update(JSON.stringify([title, text])).digest('base64url')
+  return { slug, title, text, set, hash }
+}
+
+/** Saves documents. If the server rejects them together, saves them one by one. */
+async function save(batch) {
   try {
-    const call = { url, token, name: 'save-document', arguments: { slug, title: titleOf(text, path), text } }
-    await withRetries(() => callTool(call), { say: (message) => console.error(`${path}: ${message}`) })
+    await call('run_ingest', { documents: batch.map(({ document }) => document) })
   } catch (error) {
-    return error.message
+    if (error instanceof NoAnswer) throw error
+    if (batch.length > 1) {
+      for (const one of batch) await save([one])
+    } else {
+      finish('failed', batch[0].path, error.message)
+    }
+    return
   }
+  for (const { path, document } of batch) finish('loaded', path, document.slug)
+}
+
+/** Counts a file, and reports it unless it is unchanged. */
+function finish(result, path, detail) {
+  counts.done++
+  counts[result]++
+  if (result === 'loaded') say(`${path} -> ${detail}`)
+  if (result === 'failed') say(`${path}: NOT LOADED: ${detail}`)
+}
+
+/** Deletes the documents of the set that have no file. */
+async function deleteGone(stored) {
+  const slugs = new Set(files.map(({ slug }) => slug))
+  const gone = [...stored.keys()].filter((slug) => !slugs.has(slug))
+  if (gone.length > FEW && gone.length > stored.size / 2 && !options.deleteMany) {
+    throw new Error(`${gone.length} of the ${stored.size} documents of the set ${set} have no file. ` +
+      'Nothing was deleted: if this is right, run the command again with --delete-many, or else with --keep')
+  }
+  for (const slug of gone) {
+    // If another client has saved the document meanwhile, it no longer belongs to the set.
+    const { existed } = await call('delete-document', { slug, set })
+    if (existed) {
+      counts.deleted++
+      say(`deleted ${slug}`)
+    }
+  }
+}
+
+function seconds() {
+  return (performance.now() - begun) / 1000
 }
 
 function fail(message) {

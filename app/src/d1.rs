@@ -1,51 +1,75 @@
-//! The store in D1. Triggers keep its full-text index (SQLite's FTS5) up to date.
+//! The store in D1. Triggers keep its full-text indexes (SQLite's FTS5) up to date.
 
 use async_trait::async_trait;
+use edge_mcp::rag::{self, StoreFailure};
+use edge_mcp::worker::D1Passages;
 use worker::js_sys::Array;
 use worker::wasm_bindgen::JsValue;
 use worker::{D1Database, D1Type};
 
 use crate::document::{Document, NotASlug, Slug};
-use crate::store::{Hit, Outage, Store, StoreError};
+use crate::passages::{space, with_passages};
+use crate::store::{Outage, Store, StoreError};
 
-pub(crate) struct D1Store(D1Database);
+pub(crate) struct D1Store {
+    database: D1Database,
+    passages: D1Passages,
+}
 
-/// A match in the title counts five times as much as a match in the text. Results with equal ranks are sorted by slug.
-const SEARCH: &str = "SELECT d.slug AS slug, d.title AS title, snippet(documents_index, 1, '', '', ' … ', 32) AS snippet \
-     FROM documents_index JOIN documents d ON d.id = documents_index.rowid \
-     WHERE documents_index MATCH ?1 ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
+const READ: &str = "SELECT text FROM documents WHERE slug = ?1";
 
-const READ: &str = "SELECT slug, title, text FROM documents WHERE slug = ?1";
+/// Saves one document. The statements for documents and passages form a batch, and D1 executes all statements of a batch, or none. The
+/// triggers update the indexes within the statements.
+const SAVE: &str = "INSERT INTO documents (slug, title, text, set_name, hash, is_chunked) VALUES (?1, ?2, ?3, ?4, ?5, 1) \
+     ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at, \
+     set_name = excluded.set_name, hash = excluded.hash, is_chunked = 1";
 
-/// Saves one document. The triggers update the index within this statement. For several documents, the statements form a batch,
-/// and D1 executes all statements of a batch, or none.
-const SAVE: &str = "INSERT INTO documents (slug, title, text) VALUES (?1, ?2, ?3) \
-     ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at";
+/// The first documents without passages: at most `?1`, and no further document after a million characters.
+const UNINDEXED: &str = "SELECT slug, title, text FROM (\
+       SELECT slug, title, text, sum(length(text)) OVER (ORDER BY slug) - length(text) AS before \
+       FROM (SELECT slug, title, text FROM documents WHERE is_chunked = 0 ORDER BY slug LIMIT ?1)\
+     ) WHERE before < 1000000";
+
+/// Marks documents as documents with passages. If another client has done this since the documents were read, it violates the CHECK of the
+/// column. `?1`: the slugs, as a JSON array.
+const MARK: &str = "UPDATE documents SET is_chunked = is_chunked + 1 WHERE slug IN (SELECT value FROM json_each(?1))";
+
+const COUNT_UNINDEXED: &str = "SELECT CAST(count(*) AS TEXT) FROM documents WHERE is_chunked = 0";
+
+/// Deletes a document. Its passages and links refer to it, so the database deletes them too. `?2`: its set, or NULL for any.
+const DELETE: &str = "DELETE FROM documents WHERE slug = ?1 AND (?2 IS NULL OR set_name = ?2) RETURNING slug";
+
+const LIST_SET: &str =
+    "SELECT slug, ifnull(hash, '') FROM documents WHERE set_name = ?1 AND slug > ?2 ORDER BY slug LIMIT ?3";
 
 const LIST: &str = "SELECT slug, title FROM documents ORDER BY slug";
 
 impl D1Store {
-    pub(crate) fn new(database: D1Database) -> Self {
-        Self(database)
+    pub(crate) fn new(database: D1Database, passages: D1Passages) -> Self {
+        Self { database, passages }
     }
 
-    /// Runs a query and returns its rows. Each row must have `N` columns, all of them texts.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
-        let mut rows = Vec::new();
-        for texts in self.texts(sql, values).await? {
-            let malformed =
-                |_| StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
-            rows.push(texts.try_into().map_err(malformed)?);
-        }
-        Ok(rows)
+        rows(&self.database, sql, values).await
     }
+}
 
-    /// Runs a query and returns the texts of each row, up to the first column that is not a text.
-    async fn texts(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<Vec<String>>, StoreError> {
-        let rows = self.0.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
-        let text = |text: JsValue| text.as_string();
-        Ok(rows.iter().map(|row| Array::from(row).iter().map_while(text).collect()).collect())
-    }
+/// Runs a query and returns its rows. Each row must have `N` columns, all of them texts.
+pub(crate) async fn rows<const N: usize>(
+    database: &D1Database,
+    sql: &str,
+    values: &[D1Type<'_>],
+) -> Result<Vec<[String; N]>, StoreError> {
+    let found = database.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
+    let text = |text: JsValue| text.as_string();
+    let texts = |row: &JsValue| Array::from(row).iter().map_while(text).collect::<Vec<_>>();
+    let malformed =
+        |_| StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
+    found.iter().map(|row| texts(row).try_into().map_err(malformed)).collect()
+}
+
+fn optional(text: Option<&str>) -> D1Type<'_> {
+    text.map_or(D1Type::Null, D1Type::Text)
 }
 
 /// Parses a slug from the database.
@@ -54,50 +78,69 @@ fn slug(text: String) -> Result<Slug, StoreError> {
     text.try_into().map_err(malformed)
 }
 
-fn failed(error: worker::Error) -> StoreError {
-    let cause = error.to_string();
-    let outage = if cause.contains("no such table") { Outage::NotMigrated } else { Outage::Unavailable };
-    StoreError { outage, cause }
+impl From<rag::StoreError> for StoreError {
+    fn from(rag::StoreError { kind, cause }: rag::StoreError) -> Self {
+        let outage = if kind == StoreFailure::NotMigrated { Outage::NotMigrated } else { Outage::Unavailable };
+        Self { outage, cause }
+    }
 }
 
-/// Returns an FTS5 expression that matches documents with any word of `query`. It quotes each word as an FTS5 string and joins the
-/// strings with `OR`. Punctuation, including quotes, only separates words, so `query` cannot contain operators. The ranking puts
-/// documents that contain more of the words first.
-fn match_any(query: &str) -> String {
-    let separates = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();
-    let mut expression = String::new();
-    for word in query.split(separates).filter(|word| !word.is_empty()) {
-        if !expression.is_empty() {
-            expression.push_str(" OR ");
-        }
-        expression.extend(["\"", word, "\""]);
-    }
-    expression
+fn failed(error: worker::Error) -> StoreError {
+    let cause = error.to_string();
+    let is_missing = ["no such table", "no such column", "has no column"].iter().any(|part| cause.contains(part));
+    let outage = if is_missing { Outage::NotMigrated } else { Outage::Unavailable };
+    StoreError { outage, cause }
 }
 
 #[async_trait(?Send)]
 impl Store for D1Store {
-    async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError> {
-        let expression = match_any(query);
-        if expression.is_empty() {
-            return Ok(Vec::new());
-        }
-        let rows = self.rows(SEARCH, &[D1Type::Text(&expression), D1Type::Real(f64::from(limit))]).await?;
-        Ok(rows.into_iter().map(|[slug, title, snippet]| Hit { slug, title, snippet }).collect())
-    }
-
-    async fn read(&self, named: &Slug) -> Result<Option<Document>, StoreError> {
-        let found = self.rows(READ, &[D1Type::Text(named.as_str())]).await?.pop();
-        found.map(|[name, title, text]| Ok(Document { slug: slug(name)?, title, text })).transpose()
+    async fn read(&self, named: &Slug) -> Result<Option<String>, StoreError> {
+        Ok(self.rows(READ, &[D1Type::Text(named.as_str())]).await?.pop().map(|[text]| text))
     }
 
     async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
         let mut statements = Vec::new();
-        for Document { slug, title, text } in documents {
-            let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text)];
-            statements.push(self.0.prepare(SAVE).bind_refs(&values).map_err(failed)?);
+        for Document { slug, title, text, set, hash } in documents {
+            let [set, hash] = [set, hash].map(|value| optional(value.as_deref()));
+            let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text), set, hash];
+            statements.push(self.database.prepare(SAVE).bind_refs(&values).map_err(failed)?);
         }
-        self.0.batch(statements).await.map(|_| ()).map_err(failed)
+        let passages: Vec<_> = documents.iter().map(with_passages).collect();
+        statements.extend(self.passages.prepare_save(&space(), &passages)?);
+        self.database.batch(statements).await.map(|_| ()).map_err(failed)
+    }
+
+    async fn delete(&self, named: &Slug, set: Option<&str>) -> Result<bool, StoreError> {
+        Ok(!self.rows::<1>(DELETE, &[D1Type::Text(named.as_str()), optional(set)]).await?.is_empty())
+    }
+
+    async fn list_set(&self, set: &str, after: &str, limit: u32) -> Result<Vec<(Slug, Option<String>)>, StoreError> {
+        let values = [D1Type::Text(set), D1Type::Text(after), D1Type::Real(f64::from(limit))];
+        let listed = self.rows(LIST_SET, &values).await?.into_iter();
+        listed.map(|[name, hash]| Ok((slug(name)?, Some(hash).filter(|hash| !hash.is_empty())))).collect()
+    }
+
+    async fn reindex(&self, limit: u32) -> Result<u32, StoreError> {
+        let mut passages = Vec::new();
+        for [name, title, text] in self.rows(UNINDEXED, &[D1Type::Real(f64::from(limit))]).await? {
+            passages.push(with_passages(&Document { slug: slug(name)?, title, text, set: None, hash: None }));
+        }
+        // A slug has no character that JSON escapes.
+        let slugs: Vec<_> = passages.iter().map(|document| format!("\"{}\"", document.name)).collect();
+        let slugs = format!("[{}]", slugs.join(","));
+        let mut statements = vec![self.database.prepare(MARK).bind_refs(&D1Type::Text(&slugs)).map_err(failed)?];
+        statements.extend(self.passages.prepare_save(&space(), &passages)?);
+        match self.database.batch(statements).await.map_err(failed) {
+            Ok(_) => Ok(u32::try_from(passages.len()).unwrap_or(u32::MAX)),
+            // Another client has saved, reindexed or deleted one of the documents meanwhile.
+            Err(error) if error.cause.contains("constraint failed") => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn count_unindexed(&self) -> Result<u32, StoreError> {
+        let counted = self.rows(COUNT_UNINDEXED, &[]).await?.pop();
+        Ok(counted.and_then(|[count]| count.parse().ok()).unwrap_or_default())
     }
 
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {

@@ -11,6 +11,9 @@ pub(crate) const URI_PREFIX: &str = "kb://documents/";
 /// The media type of every document.
 pub(crate) const MARKDOWN: &str = "text/markdown";
 
+/// The maximum length of the name of a set, in characters.
+pub(crate) const MAX_SET_CHARACTERS: usize = 100;
+
 /// The name of a document: one or more of `a-z`, `0-9` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -37,6 +40,11 @@ impl TryFrom<String> for Slug {
     }
 }
 
+/// Returns the URI of the document with this slug.
+pub(crate) fn uri_of(slug: &str) -> String {
+    format!("{URI_PREFIX}{slug}")
+}
+
 impl Slug {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -44,7 +52,7 @@ impl Slug {
 
     /// Returns the URI of the document as a resource, such as `kb://documents/getting-started`.
     pub(crate) fn uri(&self) -> String {
-        format!("{URI_PREFIX}{}", self.0)
+        uri_of(&self.0)
     }
 }
 
@@ -62,4 +70,12 @@ pub(crate) struct Document {
     // D1 stores rows of at most 2,000,000 bytes, and a character has at most 4 bytes.
     #[schemars(length(min = 1, max = 400_000))]
     pub(crate) text: String,
+    /// The set that the document belongs to. Without it, the document belongs to no set
+    #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) set: Option<String>,
+    /// A hash of the document for the caller, which list-set returns
+    #[schemars(length(min = 1, max = 100))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hash: Option<String>,
 }

@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use edge_mcp::worker::D1Passages;
 use edge_mcp::{ConfigError, Endpoint, ProtectedResource};
 use worker::Env;
 
 use crate::d1::D1Store;
+use crate::d1_passages::Passages;
 use crate::librarian::Librarian;
+use crate::search::SEARCH_PASSAGES;
 use crate::server::server;
 use crate::store::Documents;
 
@@ -14,11 +17,15 @@ edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let unbound = |_| ConfigError::new("DB", "is not bound: add this binding to [[d1_databases]] in wrangler.toml");
-    let documents = Documents(Rc::new(D1Store::new(env.d1("DB").map_err(unbound)?)));
+    let database = || env.d1("DB").map_err(unbound);
+    let store = D1Store::new(database()?, D1Passages::new(database()?));
+    let passages = Passages::new(D1Passages::new(database()?), database()?);
+    let documents = Documents::new(Rc::new(store), Rc::new(passages));
     let resource = ProtectedResource::local().name("Knowledge base");
     Ok(Endpoint::new(server)
         .state(documents)
         .state(Librarian::from_environment(env)?)
         .resource(resource)
+        .page_search(SEARCH_PASSAGES)
         .configured(env))
 }

@@ -4,12 +4,13 @@ use edge_mcp::{Content, Context, HandlerError, Prompt, PromptMessage, PromptResu
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::document::{Document, MARKDOWN, Slug};
+use crate::document::{MARKDOWN, Slug};
 use crate::scopes;
-use crate::store::{Documents, Hit};
+use crate::search::best_of_documents;
+use crate::store::Documents;
 
 /// The maximum number of documents in one prompt. More documents would fill the context of a model without better answers.
-const MAX_DOCUMENTS: u32 = 3;
+const MAX_DOCUMENTS: usize = 3;
 
 #[derive(Deserialize, JsonSchema)]
 struct Question {
@@ -45,9 +46,11 @@ pub(crate) fn analyze_code() -> [Prompt; 2] {
 async fn answer(Question { question }: Question, cx: Context) -> Result<PromptResult, HandlerError> {
     let documents = cx.state::<Documents>()?;
     let mut messages = Vec::new();
-    for Hit { slug, .. } in documents.search(&question, MAX_DOCUMENTS).await? {
-        if let Some(document) = documents.read(&Slug::try_from(slug)?).await? {
-            messages.push(PromptMessage::user(embedded(document)));
+    for passage in best_of_documents(&question, MAX_DOCUMENTS, &cx).await? {
+        let slug = Slug::try_from(passage.document)?;
+        if let Some(text) = documents.read(&slug).await? {
+            let document = ResourceContents::text(slug.uri(), text).mime_type(MARKDOWN);
+            messages.push(PromptMessage::user(Content::resource(document)));
         }
     }
     messages.push(PromptMessage::user(if messages.is_empty() {
@@ -62,8 +65,4 @@ async fn answer(Question { question }: Question, cx: Context) -> Result<PromptRe
         )
     }));
     Ok(PromptResult::new(messages))
-}
-
-fn embedded(Document { slug, text, .. }: Document) -> Content {
-    Content::resource(ResourceContents::text(slug.uri(), text).mime_type(MARKDOWN))
 }

@@ -28,8 +28,8 @@ pub(crate) fn documents() -> ResourceTemplate {
 }
 
 async fn read(Address { slug }: Address, cx: Context) -> Result<Option<ResourceContents>, HandlerError> {
-    let document = cx.state::<Documents>()?.read(&slug).await?;
-    Ok(document.map(|document| ResourceContents::text(slug.uri(), document.text)))
+    let text = cx.state::<Documents>()?.read(&slug).await?;
+    Ok(text.map(|text| ResourceContents::text(slug.uri(), text)))
 }
 
 async fn list(cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {

@@ -6,25 +6,34 @@ use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
 use crate::prompts::{analyze_code, answer_from_documents};
+use crate::reindex::{DEADLINE, reindex};
 use crate::resources::documents;
 use crate::scopes;
-use crate::tools::{read_document, save_document, search_documents};
+use crate::search::{related_passages, search_documents, search_passages};
+use crate::tools::{delete_document, list_set, read_document, save_document};
 
 /// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`, and logs a warning.
 pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
     let ingest = Tool::of_workflow(ingest()).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
+    let reindex = Tool::of_workflow(reindex()).scopes([scopes::WRITE]).idempotent().closed_world().deadline(DEADLINE);
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
         .instructions(
-            "A knowledge base of Markdown documents. Search it before you answer. Read the documents that fit the \
-             question, and name them in your answer. Save new knowledge that is worth keeping as a separate document.",
+            "A knowledge base of Markdown documents. Search it with search-passages before you answer. If the passages \
+             do not suffice, read the documents that they come from. Name these documents in your answer. Save new \
+             knowledge that is worth keeping as a separate document.",
         )
+        .tool(search_passages())
+        .tool(related_passages())
         .tool(search_documents())
         .tool(read_document())
         .tool(save_document())
+        .tool(delete_document())
+        .tool(list_set())
         .tool(ingest)
+        .tool(reindex)
         .resource_template(documents())
         .prompt(answer_from_documents())
         .prompt(analyze_first)

@@ -5,32 +5,26 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use edge_mcp::HandlerError;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use edge_mcp::rag::{PassageStore, StoreFailure};
 
 use crate::document::{Document, Slug};
-
-/// The maximum length of a search query, in characters.
-pub(crate) const MAX_QUERY_CHARACTERS: usize = 500;
-
-/// A document that matches the query, with a passage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Hit {
-    /// The document's slug, as read-document expects it
-    pub(crate) slug: String,
-    /// The document's title
-    pub(crate) title: String,
-    /// The best matching passage
-    pub(crate) snippet: String,
-}
 
 /// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
-    /// The tables are missing: the migrations have not been applied.
+    /// Tables or columns are missing: the migrations have not been applied.
     NotMigrated,
     /// The database does not answer.
     Unavailable,
+}
+
+impl From<Outage> for StoreFailure {
+    fn from(outage: Outage) -> Self {
+        match outage {
+            Outage::NotMigrated => Self::NotMigrated,
+            Outage::Unavailable => Self::Unavailable,
+        }
+    }
 }
 
 /// An [`Outage`], with its cause for the log.
@@ -44,7 +38,7 @@ impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
         let message = match error.outage {
             Outage::NotMigrated => {
-                "The knowledge base has no tables yet. Its operator must apply the migrations: \
+                "The knowledge base has no tables yet, or those of an earlier version. Its operator must apply the migrations: \
                  `npx wrangler d1 migrations apply DB --remote` for a deployed Worker, `scripts/dev` for a local one."
             }
             Outage::Unavailable => {
@@ -59,28 +53,52 @@ impl From<StoreError> for HandlerError {
 /// Stores documents.
 #[async_trait(?Send)]
 pub(crate) trait Store {
-    /// Returns at most `limit` documents that contain a word of `query`, best match first. Characters and words of
-    /// `query` are never operators.
-    async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError>;
+    /// Returns the text of the document with this slug, or `None` if it does not exist.
+    async fn read(&self, slug: &Slug) -> Result<Option<String>, StoreError>;
 
-    /// Returns the document with this slug, or `None` if it does not exist.
-    async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError>;
-
-    /// Creates or replaces documents and their index entries: all of them, or none.
+    /// Creates or replaces documents and their passages: all of them, or none.
     async fn save(&self, documents: &[Document]) -> Result<(), StoreError>;
+
+    /// Deletes a document and its passages. With `set`, deletes it only if it belongs to this set. Returns whether it was deleted.
+    async fn delete(&self, slug: &Slug, set: Option<&str>) -> Result<bool, StoreError>;
+
+    /// Returns the slugs and the hashes of at most `limit` documents of a set, sorted by slug. Slugs up to `after` are left out.
+    async fn list_set(&self, set: &str, after: &str, limit: u32) -> Result<Vec<(Slug, Option<String>)>, StoreError>;
+
+    /// Stores the passages of at most `limit` documents that an earlier version of the knowledge base stored without passages. Returns how
+    /// many of these documents it completed. Several clients can call it at the same time.
+    async fn reindex(&self, limit: u32) -> Result<u32, StoreError>;
+
+    /// Returns the number of documents without passages.
+    async fn count_unindexed(&self) -> Result<u32, StoreError>;
 
     /// Returns the slug and the title of every document, sorted by slug.
     async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError>;
 }
 
 /// The documents that all requests share.
-pub(crate) struct Documents(pub(crate) Rc<dyn Store>);
+pub(crate) struct Documents {
+    store: Rc<dyn Store>,
+    passages: Rc<dyn PassageStore>,
+}
+
+impl Documents {
+    /// Creates the documents of a store, and of the store of their passages.
+    pub(crate) fn new(store: Rc<dyn Store>, passages: Rc<dyn PassageStore>) -> Self {
+        Self { store, passages }
+    }
+
+    /// Returns the store that finds passages.
+    pub(crate) fn passages(&self) -> Rc<dyn PassageStore> {
+        self.passages.clone()
+    }
+}
 
 impl Deref for Documents {
     type Target = dyn Store;
 
     fn deref(&self) -> &Self::Target {
-        &*self.0
+        &*self.store
     }
 }
 
@@ -92,13 +110,20 @@ pub(crate) mod memory {
     use std::collections::BTreeMap;
 
     use async_trait::async_trait;
+    use edge_mcp::rag::{self, Edge, Filter, Matches, Passage, PassageId, PassageStore, Saved, Search, Space};
+    use futures::FutureExt;
+    use futures::future::{LocalBoxFuture, ready};
 
-    use super::{Document, Hit, Outage, Slug, Store, StoreError};
+    use super::{Document, Outage, Slug, Store, StoreError};
+    use crate::passages::{space, with_passages};
 
     #[derive(Default)]
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
+        passages: rag::MemoryStore,
         pub(crate) outage: Cell<Option<Outage>>,
+        /// The number of documents without passages.
+        pub(crate) unindexed: Cell<u32>,
         /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
         pub(crate) remaining: Cell<Option<usize>>,
     }
@@ -116,44 +141,117 @@ pub(crate) mod memory {
                 None => Ok(()),
             }
         }
+
+        fn check_passages(&self) -> Result<(), rag::StoreError> {
+            self.check().map_err(|StoreError { outage, cause }| rag::StoreError { kind: outage.into(), cause })
+        }
     }
 
     #[async_trait(?Send)]
     impl Store for MemoryStore {
-        async fn search(&self, query: &str, limit: u32) -> Result<Vec<Hit>, StoreError> {
+        async fn read(&self, slug: &Slug) -> Result<Option<String>, StoreError> {
             self.check()?;
-            let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
-            let score = |document: &Document| {
-                let text = format!("{} {}", document.title, document.text).to_lowercase();
-                words.iter().filter(|word| text.contains(word.as_str())).count()
-            };
-            let documents = self.documents.borrow();
-            let mut found: Vec<_> = documents.values().map(|document| (score(document), document)).collect();
-            found.retain(|(score, _)| *score > 0);
-            found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-            let hit = |(_, document): (_, &Document)| Hit {
-                slug: document.slug.as_str().into(),
-                title: document.title.clone(),
-                snippet: document.text.chars().take(80).collect(),
-            };
-            Ok(found.into_iter().take(limit as usize).map(hit).collect())
-        }
-
-        async fn read(&self, slug: &Slug) -> Result<Option<Document>, StoreError> {
-            self.check()?;
-            Ok(self.documents.borrow().get(slug).cloned())
+            Ok(self.documents.borrow().get(slug).map(|document| document.text.clone()))
         }
 
         async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
             self.check()?;
-            let documents = documents.iter().map(|document| (document.slug.clone(), document.clone()));
-            self.documents.borrow_mut().extend(documents);
+            for document in documents {
+                let passages = with_passages(document);
+                self.passages.save(&space(), &passages).await.expect("a store in memory does not fail");
+                self.documents.borrow_mut().insert(document.slug.clone(), document.clone());
+            }
             Ok(())
+        }
+
+        async fn delete(&self, slug: &Slug, set: Option<&str>) -> Result<bool, StoreError> {
+            self.check()?;
+            let of_set = |document: &Document| set.is_none_or(|set| document.set.as_deref() == Some(set));
+            if !self.documents.borrow().get(slug).is_some_and(of_set) {
+                return Ok(false);
+            }
+            self.passages.remove(&space(), slug.as_str()).await.expect("a store in memory does not fail");
+            self.documents.borrow_mut().remove(slug);
+            Ok(true)
+        }
+
+        async fn list_set(
+            &self,
+            set: &str,
+            after: &str,
+            limit: u32,
+        ) -> Result<Vec<(Slug, Option<String>)>, StoreError> {
+            self.check()?;
+            let documents = self.documents.borrow();
+            let listed = documents.values().filter(|one| one.set.as_deref() == Some(set) && one.slug.as_str() > after);
+            Ok(listed.take(limit as usize).map(|one| (one.slug.clone(), one.hash.clone())).collect())
+        }
+
+        async fn reindex(&self, limit: u32) -> Result<u32, StoreError> {
+            self.check()?;
+            let indexed = self.unindexed.get().min(limit);
+            self.unindexed.set(self.unindexed.get() - indexed);
+            Ok(indexed)
+        }
+
+        async fn count_unindexed(&self) -> Result<u32, StoreError> {
+            self.check()?;
+            Ok(self.unindexed.get())
         }
 
         async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
             self.check()?;
             Ok(self.documents.borrow().values().map(|one| (one.slug.clone(), one.title.clone())).collect())
+        }
+    }
+
+    impl PassageStore for MemoryStore {
+        fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, rag::StoreError>> {
+            match self.check_passages() {
+                Ok(()) => self.passages.search(search),
+                Err(error) => ready(Err(error)).boxed_local(),
+            }
+        }
+
+        fn passages<'a>(
+            &'a self,
+            space: &'a Space,
+            ids: &'a [PassageId],
+            filter: &'a Filter,
+        ) -> LocalBoxFuture<'a, Result<Vec<Passage>, rag::StoreError>> {
+            match self.check_passages() {
+                Ok(()) => self.passages.passages(space, ids, filter),
+                Err(error) => ready(Err(error)).boxed_local(),
+            }
+        }
+
+        fn edges<'a>(
+            &'a self,
+            space: &'a Space,
+            seeds: &'a [PassageId],
+            threshold: f64,
+            filter: &'a Filter,
+        ) -> LocalBoxFuture<'a, Result<Vec<Edge>, rag::StoreError>> {
+            match self.check_passages() {
+                Ok(()) => self.passages.edges(space, seeds, threshold, filter),
+                Err(error) => ready(Err(error)).boxed_local(),
+            }
+        }
+
+        fn save<'a>(
+            &'a self,
+            space: &'a Space,
+            document: &'a rag::Document,
+        ) -> LocalBoxFuture<'a, Result<Saved, rag::StoreError>> {
+            PassageStore::save(&self.passages, space, document)
+        }
+
+        fn remove<'a>(
+            &'a self,
+            space: &'a Space,
+            document: &'a str,
+        ) -> LocalBoxFuture<'a, Result<bool, rag::StoreError>> {
+            self.passages.remove(space, document)
         }
     }
 }

@@ -23,7 +23,7 @@ mod librarian;
 mod network;
 
 fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
-    testing::endpoint(server).state(Documents(store.clone())).state(librarian)
+    testing::endpoint(server).state(Documents::new(store.clone(), store.clone())).state(librarian)
 }
 
 /// Returns a client of 2025-11-25, because revisions before 2026-07-28 have a separate error code for resources that do not exist.
@@ -117,6 +117,29 @@ fn ingest_stores_all_documents_or_none() {
         ] })
     );
     assert_eq!(count(), 3);
+}
+
+#[test]
+fn documents_can_be_deleted() {
+    let base = KnowledgeBase::new();
+    for existed in [true, false] {
+        let deleted = base.call("delete-document", json!({ "slug": "testing" }));
+        assert_eq!(*deleted.structured(), json!({ "existed": existed }));
+    }
+    assert_eq!(base.store.count(), 1);
+    let (text, is_error) = base.text("read-document", json!({ "slug": "testing" }));
+    assert!(is_error && text.contains("no document"), "{text}");
+}
+
+/// R64: a call handles at most 200 documents, and returns how many remain.
+#[test]
+fn reindex_returns_how_many_documents_remain() {
+    let base = KnowledgeBase::new();
+    base.store.unindexed.set(450);
+    for (documents, remaining) in [(200, 250), (200, 50), (50, 0), (0, 0)] {
+        let done = base.call("run_reindex", json!({}));
+        assert_eq!(*done.structured(), json!({ "documents": documents, "remaining": remaining }));
+    }
 }
 
 #[test]
@@ -224,6 +247,8 @@ fn a_failing_store_leaves_no_partial_state() {
         (call("read-document", json!({ "slug": "testing" })), 1),
         (call("save-document", document("testing")), 1),
         (call("run_ingest", json!({ "documents": [document("a"), document("testing")] })), 1),
+        (call("run_reindex", json!({})), 1),
+        (call("delete-document", json!({ "slug": "testing" })), 1),
         (("resources/list", json!({})), 1),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
         (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),

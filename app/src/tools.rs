@@ -1,38 +1,15 @@
-//! The tools that search, read and save documents.
+//! The tools that read, save, delete and list documents.
 
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Document, Slug};
+use crate::document::{Document, MAX_SET_CHARACTERS, Slug};
 use crate::scopes;
-use crate::store::{Documents, Hit, MAX_QUERY_CHARACTERS};
+use crate::store::Documents;
 
-/// The name of the tool that searches documents.
-pub(crate) const SEARCH_DOCUMENTS: &str = "search-documents";
 /// The name of the tool that reads one document.
 pub(crate) const READ_DOCUMENT: &str = "read-document";
-
-#[derive(Deserialize, JsonSchema)]
-struct Search {
-    /// The words to search for, in any order
-    #[schemars(length(min = 1, max = MAX_QUERY_CHARACTERS))]
-    query: String,
-    /// The maximum number of documents to return
-    #[schemars(range(min = 1, max = 50))]
-    #[serde(default = "default_limit")]
-    limit: u32,
-}
-
-fn default_limit() -> u32 {
-    10
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Found {
-    /// The matching documents, best match first
-    documents: Vec<Hit>,
-}
 
 #[derive(Deserialize, JsonSchema)]
 struct Read {
@@ -56,19 +33,6 @@ impl From<&Document> for Saved {
     }
 }
 
-/// Returns the tool `search-documents`.
-pub(crate) fn search_documents() -> Tool {
-    Tool::new(
-        SEARCH_DOCUMENTS,
-        "Finds documents that contain at least one word of the query, best match first, with a passage of each.",
-        search,
-    )
-    .title("Search documents")
-    .scopes([scopes::READ])
-    .read_only()
-    .closed_world()
-}
-
 /// Returns the tool `read-document`.
 pub(crate) fn read_document() -> Tool {
     Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", read)
@@ -88,19 +52,96 @@ pub(crate) fn save_document() -> Tool {
         .closed_world()
 }
 
-async fn search(Search { query, limit }: Search, cx: Context) -> Result<Json<Found>, HandlerError> {
-    let documents = cx.state::<Documents>()?;
-    Ok(Json(Found { documents: documents.search(&query, limit).await? }))
+/// Returns the tool `delete-document`.
+pub(crate) fn delete_document() -> Tool {
+    Tool::new("delete-document", "Deletes a document.", delete)
+        .title("Delete a document")
+        .scopes([scopes::WRITE])
+        .destructive()
+        .idempotent()
+        .closed_world()
+}
+
+/// Returns the tool `list-set`.
+pub(crate) fn list_set() -> Tool {
+    const DESCRIPTION: &str = "Lists the documents of a set, with the hashes that they were saved with, sorted by slug: at \
+                               most 1000 per call. A program that keeps a set up to date uses it.";
+    Tool::new("list-set", DESCRIPTION, list)
+        .title("List a set of documents")
+        .scopes([scopes::WRITE])
+        .read_only()
+        .closed_world()
 }
 
 async fn read(Read { slug }: Read, cx: Context) -> Result<String, HandlerError> {
-    let document = cx.state::<Documents>()?.read(&slug).await?;
-    document.map(|document| document.text).ok_or_else(|| not_found(&slug))
+    cx.state::<Documents>()?.read(&slug).await?.ok_or_else(|| not_found(&slug))
 }
 
 async fn save(document: Document, cx: Context) -> Result<Json<Saved>, HandlerError> {
     cx.state::<Documents>()?.save(std::slice::from_ref(&document)).await?;
     Ok(Json(Saved::from(&document)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Delete {
+    /// The document's slug
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    slug: Slug,
+    /// Deletes the document only if it belongs to this set
+    #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
+    #[serde(default)]
+    set: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Deleted {
+    /// Whether the document existed, and belonged to the set
+    existed: bool,
+}
+
+async fn delete(Delete { slug, set }: Delete, cx: Context) -> Result<Json<Deleted>, HandlerError> {
+    let existed = cx.state::<Documents>()?.delete(&slug, set.as_deref()).await?;
+    Ok(Json(Deleted { existed }))
+}
+
+/// The most documents of one page of list-set.
+const PAGE: u32 = 1000;
+
+#[derive(Deserialize, JsonSchema)]
+struct List {
+    /// The name of the set
+    #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
+    set: String,
+    /// Leaves out the slugs up to this one: `next` of the page before
+    #[schemars(length(max = 200))]
+    #[serde(default)]
+    after: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    /// The documents, sorted by slug
+    documents: Vec<Member>,
+    /// The last slug of this page, if there may be more documents
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Member {
+    /// The document's slug
+    slug: String,
+    /// The hash that the document was saved with
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+}
+
+async fn list(List { set, after }: List, cx: Context) -> Result<Json<Listed>, HandlerError> {
+    let listed = cx.state::<Documents>()?.list_set(&set, &after, PAGE).await?;
+    let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == PAGE);
+    let next = listed.last().filter(|_| is_full).map(|(slug, _)| slug.as_str().to_owned());
+    let member = |(slug, hash): (Slug, _)| Member { slug: slug.as_str().to_owned(), hash };
+    Ok(Json(Listed { documents: listed.into_iter().map(member).collect(), next }))
 }
 
 fn not_found(slug: &Slug) -> HandlerError {

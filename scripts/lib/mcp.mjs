@@ -19,6 +19,9 @@ export class RetryLater extends Error {
   }
 }
 
+/** The error if the server cannot be reached, or does not answer in time. */
+export class NoAnswer extends Error {}
+
 /**
  * Calls a tool and returns its result. If the server or the tool rejects the call, throws an Error with the message of the server.
  *
@@ -57,7 +60,7 @@ export async function callTool({ url, token, name, arguments: args }) {
     })
     text = await response.text()
   } catch (error) {
-    throw new Error(`no answer from ${url}: ${error.cause?.message || error.cause?.code || error.message}`)
+    throw new NoAnswer(`no answer from ${url}: ${error.cause?.message || error.cause?.code || error.message}`)
   }
 
   const message = parse(text)
@@ -71,9 +74,13 @@ export async function callTool({ url, token, name, arguments: args }) {
   return message.result
 }
 
+/** The waits in seconds before an attempt that got no answer is repeated. */
+const NO_ANSWER = [0.5, 1, 2]
+
 /**
- * Repeats an attempt that fails with RetryLater, at most five times. A rate limit admits the caller again soon, so further failures have
- * another cause. Reports the reason with `say` before each wait.
+ * Repeats an attempt that fails with RetryLater, at most five times, and an attempt without an answer, at most three times. A rate limit
+ * admits the caller again soon, so further failures have another cause. Reports the reason with `say` before each wait. The server may
+ * have completed an attempt without an answer, so the calls must be idempotent.
  *
  * @param {() => Promise<T>} attempt
  * @param {{ say: (message: string) => void, sleep?: (seconds: number) => Promise<void> }} how
@@ -81,13 +88,19 @@ export async function callTool({ url, token, name, arguments: args }) {
  * @template T
  */
 export async function withRetries(attempt, { say, sleep = (seconds) => setTimeout(seconds * 1000) }) {
-  for (let again = 0; ; again++) {
+  for (let later = 0, unanswered = 0; ;) {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof RetryLater) || again === 5) throw error
-      // A shorter wait would repeat the request at once, and a longer wait would look like a hang.
-      const seconds = Math.min(Math.max(error.seconds, 1), 120)
+      let seconds
+      if (error instanceof RetryLater && later++ < 5) {
+        // A shorter wait would repeat the request at once, and a longer wait would look like a hang.
+        seconds = Math.min(Math.max(error.seconds, 1), 120)
+      } else if (error instanceof NoAnswer && unanswered < NO_ANSWER.length) {
+        seconds = NO_ANSWER[unanswered++]
+      } else {
+        throw error
+      }
       say(`waiting ${seconds} s: ${error.message}`)
       await sleep(seconds)
     }

@@ -94,6 +94,7 @@ before(async () => {
   servers.refused = { url: 'http://127.0.0.1:1/mcp' }
   running.worker = await startWorker({
     name: 'client-worker',
+    migrate: false,
     vars: { SERVERS: JSON.stringify(servers) },
     services: {
       PEER: {

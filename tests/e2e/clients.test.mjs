@@ -20,7 +20,10 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.match(client.getInstructions(), /knowledge base/)
 
       const { tools } = await client.listTools()
-      assert.deepEqual(tools.map((tool) => tool.name), ['search-documents', 'read-document', 'save-document', 'run_ingest'])
+      assert.deepEqual(tools.map((tool) => tool.name), [
+      'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
+      'run_ingest', 'run_reindex',
+    ])
 
       const document = { slug: 'greeting', title: 'Grüße', text: 'Hallo from the client' }
       const saved = await client.callTool({ name: 'save-document', arguments: document })

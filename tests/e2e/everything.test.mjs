@@ -19,7 +19,7 @@ after(() => worker?.stop())
 // Removes the names that the server has for the conformance suite.
 const withoutConformance = (names) => names.filter((name) => !/^test_|^test:|^json_schema_/.test(name))
 const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail',
-  'get-weather', 'collectContactInfo', 'get-user-data', 'track-parcel', 'ask_guide', 'run_outing']
+  'get-weather', 'collectContactInfo', 'get-user-data', 'track-parcel', 'search-passages', 'ask_guide', 'run_outing']
 const PROMPTS = ['hello', 'review', 'summarize', 'picture', 'analyze-code', 'current']
 const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://current',
   'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris', 'file://data/123.txt']

@@ -104,10 +104,10 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       await check()
 
       await signIn(page)
-      await heading(page, /^Tools 4$/).waitFor()
+      await heading(page, /^Tools 9$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
       await page.getByText('Instructions for models').click()
-      await page.getByText('Search it before you answer').waitFor()
+      await page.getByText('Search it with search-passages before you answer').waitFor()
       await check()
 
       const save = await openCard(page, 'save-document')
@@ -117,6 +117,15 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       await save.getByLabel('text').fill('Warm the pot.\nSteep for four minutes.')
       const saved = await press(save, 'Call the tool')
       assert.match(await saved.textContent(), /^Result, after \d+ ms\{\s+"slug": "tea",\s+"uri": "kb:\/\/documents\/tea"\s+\}/)
+
+      await page.getByLabel('Search', { exact: true }).fill('How long does it steep?')
+      await page.keyboard.press('Enter')
+      await page.locator('.search > .result:focus').waitFor()
+      const passages = page.getByRole('group', { name: 'Passages' })
+      assert.match(await passages.textContent(), /^1 passage foundTea score 0\.\d\dWarm the pot\.\nSteep for four minutes\..*retrieval: lexical$/s)
+      assert.deepEqual(await passages.locator('mark').allTextContents(), ['Steep'])
+      assert.match(await (await press(passages, 'Read kb://documents/tea')).textContent(), /^Result, after \d+ ms.*Warm the pot\./s)
+      await check()
 
       const search = await openCard(page, 'search-documents')
       await search.getByLabel('query').fill('steep')
@@ -283,6 +292,134 @@ test('the page shows texts of the server as text, and runs only its own script',
   await assert.rejects(page.evaluate(() => { document.body.innerHTML = '<b>' }), /TrustedHTML|Trusted Type/)
 })
 
+describe('the search box', () => {
+  /** Searches, waits until the result has the focus, and returns the result. */
+  const search = async (page, query) => {
+    await page.getByLabel('Search', { exact: true }).fill(query)
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.locator('.search > .result:focus').waitFor()
+    return page.getByRole('group', { name: 'Passages' })
+  }
+  const colorOf = (result) => result.evaluate((element) => getComputedStyle(element).borderLeftColor)
+
+  for (const [width, height, colorScheme] of [[1280, 800, 'light'], [320, 640, 'dark']]) {
+    test(`shows passages at a width of ${width} pixels with the ${colorScheme} color scheme`, async (t) => {
+      const page = await open(t, everything, { viewport: { width, height }, colorScheme })
+      const check = async () => assert.deepEqual([await overflow(page), await lowContrastTexts(page)], [0, []])
+      await page.getByRole('search').waitFor()
+      await check()
+
+      const found = await search(page, 'The CONTENTS of a text')
+      assert.deepEqual(await found.getByRole('heading', { level: 4 }).allTextContents(), ['Data File score 0.40', 'Text score 0.20'])
+      const passage = found.getByRole('listitem').first()
+      assert.equal(await passage.locator('.passage').textContent(), 'This is the content of the data file.')
+      assert.deepEqual(await passage.locator('mark').allTextContents(), ['the', 'content', 'of', 'the'])
+      assert.match(await page.locator('#news').textContent(), /^2 passages found$/, 'the result is announced to screen readers')
+      await check()
+      assert.match(await (await press(passage, 'Read file://data/123.txt')).textContent(),
+        /^Result, after \d+ ms.*This is the content of the data file\./s)
+      await check()
+
+      const none = await search(page, 'nowhere')
+      assert.equal(await none.textContent(), 'No passage foundNo passage matches the search. Try other words.retrieval: lexical')
+      const colorOfNone = await colorOf(none)
+      await check()
+
+      const failed = await search(page, '?')
+      assert.match(await failed.textContent(), /^The search failed.*Argument `queryText` must contain a word\./s)
+      assert.notEqual(await colorOf(failed), colorOfNone)
+      await check()
+
+      assert.match(await (await search(page, 'two')).textContent(), /^1 passage foundSeveral > Second score 1\.00Two/)
+      assert.equal(await colorOf(page.locator('.search > .result')), colorOfNone)
+    })
+  }
+
+  test('can be used with only the keyboard', async (t) => {
+    const page = await open(t, everything)
+    await page.getByLabel('Search', { exact: true }).focus()
+    await page.keyboard.type('plain')
+    await page.keyboard.press('Enter')
+    await page.locator('.search > .result:focus').waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Read demo://text')
+    await page.keyboard.press('Enter')
+    await page.locator('.passages .result:focus').getByText('Plain text', { exact: true }).waitFor()
+    await page.getByLabel('Search', { exact: true }).focus()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Search')
+  })
+
+  test('works with a token, and is not shown for a token that cannot use the tool', async (t) => {
+    const tokens = [{ token: 'good', subject: 'ada', scopes: [] }, { token: 'other', subject: 'bob', scopes: [] }]
+    const vars = { MCP_AUTH: 'static', MCP_STATIC_TOKENS: JSON.stringify(tokens) }
+    const authenticated = await startWorker({ name: 'everything', vars })
+    t.after(() => authenticated.stop())
+    // The example hides no tool, so the test removes it from the list of one caller.
+    const page = await open(t, authenticated, {}, (page) => page.route('**/mcp', async (route) => {
+      const { authorization, 'mcp-method': method } = route.request().headers()
+      const response = await route.fetch()
+      if (method !== 'tools/list' || authorization !== 'Bearer other') return route.fulfill({ response })
+      const body = await response.json()
+      body.result.tools = body.result.tools.filter(({ name }) => name !== 'search-passages')
+      return route.fulfill({ response, json: body })
+    }))
+    await page.getByText('This server requires an access token.').waitFor()
+    assert.equal(await page.getByRole('search').count(), 0)
+    await signIn(page, 'good')
+    assert.match(await (await search(page, 'plain')).textContent(), /^1 passage found/)
+    await signIn(page, 'other')
+    await page.locator('#offer:focus').waitFor()
+    await heading(page, 'Tools').waitFor()
+    assert.equal(await page.getByRole('search').count(), 0)
+    assert.equal(await page.getByText('Plain text').count(), 0, 'the passages of the other caller are gone')
+  })
+
+  test('shows texts of documents as text, and calls that fail as errors', async (t) => {
+    const hostile = '<img src=x onerror="document.title=1"> **[now](javascript:document.title=1)** <script>document.title=1</script>'
+    const source = (members) => ({ id: hostile, document: hostile, score: 0.5, uri: 'javascript:document.title=1', ...members })
+    let answer
+    const page = await open(t, everything, {}, (page) => page.route('**/mcp', (route) =>
+      (route.request().headers()['mcp-method'] === 'tools/call' ? answer(route) : route.continue())))
+    const answerWith = (result) => { answer = (route) => route.fulfill({ json: { result } }) }
+
+    answerWith({
+      content: [],
+      structuredContent: {
+        sources: [
+          source({ heading: `${hostile} > Deep`, metadata: { title: hostile } }),
+          source({ heading: 'Teapots > Size', metadata: { title: 'Tea' } }),
+          source({ uri: 'https://example.com/tea' }),
+        ],
+        note: hostile,
+      },
+    })
+    const found = await search(page, 'scripting title')
+    assert.deepEqual(await found.locator('.passage').allTextContents(), [hostile, hostile, hostile])
+    assert.deepEqual(await found.locator('.passage').first().locator('mark').allTextContents(), ['title', 'title', 'script', 'title', 'script'])
+    assert.deepEqual(await found.getByRole('heading').allTextContents(),
+      [`${hostile} > Deep score 0.50`, 'Tea > Teapots > Size score 0.50', `${hostile} score 0.50`])
+    assert.deepEqual(await found.locator('a').evaluateAll((links) => links.map(({ href }) => href)), ['https://example.com/tea'])
+    assert.equal(await found.locator('img, script').count(), 0)
+    assert.equal(await page.title(), 'Everything')
+
+    for (const [name, fails, message] of [
+      ['no sources', () => answerWith({ content: [], structuredContent: {} }), /no list of passages/],
+      ['no structured content', () => answerWith({ content: [] }), /no list of passages/],
+      ['an error of the tool', () => answerWith({ content: [{ type: 'text', text: 'The store is closed.' }], isError: true }), /The store is closed\./],
+      ['an error of the server', () => {
+        answer = (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { error: { code: -32600, message: 'Too many requests.' } } })
+      }, /Too many requests\. Try again in 60 seconds\..*HTTP 429/],
+      ['no answer', () => { answer = (route) => route.abort() }, /The server cannot be reached/],
+    ]) {
+      fails()
+      const failed = await search(page, 'title')
+      assert.match(await failed.textContent(), new RegExp(`^The search failed.*${message.source}`, 's'), name)
+      assert.ok(await failed.evaluate((element) => element.classList.contains('error')), name)
+    }
+  })
+})
+
 describe('errors on the page', () => {
   const answerWith = (fulfil) => (page) => page.route('**/mcp', fulfil)
   for (const [name, fulfil, message] of [
@@ -337,7 +474,7 @@ describe('errors on the page', () => {
     const page = await open(t, reader)
     await page.getByText('This server names its authorization server').waitFor()
     await signIn(page, 'reader')
-    await heading(page, /^Tools 2$/).waitFor()
+    await heading(page, /^Tools 4$/).waitFor()
     assert.equal(await card(page, 'save-document').count(), 0, 'a tool for which the token lacks a scope is not listed')
   })
 

@@ -26,8 +26,9 @@ export const legacy = (worker, method, params = {}, id = 1) =>
   post(worker, { jsonrpc: '2.0', id, method, params }, { 'MCP-Protocol-Version': '2025-11-25' })
 
 /** Sends a request as a client of revision 2026-07-28. */
-export const modern = (worker, method, params = {}, id = 1) =>
+export const modern = (worker, method, params = {}, id = 1, headers = {}) =>
   post(worker, { jsonrpc: '2.0', id, method, params: { _meta: ENVELOPE, ...params } }, {
+    ...headers,
     'MCP-Protocol-Version': NEWEST,
     'Mcp-Method': method,
     ...(params.name || params.uri ? { 'Mcp-Name': params.name ?? params.uri } : {}),

@@ -1,10 +1,12 @@
-//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`.
+//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`, or search the documents of a tenant.
 #![forbid(unsafe_code)]
 
 mod call;
 mod clients;
+mod tenants;
 
 use edge_mcp::client::{Listing, McpClient, Peer};
+use edge_mcp::worker::D1Passages;
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,11 +18,23 @@ edge_mcp::worker::entry!(endpoint);
 fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
     let (client, answering) = clients::clients(env)?;
     let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
-    Ok(Endpoint::new(server).state(client).state(answering).state_keys(keys).without_auth().without_rate_limit())
+    let passages = D1Passages::new(env.d1("DB")?);
+    Ok(Endpoint::new(server)
+        .state(passages)
+        .state(client)
+        .state(answering)
+        .state_keys(keys)
+        .without_auth()
+        .without_rate_limit())
 }
 
-fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+    tenants::admit(request);
+    let [search, related, save] = tenants::tools(request)?;
     McpServer::builder("client-worker", "1.0.0")
+        .tool(search)
+        .tool(related)
+        .tool(save)
         .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
         .tool(Tool::new("call", "Calls a tool.", call::call))

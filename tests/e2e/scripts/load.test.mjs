@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { firstToken } from '../../../scripts/lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from '../../../scripts/lib/documents.mjs'
-import { isConfidential, RetryLater, withRetries } from '../../../scripts/lib/mcp.mjs'
+import { isConfidential, NoAnswer, RetryLater, withRetries } from '../../../scripts/lib/mcp.mjs'
 
 const LOAD = new URL('../../../scripts/load', import.meta.url).pathname
 
@@ -131,6 +131,13 @@ describe('retries', () => {
     const six = await attempt(later(1, 1, 1, 1, 1, 1))
     assert.deepEqual([six.result.message, six.attempts, six.waited.length], ['too many', 6, 10])
   })
+  test('happen at most three times without an answer', async () => {
+    const none = new NoAnswer('no answer')
+    const three = await attempt([none, ...later(9), none, none])
+    assert.deepEqual([three.result, three.waited.filter(Number.isFinite)], ['done', [0.5, 9, 1, 2]])
+    const four = await attempt([none, none, none, none])
+    assert.deepEqual([four.result, four.attempts], [none, 4])
+  })
   test('do not happen after another error', async () => {
     const other = new Error('broken')
     assert.deepEqual(await attempt([other]), { result: other, attempts: 1, waited: [] })
@@ -139,59 +146,82 @@ describe('retries', () => {
 })
 
 describe('with a server', () => {
-  let server, url, received
-  // The answers of the fake server to documents, by slug.
+  let server, url, received, stored, remaining
+  /** The failures of the next requests that contain a slug: status, Retry-After, body. */
+  let failing
+  // The answers of the fake server to requests that contain one of these slugs.
   const answers = {
     refused: { result: { isError: true, content: [{ type: 'text', text: 'title is too long' }] } },
     invalid: { error: { code: -32602, message: 'no such tool' } },
   }
-  // The answers of the fake server to the first request with a slug: status, Retry-After, body.
-  const busy = {
-    limited: [429, '0', '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Too many requests."}}'],
-    outage: [503, '1', 'try later'],
-    'limited-without-time': [429, undefined, 'too many'],
-    'limited-until-a-date': [429, 'Wed, 21 Oct 2099 07:28:00 GMT', 'too many'],
-    'down-with-time': [500, '0', 'it broke'],
+  const tools = {
+    'list-set': ({ set, after }) => {
+      const documents = [...stored].filter(([slug, one]) => one.set === set && slug > after).sort().slice(0, 3)
+      return { documents: documents.map(([slug, { hash }]) => ({ slug, hash })), next: documents.length === 3 ? documents[2][0] : undefined }
+    },
+    run_ingest: ({ documents }) => {
+      for (const one of documents) stored.set(one.slug, one)
+      return { documents: [] }
+    },
+    'delete-document': ({ slug, set }) => ({ existed: stored.get(slug)?.set === set && stored.delete(slug) }),
+    run_reindex: () => ({ documents: remaining, remaining: (remaining = 0) }),
   }
   before(async () => {
     server = createServer(async (request, response) => {
       const chunks = []
       for await (const chunk of request) chunks.push(chunk)
       const message = JSON.parse(Buffer.concat(chunks))
-      const { slug } = message.params.arguments
-      const first = !received.some((one) => one.message.params.arguments.slug === slug)
-      received.push({ headers: request.headers, message, at: performance.now() })
-      if (busy[slug] && first) {
-        const [status, after, body] = busy[slug]
+      const { name, arguments: args } = message.params
+      received.push({ headers: request.headers, message, name, args, at: performance.now() })
+      const slugs = args.documents?.map(({ slug }) => slug) ?? []
+      const slug = slugs.find((one) => failing[one]?.length > 0)
+      if (slug) {
+        const [status, after, body] = failing[slug].shift()
+        if (!status) return response.destroy()
         return response.writeHead(status, after && { 'retry-after': after }).end(body)
       }
-      if (slug === 'down') return response.writeHead(500).end('it broke\nsecret detail')
+      const rejected = slugs.find((one) => answers[one])
+      const answer = answers[rejected] ?? { result: { content: [], structuredContent: tools[name](args) } }
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...(answers[slug] ?? { result: { content: [] } }) }))
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer }))
     })
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${server.address().port}/mcp`
   })
   after(() => server.close())
+  beforeEach(() => {
+    stored = new Map()
+    failing = {}
+    remaining = 0
+  })
 
-  const load = (...args) => {
+  /** Runs the script. `interrupt` is called with the process for each of its lines. */
+  const run = (args, interrupt) => {
     received = []
-    return new Promise((resolve) =>
-      execFile(LOAD, args, { env: { ...process.env, MCP_TOKEN: 'secret-token' } }, (error, stdout, stderr) =>
-        resolve({ status: error ? error.code : 0, output: stdout + stderr })))
+    return new Promise((resolve) => {
+      const child = execFile(LOAD, args, { env: { ...process.env, MCP_TOKEN: 'secret-token' } }, (error, stdout, stderr) =>
+        resolve({ status: error ? error.code ?? error.signal : 0, output: stdout + stderr }))
+      if (interrupt) child.stderr.on('data', (text) => interrupt(child, text))
+    })
   }
+  const load = (...args) => run(args)
+  const calls = () => received.map(({ name, args }) => (args.documents ? args.documents.map(({ slug }) => slug) : name))
+  const numbered = (count) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${String(n).padStart(3, '0')}.md`, `# ${n}\n`]))
 
-  test('each file is one call of save-document in revision 2026-07-28', async () => {
+  test('the documents are sent with their set and hash in revision 2026-07-28', async () => {
     const root = await folderOf({ 'README.md': '# Hello\n', 'docs/Guide.md': '---\ntitle: The guide\n---\nText é\n' })
-    const { status, output } = await load(root, '--url', url)
+    const { status, output } = await load(root, '--url', url, '--set', 'notes')
     assert.equal(status, 0, output)
-    assert.match(output, /2 loaded, 0 not loaded/)
+    assert.match(output, /^2 files for the set notes, which has 0 documents$/m)
+    assert.match(output, /^README\.md -> readme\ndocs\/Guide\.md -> docs-guide\n\[2\/2\] \d+ files\/s, 0 not loaded$/m)
+    assert.match(output, /^2 loaded, 0 unchanged, 0 deleted, 0 not loaded \(\d+\.\d s\)$/m)
     assert.doesNotMatch(output, /secret-token/)
-    assert.deepEqual(received.map(({ message }) => message.params.arguments), [
-      { slug: 'readme', title: 'Hello', text: '# Hello\n' },
-      { slug: 'docs-guide', title: 'The guide', text: '---\ntitle: The guide\n---\nText é\n' },
-    ])
-    const { headers, message } = received[0]
+    assert.deepEqual(calls(), ['list-set', ['readme', 'docs-guide'], 'run_reindex'])
+    const [readme, guide] = received[1].args.documents
+    assert.partialDeepStrictEqual(readme, { slug: 'readme', title: 'Hello', text: '# Hello\n', set: 'notes' })
+    assert.partialDeepStrictEqual(guide, { slug: 'docs-guide', title: 'The guide', text: '---\ntitle: The guide\n---\nText é\n', set: 'notes' })
+    assert.match(guide.hash, /^[\w-]{43}$/)
+    const { headers, message } = received[1]
     assert.equal(headers.authorization, 'Bearer secret-token')
     assert.equal(headers['mcp-protocol-version'], '2026-07-28')
     assert.equal(headers['mcp-method'], message.method)
@@ -199,7 +229,82 @@ describe('with a server', () => {
     assert.equal(message.params._meta['io.modelcontextprotocol/protocolVersion'], '2026-07-28')
   })
 
+  test('only files that changed are sent, and documents without a file are deleted', async () => {
+    const root = await folderOf({ 'a.md': '# A\n', 'b.md': '# B\n', 'c.md': '# C\n', 'd.md': '# D\n', 'e.md': '# E\n' })
+    assert.equal((await load(root, '--url', url)).status, 0)
+    assert.deepEqual(calls().at(-1), 'run_reindex')
+    // Another program has saved `e` meanwhile, and has a document without a set.
+    stored.set('e', { slug: 'e', text: 'other' })
+    stored.set('f', { slug: 'f', set: 'other' })
+    await writeFile(join(root, 'b.md'), '# B2\n')
+    await writeFile(join(root, 'bad.md'), Buffer.from([0xff]))
+    for (const file of ['d.md', 'e.md']) await rm(join(root, file))
+    const { status, output } = await load(root, '--url', url)
+    assert.equal(status, 1)
+    assert.deepEqual(calls(), ['list-set', 'list-set', ['b'], 'delete-document', 'run_reindex'])
+    assert.match(output, /^deleted d$/m)
+    assert.match(output, /1 loaded, 2 unchanged, 1 deleted, 1 not loaded/)
+    assert.deepEqual([...stored.keys()].sort(), ['a', 'b', 'c', 'e', 'f'])
+  })
+
+  test('a new title in an equal text is a change, and --again sends everything', async () => {
+    const root = await folderOf({ 'a.md': 'Text', 'b.md': 'Text' })
+    await load(root, '--url', url, '--set', 's')
+    await load(root, '--url', url, '--set', 's')
+    assert.deepEqual(calls(), ['list-set', 'run_reindex'])
+    await load(root, '--url', url, '--set', 's', '--again')
+    assert.deepEqual(calls(), ['list-set', ['a', 'b'], 'run_reindex'])
+  })
+
+  test('--keep deletes nothing, and most of a set is deleted only with --delete-many', async () => {
+    const root = await folderOf(numbered(24))
+    await load(root, '--url', url, '--set', 's')
+    const other = await folderOf({ 'n000.md': '# 0\n' })
+    const refused = await load(other, '--url', url, '--set', 's')
+    assert.equal(refused.status, 1)
+    assert.match(refused.output, /23 of the 24 documents of the set s have no file\. Nothing was deleted/)
+    assert.doesNotMatch(refused.output, /stopped after/)
+    assert.equal((await load(other, '--url', url, '--set', 's', '--keep')).status, 0)
+    assert.equal(stored.size, 24)
+    const deleted = await load(other, '--url', url, '--set', 's', '--delete-many')
+    assert.match(deleted.output, /0 loaded, 1 unchanged, 23 deleted, 0 not loaded/)
+    assert.equal(stored.size, 1)
+  })
+
+  test('two folders with the same name have different sets', async () => {
+    for (const text of ['# One\n', '# Two\n']) {
+      await load(join(await folderOf({ 'notes/a.md': text }), 'notes'), '--url', url)
+      assert.match(received[0].args.set, /^notes-[0-9a-f]{8}$/)
+      stored.set(received[0].args.set, {})
+    }
+    assert.equal([...stored.keys()].filter((name) => name.startsWith('notes-')).length, 2)
+  })
+
+  test('an interrupted load continues with the files that are missing', async () => {
+    const root = await folderOf(numbered(100))
+    for (const [signal, status] of [['SIGINT', 130], ['SIGKILL', 'SIGKILL']]) {
+      const before = stored.size
+      const interrupted = await run([root, '--url', url, '--set', 's'], (child, text) => {
+        if (/^\[\d+\/100\]/m.test(text)) process.kill(child.pid, signal)
+      })
+      assert.equal(interrupted.status, status, interrupted.output)
+      if (signal === 'SIGINT') assert.match(interrupted.output, /interrupted after \d+ of 100 files\. Run the same command again/)
+      assert.ok(stored.size >= before + 25 && stored.size < 100, `${stored.size} documents`)
+    }
+    const before = stored.size
+    const { status, output } = await load(root, '--url', url, '--set', 's')
+    assert.equal(status, 0, output)
+    assert.match(output, new RegExp(`${100 - before} loaded, ${before} unchanged, 0 deleted, 0 not loaded`))
+    assert.equal(stored.size, 100)
+  })
+
+  test('long documents are sent in several requests', async () => {
+    await load(await folderOf({ 'a.md': 'x'.repeat(300_000), 'b.md': 'x'.repeat(300_000), 'c.md': 'x' }), '--url', url)
+    assert.deepEqual(calls(), ['list-set', ['a'], ['b', 'c'], 'run_reindex'])
+  })
+
   test('a rejected file is reported with the reason, the other files are loaded, and the status is 1', async () => {
+    failing = { down: Array(9).fill([500, '0', 'it broke\nsecret detail']) }
     const root = await folderOf({
       'bad.md': Buffer.from([0x23, 0x20, 0xff]), 'down.md': '', 'invalid.md': '', 'refused.md': '', 'zz.md': '', 'é.md': '',
     })
@@ -212,36 +317,44 @@ describe('with a server', () => {
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
       /é\.md: NOT LOADED: its path has no slug/,
-      /1 loaded, 5 not loaded/,
+      /1 loaded, 0 unchanged, 0 deleted, 5 not loaded/,
     ]) assert.match(output, line)
-    assert.equal(received.length, 4)
+    assert.doesNotMatch(output, /waiting|secret detail/)
   })
 
-  test('if the server sends Retry-After in seconds, the same file is sent again after that time', async () => {
-    const { status, output } = await load(await folderOf({ 'limited.md': '# One\n', 'outage.md': '' }), '--url', url)
+  test('if the server sends Retry-After in seconds, the same files are sent again after that time', async () => {
+    failing = { limited: [[429, '0', '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Too many requests."}}'], [503, '1', 'try later']] }
+    const { status, output } = await load(await folderOf({ 'limited.md': '# One\n' }), '--url', url)
     assert.equal(status, 0, output)
-    assert.match(output, /^limited\.md: waiting 1 s: Too many requests\.\n\[1\/2\] limited\.md -> limited$/m)
-    assert.match(output, /^outage\.md: waiting 1 s: HTTP 503: try later\n\[2\/2\] outage\.md -> outage$/m)
-    assert.match(output, /2 loaded, 0 not loaded/)
-    const [first, again, ...others] = received
-    assert.equal(others.length, 2)
+    assert.match(output, /^waiting 1 s: Too many requests\.\nwaiting 1 s: HTTP 503: try later\nlimited\.md -> limited$/m)
+    const [, first, again] = received
     assert.deepEqual(again.message.params, first.message.params)
     // A timer may fire a little early.
     assert.ok(again.at - first.at > 990, `${again.at - first.at} ms`)
   })
 
-  test('without Retry-After in seconds, or after another error, the file is not sent again', async () => {
-    const root = await folderOf({ 'limited-without-time.md': '', 'limited-until-a-date.md': '', 'down-with-time.md': '' })
-    const { status, output } = await load(root, '--url', url)
-    assert.equal(status, 1)
-    for (const line of [
-      /limited-without-time\.md: NOT LOADED: HTTP 429: too many$/m,
-      /limited-until-a-date\.md: NOT LOADED: HTTP 429: too many$/m,
-      /down-with-time\.md: NOT LOADED: HTTP 500: it broke$/m,
-      /0 loaded, 3 not loaded/,
-    ]) assert.match(output, line)
-    assert.doesNotMatch(output, /waiting/)
-    assert.equal(received.length, 3)
+  test('without Retry-After in seconds, the file is not sent again', async () => {
+    failing = { a: [[429, undefined, 'too many']], b: [[429, 'Wed, 21 Oct 2099 07:28:00 GMT', 'too many']] }
+    for (const slug of ['a', 'b']) {
+      const { status, output } = await load(await folderOf({ [`${slug}.md`]: '' }), '--url', url)
+      assert.equal(status, 1)
+      assert.match(output, /NOT LOADED: HTTP 429: too many$/m)
+      assert.equal(received.length, 3)
+    }
+  })
+
+  test('if the server does not answer, the load stops after three more attempts', async () => {
+    failing = { n030: Array(4).fill([]) }
+    const stopped = await load(await folderOf(numbered(60)), '--url', url)
+    assert.equal(stopped.status, 1)
+    assert.match(stopped.output, /load: stopped after 25 of 60 files\. Run the same command again to load the rest\./)
+    assert.deepEqual(calls().filter((call) => call === 'run_reindex'), [])
+  })
+
+  test('documents of an earlier version get their passages', async () => {
+    remaining = 7
+    const { output } = await load(await folderOf({ 'a.md': '# A\n' }), '--url', url)
+    assert.match(output, /stored the passages of 7 documents from an earlier version/)
   })
 
   test('if two files have the same slug, both are reported and nothing is sent', async () => {
@@ -270,6 +383,7 @@ describe('with a server', () => {
     assert.match((await load('/nowhere')).output, /is not a folder/)
     assert.match((await load(await folderOf({ 'a.txt': '' }))).output, /no \.md file/)
     assert.match((await load('.', '--url', 'nonsense')).output, /--url must be a URL \(got nonsense\)/)
+    assert.match((await load('.', '--set', '')).output, /--set must have 1 to 100 characters/)
     assert.match((await load('.', '--bogus')).output, /bogus/)
   })
 })

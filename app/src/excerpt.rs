@@ -1,0 +1,87 @@
+//! The excerpt of a passage that a list of results shows.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use edge_mcp::rag::Query;
+
+/// The most words of an excerpt.
+const WORDS: usize = 32;
+/// The words before the first match.
+const BEFORE: usize = 6;
+
+/// Returns the part of `text` that contains most of the words of `question`, or else the beginning of `text`. ` … ` stands for the text
+/// before and after it.
+pub(crate) fn excerpt(text: &str, question: &str) -> String {
+    let asked = Query::new(question);
+    let asked: HashSet<_> = asked.stems().collect();
+    let words: Vec<Range<usize>> = words(text);
+    // The words that match, with the stem that they match.
+    let mut matches = Vec::new();
+    for (nth, word) in words.iter().enumerate() {
+        let said = Query::new(text.get(word.clone()).unwrap_or_default());
+        matches.extend(said.stems().filter_map(|stem| Some((nth, *asked.get(stem)?))));
+    }
+    // The number of words of the question from a match on.
+    let distinct = |at: usize, first: usize| {
+        let near = matches.iter().skip(at).take_while(|(nth, _)| nth.saturating_sub(first) < WORDS - BEFORE);
+        near.map(|(_, stem)| stem).collect::<HashSet<_>>().len()
+    };
+    // Of equal places, the first is the best.
+    let best = matches.iter().enumerate().rev().max_by_key(|(at, (nth, _))| distinct(*at, *nth));
+    let best = best.map_or(0, |(_, (nth, _))| *nth);
+    let first = best.saturating_sub(BEFORE).min(words.len().saturating_sub(WORDS));
+    let shown = words.iter().skip(first).take(WORDS);
+    let Some(start) = shown.clone().map(|word| word.start).next() else { return String::new() };
+    let end = shown.map(|word| word.end).next_back().unwrap_or(start);
+    let before = if first > 0 { " … " } else { "" };
+    let after = if first.saturating_add(WORDS) < words.len() { " … " } else { "" };
+    format!("{before}{}{after}", text.get(start..end).unwrap_or_default())
+}
+
+/// Returns the places of the words of a text. White space separates words.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut position: usize = 0;
+    for word in text.split(char::is_whitespace) {
+        let end = position.saturating_add(word.len());
+        if !word.is_empty() {
+            words.push(position..end);
+        }
+        let separator = text.get(end..).and_then(|rest| rest.chars().next());
+        position = end.saturating_add(separator.map_or(0, char::len_utf8));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_excerpt_contains_most_words_of_the_question() {
+        let filler = "filler ".repeat(60);
+        let text = format!("{filler}A zebra.\n{filler}The zebras' stripes, tools/call.\n{filler}");
+        for (question, expected) in [
+            ("zebra", "A zebra.\nfiller"),
+            ("Where are the stripes of a zebra?", "The zebras' stripes,"),
+            ("a call of a zebra", "stripes, tools/call."),
+            ("the", "The zebras'"),
+        ] {
+            let excerpt = excerpt(&text, question);
+            assert!(excerpt.contains(expected), "{question}: {excerpt}");
+            assert!(excerpt.starts_with(" … filler") && excerpt.ends_with("filler … "), "{excerpt}");
+            assert_eq!(excerpt.split_whitespace().count(), WORDS + 2);
+        }
+    }
+
+    #[test]
+    fn without_a_match_the_excerpt_is_the_beginning() {
+        let long = "a b\u{3000}c ".repeat(100);
+        for (text, expected) in [("", ""), (" \n", ""), (" Ein Pferd. ", "Ein Pferd.")] {
+            assert_eq!(excerpt(text, "zebra"), expected);
+        }
+        assert_eq!(excerpt(&long, "zebra"), format!("{}a b … ", "a b\u{3000}c ".repeat(10)));
+        assert_eq!(excerpt("x".repeat(1500).as_str(), "zebra").len(), 1500);
+    }
+}
