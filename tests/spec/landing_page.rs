@@ -137,13 +137,12 @@ fn a_closed_endpoint_has_no_page() {
     assert_eq!(elsewhere(guarded()).0.status(), 200);
 }
 
-/// The content security policy allows only the style and the script of the page. The script can connect only to this server.
-#[test]
-fn the_policy_allows_only_the_content_of_the_page() {
-    let (response, html) = page(&endpoint());
+/// Checks that the content security policy allows only the style and the script of the page, and returns these two. The script can connect
+/// only to this server.
+fn check_policy<'h>(response: &Answer, html: &'h str) -> [&'h str; 2] {
     let header = |name: &str| response.headers()[name].to_str().expect("ASCII").to_owned();
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    let (style, script) = (between(&html, "<style>", "</style>"), between(&html, "module\">", "</script>"));
+    let (style, script) = (between(html, "<style>", "</style>"), between(html, "module\">", "</script>"));
     assert!(style.contains("color-scheme") && script.contains("server/discover"));
     let expected = format!(
         "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
@@ -170,6 +169,32 @@ fn the_policy_allows_only_the_content_of_the_page() {
     for sink in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localStorage", "cookie"] {
         assert!(!script.contains(sink), "{sink}");
     }
+    [style, script]
+}
+
+/// The content security policy allows only the content of the page.
+#[test]
+fn the_policy_allows_only_the_content_of_the_page() {
+    let (response, html) = page(&endpoint());
+    check_policy(&response, &html);
+}
+
+/// The search box adds an attribute, style and script to the page. The rest of the page is the same, byte for byte.
+#[test]
+fn the_search_box_only_adds_to_the_page() {
+    let (response, plain) = page(&endpoint());
+    let [style, script] = check_policy(&response, &plain);
+    assert!(!plain.contains("data-search") && !script.contains("dataset.search"));
+
+    let (response, html) = page(&endpoint().page_search("search-<passages>"));
+    let [longer_style, longer_script] = check_policy(&response, &html);
+    for (longer, base) in [(longer_style, style), (longer_script, script)] {
+        assert!(longer.len() > base.len() && longer.starts_with(base));
+    }
+    let attribute = " data-search=\"search-&lt;passages&gt;\"";
+    assert!(html.contains(&format!("{attribute}>")));
+    let rest = html.replace(longer_style, style).replace(longer_script, script).replace(attribute, "");
+    assert_eq!(rest, plain);
 }
 
 /// HEAD returns the headers of GET without a body.

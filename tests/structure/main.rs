@@ -18,7 +18,7 @@ use imports::imports;
 
 /// The modules. Each imports only the modules before it. Every module may use the first four: the table of limits, base64, the
 /// bounded cache, and parallel futures.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 19] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -34,6 +34,7 @@ const MODULES: [&str; 18] = [
     "server",
     "client",
     "agents",
+    "rag",
     "rpc",
     "http",
     "worker",

@@ -8,6 +8,7 @@ mod guide;
 mod input_required;
 mod outing;
 mod parcels;
+mod passages;
 mod prompts;
 mod resources;
 #[cfg(test)]
@@ -32,7 +33,7 @@ fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
     // wrangler.toml sets MCP_AUTH to "none".
     let endpoint = Endpoint::new(server).state(Paging { page_size }).state(parcels::client()?);
-    Ok(endpoint.without_rate_limit().configured(env))
+    Ok(endpoint.page_search(passages::NAME).without_rate_limit().configured(env))
 }
 
 /// The pagination of lists.
@@ -59,7 +60,8 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     if let Some(items) = request.state::<Paging>()?.page_size {
         server = server.page_size(items);
     }
-    for tool in tools::all().into_iter().chain([weather::tool(), contact::tool(), account::tool(), parcels::tool()]) {
+    let others = [weather::tool(), contact::tool(), account::tool(), parcels::tool(), passages::tool()];
+    for tool in tools::all().into_iter().chain(others) {
         server = server.tool(tool);
     }
     server = server.agent(Guide).workflow(outing());

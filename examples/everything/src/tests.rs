@@ -46,6 +46,30 @@ fn track_parcel_calls_another_server() {
 }
 
 #[test]
+fn search_passages_returns_the_best_passages_first() {
+    let found = |arguments: Value| {
+        let answer = call("search-passages", arguments);
+        assert_eq!(answer.structured()["retrieval"], "lexical");
+        let sources = answer.structured()["sources"].as_array().expect("a list").clone();
+        sources.iter().map(|source| json!([source["id"], source["score"]])).collect::<Vec<_>>()
+    };
+    for (arguments, expected) in [
+        (json!({ "queryText": "PLAIN text" }), vec![json!(["text#0", 1.0])]),
+        (json!({ "queryText": "content text" }), vec![json!(["text#0", 0.5]), json!(["data#0", 0.5])]),
+        (
+            json!({ "queryText": "one content file" }),
+            vec![json!(["data#0", 2.0 / 3.0]), json!(["several#0", 1.0 / 3.0])],
+        ),
+        (json!({ "queryText": "one content file", "topK": 1 }), vec![json!(["data#0", 2.0 / 3.0])]),
+        (json!({ "queryText": "three" }), vec![]),
+    ] {
+        assert_eq!(found(arguments.clone()), expected, "{arguments}");
+    }
+    let failed = call("search-passages", json!({ "queryText": "?" }));
+    assert!(failed.is_error() && failed.text().contains("`queryText` must contain a word"), "{failed:?}");
+}
+
+#[test]
 fn get_weather_has_all_metadata_and_returns_sample_data() {
     let tools = request("tools/list", json!({}));
     let tools = tools.result()["tools"].as_array().expect("tools");

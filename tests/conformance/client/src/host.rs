@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened};
+use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
 use futures::channel::{mpsc, oneshot};
 use futures::executor::LocalSpawner;
 use futures::future::LocalBoxFuture;
@@ -57,10 +57,11 @@ impl Host for LocalHost {
         eprintln!("{line}");
     }
 
-    fn open(&self, request: Request<String>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let (head, arrives) = oneshot::channel();
         let (parts, body) = mpsc::unbounded();
-        thread::spawn(move || match http1::send(&request) {
+        let sent = move || http1::send(&Request::try_from(request).map_err(io::Error::other)?);
+        thread::spawn(move || match sent() {
             Ok((its_head, its_body)) => {
                 // Sending fails if the client has dropped the response. Then the connection is closed.
                 if head.send(Ok(its_head)).is_ok() {
