@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use edge_mcp::testing::{self, Answer, Client};
-use edge_mcp::{Endpoint, Revision};
+use edge_mcp::{Endpoint, Revision, StaticTokens};
 use serde_json::{Value, json};
 
 use crate::librarian::Librarian;
@@ -139,6 +139,26 @@ fn reindex_returns_how_many_documents_remain() {
     for (documents, remaining) in [(200, 250), (200, 50), (50, 0), (0, 0)] {
         let done = base.call("run_reindex", json!({}));
         assert_eq!(*done.structured(), json!({ "documents": documents, "remaining": remaining }));
+    }
+}
+
+/// R94: a token needs one scope to search and read, and another one to change documents.
+#[test]
+fn each_tool_needs_one_scope() {
+    let token = |scope: &str| json!({ "token": scope, "subject": scope, "scopes": [scope] });
+    let tokens = json!([token("kb:read"), token("kb:write")]).to_string();
+    let tokens = StaticTokens::from_json("TOKENS", Some(&tokens)).expect("tokens");
+    let endpoint = endpoint(&Rc::default(), None).auth(tokens);
+    for (scope, tools) in [
+        ("kb:read", &["search-passages", "related-passages", "search-documents", "read-document"][..]),
+        ("kb:write", &["save-document", "delete-document", "list-set", "run_ingest", "run_reindex"]),
+    ] {
+        for caller in ["kb:read", "kb:write"] {
+            for tool in tools {
+                let answer = testing::run(Client::new(&endpoint).token(caller).call(tool, json!({})));
+                assert_eq!(answer.status() == 403, caller != scope, "{tool} with {caller}: {}", answer.json());
+            }
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub struct Endpoint {
     pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
     pub(super) has_page: Choice<bool>,
-    pub(super) search_box: Option<SearchBox>,
+    pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
 }
@@ -78,7 +78,7 @@ impl Endpoint {
             pages: Vec::new(),
             json_only: false,
             has_page: Choice::new(true),
-            search_box: None,
+            search_box: SearchBox::default(),
             log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
         }
@@ -397,7 +397,7 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn page_search(mut self, tool: impl Into<Text>) -> Self {
-        self.search_box = Some(SearchBox::new(tool.into()));
+        self.search_box = SearchBox::new(tool.into());
         self
     }
 

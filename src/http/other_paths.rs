@@ -36,8 +36,8 @@ impl Endpoint {
             // The page shows the server as an unauthenticated caller sees it.
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let server = self.build(&self.request_info(head.clone(), None), None, host)?;
-            let (info, search) = (&server.definitions.info, self.search_box.as_ref());
-            return Ok(landing::answer(info, &self.path, own_url.get(), search, &head.method()));
+            let info = &server.definitions.info;
+            return Ok(landing::answer(info, &self.path, own_url.get(), &self.search_box, &head.method()));
         }
         if let Some(answer) = well_known::answer(&self.access.resource, own_url.get(), path, &head.method()) {
             return answer;

@@ -1,4 +1,4 @@
-//! The conversion of JSON numbers to Rust's number types.
+//! The conversion of JSON numbers to Rust's number types, and of floats to text.
 //!
 //! The conversion to `f64` does not use a table. The conversions of the standard library and of serde_json use tables of several
 //! kilobytes each. The conversion of serde_json also rounds twice.
@@ -42,6 +42,12 @@ impl Number {
             Self::Float(number) => serde_json::Number::from_f64(number),
         }
     }
+}
+
+/// Writes a number with a decimal point. [`Display`](std::fmt::Display) would add 12 KB of code.
+#[cfg(feature = "rag")]
+pub(crate) fn text(number: f64) -> String {
+    zmij::Buffer::new().format(number).to_owned()
 }
 
 /// The number of significant digits that are read. An `f64` has 17, so further digits matter only for a number halfway between two

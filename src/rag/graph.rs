@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::order::{descending, ordered};
 use super::store::{Edge, PassageId};
+use crate::json::number::text;
 use crate::limits::{RAG_GRAPH_EDGES, RAG_GRAPH_NODES, RAG_GRAPH_STEPS};
 
 /// Nodes are at most this many edges away from a seed.
@@ -41,13 +43,14 @@ impl GraphOptions {
     pub fn problem(&self) -> Option<String> {
         let Self { threshold, random_walk_steps, restart_prob } = self;
         if !(0.0..=1.0).contains(threshold) {
-            return Some(format!("`threshold` must be from 0 to 1 (got {threshold})"));
+            return Some(format!("`threshold` must be from 0 to 1 (got {})", text(*threshold)));
         }
         if !(1..=RAG_GRAPH_STEPS).contains(random_walk_steps) {
             return Some(format!("`random_walk_steps` must be from 1 to {RAG_GRAPH_STEPS} (got {random_walk_steps})"));
         }
         let is_probability = *restart_prob > 0.0 && *restart_prob < 1.0;
-        (!is_probability).then(|| format!("`restart_prob` must be more than 0 and less than 1 (got {restart_prob})"))
+        let problem = || format!("`restart_prob` must be more than 0 and less than 1 (got {})", text(*restart_prob));
+        (!is_probability).then(problem)
     }
 }
 
@@ -79,20 +82,16 @@ pub(super) fn walk(seeds: &[(PassageId, f64)], edges: &[Edge], options: &GraphOp
     let transitions: Vec<_> = ids.iter().map(|id| transitions(edges_of(&edges, *id), &ids)).collect();
     let scores = expectation(&seeds, &transitions, options);
 
-    let mut order: Vec<_> = ids.into_iter().zip(scores).zip(seeds).collect();
-    order.sort_by(|((id, score), similarity), ((other_id, other_score), other_similarity)| {
-        other_score.total_cmp(score).then(other_similarity.total_cmp(similarity)).then(id.cmp(other_id))
-    });
-    Walk { scores: order.into_iter().map(|(node, _)| node).collect(), has_edges: !edges.is_empty() }
+    let nodes: Vec<_> = ids.into_iter().zip(scores).zip(seeds).collect();
+    let best_first = ordered(&nodes, |((id, score), seed)| [descending(*score), descending(*seed), *id]);
+    Walk { scores: best_first.into_iter().map(|(node, _)| node).collect(), has_edges: !edges.is_empty() }
 }
 
 /// Returns the edges that are heavier than `threshold`, one for each pair of nodes, in the order of source and target.
 fn heavy(edges: &[Edge], threshold: f64) -> Vec<Edge> {
     let is_heavy = |edge: &&Edge| edge.weight > threshold && edge.weight.is_finite() && edge.source != edge.target;
-    let mut heavy: Vec<_> = edges.iter().filter(is_heavy).copied().collect();
-    heavy.sort_by(|edge, other| {
-        (edge.source, edge.target).cmp(&(other.source, other.target)).then(other.weight.total_cmp(&edge.weight))
-    });
+    let heavy: Vec<_> = edges.iter().filter(is_heavy).copied().collect();
+    let mut heavy = ordered(&heavy, |edge| [edge.source, edge.target, descending(edge.weight)]);
     heavy.dedup_by_key(|edge| (edge.source, edge.target));
     heavy
 }
@@ -109,7 +108,7 @@ fn nodes(seeds: &BTreeMap<PassageId, f64>, edges: &[Edge]) -> Vec<PassageId> {
     let mut nodes = BTreeSet::new();
     let mut hop: Vec<(PassageId, f64)> = seeds.iter().map(|(id, similarity)| (*id, *similarity)).collect();
     for _ in 0..=HOPS {
-        hop.sort_by(|(id, weight), (other_id, other_weight)| other_weight.total_cmp(weight).then(id.cmp(other_id)));
+        hop = ordered(&hop, |(id, weight)| [descending(*weight), *id, 0]);
         hop.truncate(RAG_GRAPH_NODES.saturating_sub(nodes.len()));
         nodes.extend(hop.iter().map(|(id, _)| *id));
         let mut next: BTreeMap<PassageId, f64> = BTreeMap::new();
@@ -127,10 +126,10 @@ fn nodes(seeds: &BTreeMap<PassageId, f64>, edges: &[Edge]) -> Vec<PassageId> {
 /// Returns the nodes to which `edges` lead, as positions in `ids`, with their probabilities.
 fn transitions(edges: &[Edge], ids: &[PassageId]) -> Vec<(usize, f64)> {
     let position = |edge: &Edge| Some((ids.binary_search(&edge.target).ok()?, edge.weight));
-    let mut targets: Vec<_> = edges.iter().filter_map(position).collect();
-    targets.sort_by(|(at, weight), (other_at, other_weight)| other_weight.total_cmp(weight).then(at.cmp(other_at)));
+    let targets: Vec<_> = edges.iter().filter_map(position).collect();
+    // The edges of a node are in the order of their targets.
+    let mut targets = ordered(&targets, |(_, weight)| [descending(*weight), 0, 0]);
     targets.truncate(RAG_GRAPH_EDGES);
-    targets.sort_unstable_by_key(|(at, _)| *at);
     let sum: f64 = targets.iter().map(|(_, weight)| weight).sum();
     targets.into_iter().map(|(at, weight)| (at, weight / sum)).collect()
 }
@@ -364,11 +363,11 @@ mod tests {
             ),
             (
                 GraphOptions { restart_prob: 0.0, ..options },
-                Some("`restart_prob` must be more than 0 and less than 1 (got 0)"),
+                Some("`restart_prob` must be more than 0 and less than 1 (got 0.0)"),
             ),
             (
                 GraphOptions { restart_prob: 1.0, ..options },
-                Some("`restart_prob` must be more than 0 and less than 1 (got 1)"),
+                Some("`restart_prob` must be more than 0 and less than 1 (got 1.0)"),
             ),
         ] {
             assert_eq!(options.problem().as_deref(), problem);

@@ -14,6 +14,7 @@
 //! | `retrieval` | the settings of a request |
 //! | `retriever` | from a question to passages |
 //! | `retrieved` | the result of a retrieval |
+//! | `order` | the order of items by several numbers |
 //! | `rescore` | the order of the passages that the index finds |
 //! | `graph` | the scores of passages by their connections with the passages that were found |
 //! | `passages` | passages as text for a model |
@@ -25,6 +26,7 @@ mod filter;
 mod graph;
 mod links;
 mod memory;
+mod order;
 mod passages;
 mod query;
 mod rescore;

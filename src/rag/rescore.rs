@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 
+use super::order::{descending, ordered};
 use super::query::Query;
 use super::stem::stem;
 use super::words::{fold, words};
@@ -67,10 +68,9 @@ pub(super) fn rank(query: &Query, passages: u64, candidates: &[Candidate<'_>]) -
     let mut ranked: Vec<_> = (counted.iter().enumerate())
         .map(|(candidate, passage)| Ranked { candidate, score: passage.score(&weights, mean_length) / most })
         .collect();
-    sort(&mut ranked);
+    ranked = best_first(&ranked);
     spread_over_sections(&mut ranked, candidates);
-    sort(&mut ranked);
-    ranked
+    best_first(&ranked)
 }
 
 /// Lowers the score of each passage whose section has better passages. The best passage must come first.
@@ -84,8 +84,9 @@ fn spread_over_sections(ranked: &mut [Ranked], candidates: &[Candidate<'_>]) {
     }
 }
 
-fn sort(ranked: &mut [Ranked]) {
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.cmp(&b.candidate)));
+fn best_first(ranked: &[Ranked]) -> Vec<Ranked> {
+    let number = |candidate| i64::try_from(candidate).unwrap_or(i64::MAX);
+    ordered(ranked, |Ranked { candidate, score }| [descending(*score), number(*candidate), 0])
 }
 
 /// The weight of a word that `containing` of `passages` contain.

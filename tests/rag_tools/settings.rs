@@ -30,7 +30,7 @@ fn an_invalid_setting_is_named() {
             VectorQueryTool::new(" ", Rc::new(MemoryStore::new())).name("search").tool(),
             "has an invalid setting: the name of the index is blank",
         ),
-        (graph(GraphOptions { threshold: 2.0, ..options }), "`threshold` must be from 0 to 1 (got 2)"),
+        (graph(GraphOptions { threshold: 2.0, ..options }), "`threshold` must be from 0 to 1 (got 2.0)"),
         (graph(GraphOptions { restart_prob: 1.0, ..options }), "`restart_prob` must be more than 0 and less than 1"),
     ];
     for (tool, problem) in tools {

@@ -74,7 +74,7 @@ fn problems(rules: &[Rule], names: impl Fn(&str, &str, u8) -> bool) -> Vec<Strin
     let mut problems = Vec::new();
     for Rule { number, coverage, .. } in rules {
         match coverage {
-            Coverage::TestedBy([]) | Coverage::DoesNotApply("") => {
+            Coverage::TestedBy([]) | Coverage::CheckedIn([]) | Coverage::DoesNotApply("") => {
                 problems.push(format!("rule {number} has neither tests nor a reason"));
             }
             Coverage::TestedBy(tests) => {
@@ -87,6 +87,10 @@ fn problems(rules: &[Rule], names: impl Fn(&str, &str, u8) -> bool) -> Vec<Strin
                         Some(_) => {}
                     }
                 }
+            }
+            Coverage::CheckedIn(files) => {
+                let missing = files.iter().filter(|file| !Path::new(env!("CARGO_MANIFEST_DIR")).join(file).is_file());
+                problems.extend(missing.map(|file| format!("rule {number}: the file {file} does not exist")));
             }
             Coverage::DoesNotApply(_) => {}
         }

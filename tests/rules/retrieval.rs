@@ -2,7 +2,7 @@
 
 use crate::list::{Coverage, Rule, rule};
 
-use Coverage::{DoesNotApply, TestedBy};
+use Coverage::{CheckedIn, DoesNotApply, TestedBy};
 
 /// Rules for embeddings: the tools find passages by their words.
 const NO_VECTORS: &str = "there are no embeddings and no vectors";
@@ -112,19 +112,24 @@ pub(crate) const RETRIEVAL_RULES: &[Rule] = &[
     rule(91, "the caller does not get the cause of a failure, and the log does not get the question", TestedBy(&["tests/rag_tools/failures.rs::each_failure_of_the_store_is_an_error"])),
     rule(92, "the passages of an answer are limited in number and bytes, and so are the calls of the store", TestedBy(&["src/rag/passages.rs::texts_are_limited", "tests/rag_tools/answers.rs::the_text_of_an_answer_is_limited", "tests/rag_tools/failures.rs::each_failure_of_the_store_is_an_error"])),
     rule(93, "a search has the deadline of its tool, and sends its progress", TestedBy(&["tests/rag_tools/answers.rs::a_search_sends_its_progress", "tests/rag_tools/failures.rs::a_search_has_the_deadline_of_its_tool"])),
+    rule(94, "a token needs `kb:read` to search, and `kb:write` to store documents and their passages", TestedBy(&["app/src/tests.rs::each_tool_needs_one_scope"])),
     rule(95, "vectors are left out of results by default", DoesNotApply(NO_VECTORS)),
     rule(96, "a result has a link to each document with a URI", TestedBy(&["tests/rag_tools/answers.rs::an_answer_has_passages_with_their_sources", "tests/rag_tools/answers.rs::older_clients_get_links_as_text"])),
     rule(97, "`search-documents` keeps its contract, and the librarian first searches passages", TestedBy(&["app/src/tests/librarian.rs::the_first_search_runs_before_the_model"])),
     rule(98, "models are configured by variables", DoesNotApply(NO_VECTORS)),
     rule(99, "on the fixed corpus, at least 78 % of the questions have a hit in the first five passages, and the mean reciprocal rank is at least 0.62", TestedBy(&["tests/e2e/quality.test.mjs::search-passages finds the sections that answer the questions"])),
     // Tests
+    rule(100, "a search for words costs at most 1.3 times the CPU of the search in whole documents", CheckedIn(&["benches/search.mjs", "docs/performance.md"])),
     rule(101, "the search for vectors finds the nearest ones", DoesNotApply(NO_VECTORS)),
     rule(102, "the score of a node is the expectation of random walks, and is deterministic", TestedBy(&["src/rag/graph.rs::the_expectation_is_the_mean_of_sampled_walks", "src/rag/graph.rs::the_walk_is_deterministic", "src/rag/graph.rs::isolated_seeds_keep_their_mass"])),
     rule(103, "after random changes, the stores in memory and in D1 have the passages of a simple model", TestedBy(&["tests/rag_store/main.rs::the_store_in_memory_has_the_passages_of_a_model", "tests/e2e/passages.test.mjs::the store has the passages of a model after random changes"])),
+    rule(104, "the feature `rag` adds less than 0.5 % to a module that does not use it", CheckedIn(&["docs/performance.md"])),
     rule(105, "Vectorize and Workers AI have test doubles", DoesNotApply(NO_VECTORS)),
     rule(106, "a test double of a model is not shipped", DoesNotApply(NO_VECTORS)),
     rule(107, "hostile questions, filters, metadata and documents cause no panic and take linear work", TestedBy(&["src/rag/chunks/tests.rs::hostile_documents_take_linear_work", "src/rag/chunks/tests.rs::large_documents_are_cut", "src/rag/filter/metadata.rs::other_metadata_is_rejected", "src/rag/links/tests.rs::hostile_texts_take_linear_work", "tests/rag_filter/argument.rs::large_and_deep_input_is_rejected", "tests/rag_filter/argument.rs::special_characters_stay_values", "tests/rag_tools/answers.rs::a_forged_passage_stays_a_quotation", "tests/rag_tools/arguments.rs::each_invalid_argument_is_named"])),
+    rule(108, "filters and Markdown have fuzz targets", CheckedIn(&["fuzz/fuzz_targets/filter.rs", "fuzz/fuzz_targets/chunk.rs"])),
     rule(109, "the spaces of many tenants stay apart", TestedBy(&["tests/rag_tools/scope.rs::interleaved_requests_stay_in_their_spaces", "tests/e2e/tenants.test.mjs::a tenant never sees passages of another tenant, while all tenants search and save"])),
     rule(110, "the definitions of the tools and the messages for callers are fixed", TestedBy(&["tests/rag_tools/answers.rs::an_answer_has_passages_with_their_sources", "tests/rag_tools/arguments.rs::the_tools_are_as_published", "tests/rag_tools/arguments.rs::each_invalid_argument_is_named"])),
     rule(111, "a failure at each step has its answer, and leaves nothing half written", TestedBy(&["tests/rag_tools/failures.rs::each_failure_of_the_store_is_an_error"])),
+    rule(112, "the code in docs/retrieval.md compiles", CheckedIn(&["docs/retrieval.md", "src/documentation.rs"])),
 ];

@@ -43,10 +43,11 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
 );
 
-/// The search box of a page.
+/// The search box of a page. The default is a page without one.
 ///
 /// Only `new` refers to the style and the script, so the module of a program that does not call
 /// [`Endpoint::page_search`](crate::Endpoint::page_search) does not contain them.
+#[derive(Default)]
 pub(super) struct SearchBox {
     tool: Text,
     style: &'static str,
@@ -62,13 +63,13 @@ impl SearchBox {
 
 /// Returns the Content-Security-Policy. It allows only this style, this script, requests to this server, and images in results. Trusted
 /// Types prevent the browser from interpreting text as markup, even if the script has a mistake.
-fn policy(style: &str, script: &str) -> HeaderValue {
-    let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
+fn policy(search: &SearchBox) -> HeaderValue {
+    let digest = |parts: [&str; 2]| STANDARD.encode(Sha256::digest(parts.concat()));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-        digest(script),
-        digest(style)
+        digest([SCRIPT, search.script]),
+        digest([STYLE, search.style])
     );
     // The policy is ASCII, so the conversion does not fail. The fallback blocks the style and the script.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
@@ -99,32 +100,20 @@ pub(super) fn answer(
     server: &Implementation,
     path: &str,
     url: Option<&SecureUrl>,
-    search: Option<&SearchBox>,
+    search: &SearchBox,
     method: &str,
 ) -> Response<Body> {
-    let (style, script) = match search {
-        None => (Cow::Borrowed(STYLE), Cow::Borrowed(SCRIPT)),
-        Some(search) => ([STYLE, search.style].concat().into(), [SCRIPT, search.script].concat().into()),
-    };
-    let is_head = method == "HEAD";
-    let bytes = if is_head { Vec::new() } else { document(server, path, url, search, &style, &script).into_bytes() };
+    let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url, search).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         set(headers, name, value);
     }
-    headers.insert(CONTENT_SECURITY_POLICY, policy(&style, &script));
+    headers.insert(CONTENT_SECURITY_POLICY, policy(search));
     response
 }
 
-fn document(
-    server: &Implementation,
-    path: &str,
-    url: Option<&SecureUrl>,
-    search: Option<&SearchBox>,
-    style: &str,
-    script: &str,
-) -> String {
+fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>, search: &SearchBox) -> String {
     let url = url.map(SecureUrl::as_str).unwrap_or_default();
     let address = if url.is_empty() { format!("https://HOST{path}") } else { url.to_owned() };
     let mut revisions = Revision::ALL.map(Revision::name);
@@ -140,11 +129,13 @@ fn document(
         ("url", url),
         ("address", &address),
         ("revisions", &revisions.join(", ")),
+        ("search tool", &search.tool),
     ];
     fill(DOCUMENT, |name| match name {
-        "style" => style.into(),
-        "script" => script.into(),
-        "search" => search.map_or("".into(), |search| format!(" data-search=\"{}\"", escaped(&search.tool)).into()),
+        "style" => STYLE.into(),
+        "search style" => search.style.into(),
+        "script" => SCRIPT.into(),
+        "search script" => search.script.into(),
         _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)),
     })
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::filter::Filter;
+use crate::rag::order::{descending, ordered};
 use crate::rag::query::{IndexedWord, Query};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::stem::stem;
@@ -59,6 +60,7 @@ struct StoredPassage {
 }
 
 /// The document and the position of a passage.
+#[derive(Clone, Copy)]
 struct Place<'c> {
     document: &'c str,
     metadata: &'c Map<String, Value>,
@@ -115,13 +117,11 @@ impl Corpus {
         }
         query.learn(&self.words_of(&query));
         let weights: Vec<_> = query.stems().map(|stem| (stem, self.weight(stem))).collect();
-        let mut found: Vec<_> = (self.visible(&space, &filter))
+        let found: Vec<_> = (self.visible(&space, &filter))
             .filter_map(|(place, stored)| Some((self.score(&weights, stored)?, place, stored)))
             .collect();
-        found.sort_by(|(score, _, stored), (other_score, _, other)| {
-            other_score.total_cmp(score).then(stored.id.cmp(&other.id))
-        });
-        let passages = found.iter().take(most).map(|(_, place, stored)| stored.passage(place)).collect();
+        let best_first = ordered(&found, |(score, _, stored)| [descending(*score), stored.id, 0]).into_iter();
+        let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(&place)).collect();
         Ok(Matches { query, indexed: self.passages, passages })
     }
 

@@ -1,8 +1,7 @@
 //! The passages that are connected with those that a search found.
 
-use std::collections::BTreeMap;
-
 use crate::call::error::HandlerError;
+use crate::json::number::text;
 use crate::rag::filter::Filter;
 use crate::rag::graph::{GraphOptions, walk};
 use crate::rag::retrieved::RetrievedPassage;
@@ -26,25 +25,24 @@ pub(super) async fn find(
     let walk = walk(&similarities, &edges, options);
     let best: Vec<_> = walk.scores.into_iter().filter(|(_, expected)| *expected > 0.0).take(most).collect();
 
-    let mut known: BTreeMap<PassageId, RetrievedPassage> =
-        seeds.into_iter().map(|seed| (seed.passage.id, seed)).collect();
-    let missing: Vec<_> = best.iter().map(|(id, _)| *id).filter(|id| !known.contains_key(id)).collect();
+    let missing: Vec<_> = best.iter().map(|(id, _)| *id).filter(|id| !ids.contains(id)).collect();
+    let mut known = seeds;
     if !missing.is_empty() {
-        for passage in store.passages(space, &missing, filter).await? {
-            known.insert(passage.id, RetrievedPassage { passage, score: 0.0, lexical: None, graph: None });
-        }
+        let connected = store.passages(space, &missing, filter).await?.into_iter();
+        known.extend(connected.map(|passage| RetrievedPassage { passage, score: 0.0, lexical: None, graph: None }));
     }
     // A node can have at most the sum of the similarities.
     let sum = similarities.iter().map(|(_, similarity)| similarity).sum::<f64>().max(f64::MIN_POSITIVE);
     let found = |(id, expected): (PassageId, f64)| {
         let share = (expected / sum).min(1.0);
-        Some(RetrievedPassage { score: share, graph: Some(share), ..known.remove(&id)? })
+        let position = known.iter().position(|found| found.passage.id == id)?;
+        Some(RetrievedPassage { score: share, graph: Some(share), ..known.swap_remove(position) })
     };
     let passages = best.into_iter().filter_map(found).collect();
     let note = (!walk.has_edges).then(|| {
         format!(
             "The passages have no connections that are stronger than {}, so their order is that of a search.",
-            options.threshold
+            text(options.threshold)
         )
     });
     Ok((passages, note))

@@ -15,6 +15,15 @@ const HOPS: usize = 2;
 /// A position in a section: the document, the headings, and the position of the passage in the document.
 type Position = (String, String, usize);
 
+/// The passages that were found, and those around them, in the order of each document.
+type Parts = BTreeMap<Position, Part>;
+
+struct Part {
+    text: String,
+    /// The number of the kept passage that contains this one.
+    owner: Option<usize>,
+}
+
 /// Adds up to `neighbours` passages before and after each passage to its text.
 pub(super) async fn add(
     store: &dyn PassageStore,
@@ -23,7 +32,9 @@ pub(super) async fn add(
     passages: Vec<RetrievedPassage>,
     neighbours: usize,
 ) -> Result<Vec<RetrievedPassage>, HandlerError> {
-    let mut known: BTreeSet<PassageId> = passages.iter().map(|found| found.passage.id).collect();
+    let found = |id: &PassageId| passages.iter().any(|found| found.passage.id == *id);
+    let mut known = BTreeSet::new();
+    known.extend(passages.iter().map(|found| found.passage.id));
     let mut reached = 0;
     while reached < neighbours {
         let ids: Vec<_> = known.iter().copied().collect();
@@ -31,60 +42,55 @@ pub(super) async fn add(
         known.extend(edges.iter().map(|edge| edge.target));
         reached = reached.saturating_add(HOPS);
     }
-    let found: BTreeSet<PassageId> = passages.iter().map(|found| found.passage.id).collect();
-    let missing: Vec<_> = known.difference(&found).copied().collect();
-    let mut texts: BTreeMap<Position, String> = BTreeMap::new();
+    let missing: Vec<_> = known.into_iter().filter(|id| !found(id)).collect();
+    let part = |passage: &Passage| (position(passage), Part { text: passage.text.clone(), owner: None });
+    let mut parts = Parts::new();
     if !missing.is_empty() {
-        let others = store.passages(space, &missing, filter).await?;
-        texts.extend(others.into_iter().map(|passage| (position(&passage), passage.text)));
+        parts.extend(store.passages(space, &missing, filter).await?.iter().map(part));
     }
-    texts.extend(passages.iter().map(|found| (position(&found.passage), found.passage.text.clone())));
-    Ok(merged(passages, &texts, neighbours))
+    parts.extend(passages.iter().map(|found| part(&found.passage)));
+    Ok(merged(passages, parts, neighbours))
 }
 
 /// Joins passages with their neighbours. A passage that is a neighbour of a better one becomes a part of it.
-fn merged(
-    passages: Vec<RetrievedPassage>,
-    texts: &BTreeMap<Position, String>,
-    neighbours: usize,
-) -> Vec<RetrievedPassage> {
-    // For each position, the passage in `kept` that contains it.
-    let mut owners: BTreeMap<Position, usize> = BTreeMap::new();
+fn merged(passages: Vec<RetrievedPassage>, mut parts: Parts, neighbours: usize) -> Vec<RetrievedPassage> {
     let mut kept: Vec<RetrievedPassage> = Vec::new();
     for found in passages {
         let own = position(&found.passage);
-        let sides = around(&own, texts, neighbours);
-        let nearest = |side: &Vec<Position>| side.iter().find_map(|position| owners.get(position).copied());
-        let owner = owners.get(&own).copied().or_else(|| sides.iter().filter_map(nearest).min());
-        let owner = owner.unwrap_or_else(|| {
+        let sides = around(&own, &parts, neighbours);
+        let owner_of = |position: &Position| parts.get(position)?.owner;
+        let of_neighbours = || sides.iter().filter_map(|side| side.iter().find_map(owner_of)).min();
+        let owner = owner_of(&own).or_else(of_neighbours).unwrap_or_else(|| {
             kept.push(found);
             kept.len().saturating_sub(1)
         });
-        owners.insert(own, owner);
-        // The positions of each passage stay without gaps: the loop stops at the positions of another passage.
+        if let Some(part) = parts.get_mut(&own) {
+            part.owner = Some(owner);
+        }
+        // The parts of each passage stay without gaps: the loop stops at a part of another passage.
         for side in sides {
             for position in side {
-                if *owners.entry(position).or_insert(owner) != owner {
+                let Some(part) = parts.get_mut(&position) else { break };
+                if *part.owner.get_or_insert(owner) != owner {
                     break;
                 }
             }
         }
     }
     for (nth, found) in kept.iter_mut().enumerate() {
-        // Positions are in the order of the document.
-        let own = owners.iter().filter(|(_, owner)| **owner == nth).filter_map(|(position, _)| texts.get(position));
-        found.passage.text = own.map(String::as_str).collect::<Vec<_>>().join("\n\n");
+        let own = parts.values().filter(|part| part.owner == Some(nth)).map(|part| part.text.as_str());
+        found.passage.text = own.collect::<Vec<_>>().join("\n\n");
     }
     kept
 }
 
 /// Returns the positions before and after a position in its section, the nearest first.
-fn around(own: &Position, texts: &BTreeMap<Position, String>, neighbours: usize) -> [Vec<Position>; 2] {
+fn around(own: &Position, parts: &Parts, neighbours: usize) -> [Vec<Position>; 2] {
     let (document, heading, ordinal) = own;
     let side = |at: fn(usize, usize) -> Option<usize>| {
         (1..=neighbours)
             .map_while(|distance| Some((document.clone(), heading.clone(), at(*ordinal, distance)?)))
-            .take_while(|position| texts.contains_key(position))
+            .take_while(|position| parts.contains_key(position))
             .collect()
     };
     [side(usize::checked_sub), side(usize::checked_add)]

@@ -15,6 +15,7 @@ use super::filter::Filter;
 use super::query::{IndexedWord, Query};
 use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
 use crate::auth::ConfigError;
+use crate::json::number;
 use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
 use rows::{Array, Group, array, groups, passages, read};
 
@@ -217,7 +218,7 @@ impl<D: Database> SqlitePassages<D> {
         filter: &Filter,
     ) -> Result<Vec<Edge>, StoreError> {
         let around = RAG_GRAPH_NODES.saturating_sub(seeds.len());
-        let values = vec![array(seeds), threshold.to_string(), around.to_string(), RAG_READ_EDGES.to_string()];
+        let values = vec![array(seeds), number::text(threshold), around.to_string(), RAG_READ_EDGES.to_string()];
         let statement = self.filtered(&statements::edges(), space, filter, values)?;
         let edges: Vec<(PassageId, PassageId, f64)> = read(self.database.batch(vec![statement]).await?.pop())?;
         Ok(edges.into_iter().map(|(source, target, weight)| Edge { source, target, weight }).collect())
