@@ -68,7 +68,7 @@ async function answer(batch) {
 test('the store has the passages of a model after random changes', async (t) => {
   t.diagnostic(`seed ${SEED}`)
   const program = spawn('cargo', [
-    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'rag', '--example', 'passage_store', '--', SEED, String(CHANGES),
+    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, String(CHANGES),
   ], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''
   program.stderr.on('data', (text) => { errors += text })

@@ -165,8 +165,10 @@ async function writeConfig(folder, name, change) {
   const main = /^main = "(.*)"$/m.exec(text)[1]
   await writeFile(join(folder, 'wrangler.toml'), change(text
     .replace(/^\[build\]\n(?:[^[\n].*\n|\n)*/m, '')
-    .replace(/^main = .*$/m, `main = ${JSON.stringify(join(home, main))}`)))
-  if (/^\[\[d1_databases\]\]/m.test(text)) await symlink(join(home, 'migrations'), join(folder, 'migrations'))
+    .replace(/^main = .*$/m, `main = ${JSON.stringify(join(home, main))}`)
+    .replace(/^migrations_dir = .*\n/m, '')))
+  const migrations = /^migrations_dir = "(.*)"$/m.exec(text)?.[1] ?? 'migrations'
+  if (/^\[\[d1_databases\]\]/m.test(text)) await symlink(join(home, migrations), join(folder, 'migrations'))
 }
 
 async function writeService(folder, { name, secrets, config = (toml) => toml }) {
