@@ -6,7 +6,6 @@
 
 mod environment;
 mod fetch;
-#[cfg(feature = "client")]
 mod open;
 mod rate_limit;
 mod request;
@@ -23,7 +22,6 @@ use http::HeaderMap;
 
 pub use environment::Environment;
 pub use fetch::{FetchError, FetchLimits, Fetched};
-#[cfg(feature = "client")]
 pub use open::{Opened, Outbound};
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
@@ -33,7 +31,7 @@ pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of}
 
 /// The machine that the core runs on.
 ///
-/// A host without a network does not have to implement [`fetch`](Self::fetch). A host without cryptography does not have to implement
+/// A host without a network does not have to implement [`open`](Self::open). A host without cryptography does not have to implement
 /// [`verify`](Self::verify).
 pub trait Host {
     /// Returns the current time, in milliseconds since 1970-01-01T00:00:00Z.
@@ -56,9 +54,21 @@ pub trait Host {
     /// Writes one line of JSON, without a line break, to the log.
     fn log(&self, level: Level, line: &str);
 
-    /// Sends a request to another server and reads the response. Redirects are not followed. Dropping the future aborts the request.
+    /// Sends a request to another server and returns the head of the response. The caller reads the body. Redirects are not followed.
+    /// Dropping the future or the response aborts the request.
     ///
     /// The default implementation fails, because it has no network.
+    ///
+    /// # Errors
+    /// [`FetchError`]. A response with an error status is not an error.
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let _ = request;
+        std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
+    }
+
+    /// Sends a request to another server and reads the response. Redirects are not followed. Dropping the future aborts the request.
+    ///
+    /// The default implementation uses [`open`](Self::open) and [`sleep`](Self::sleep).
     ///
     /// # Errors
     /// [`FetchError`]. A response with an error status is not an error.
@@ -67,21 +77,7 @@ pub trait Host {
         request: http::Request<String>,
         limits: FetchLimits,
     ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        let _ = (request, limits);
-        std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
-    }
-
-    /// Sends a request to another server and returns the head of the response. The caller reads the body. Redirects are not followed.
-    /// Dropping the future or the response aborts the request.
-    ///
-    /// The default implementation fails, because it has no network.
-    ///
-    /// # Errors
-    /// [`FetchError`]. A response with an error status is not an error.
-    #[cfg(feature = "client")]
-    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
-        let _ = request;
-        std::future::ready(Err(FetchError::Failed("this host has no network".into()))).boxed_local()
+        open::within_limits(self.open(request.into()), self.sleep(limits.time), limits.bytes).boxed_local()
     }
 
     /// Returns whether `key` verifies `signature` as a signature of `message`. Returns `false` for bytes that are not a well-formed

@@ -10,7 +10,7 @@ use crate::limits::SERVER_JSON_NAME;
 use crate::protocol::description::{Implementation, Text, is_blank};
 
 /// The data about a server that is not part of the protocol.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct About {
     pub id: Option<Text>,
     pub registry_name: Option<Text>,

@@ -27,9 +27,9 @@ impl Call {
     /// Returns the call with the items that the sources of the server find for the list `kind`.
     pub(super) async fn with_sources(self, kind: Cacheable) -> Self {
         #[cfg(feature = "client")]
-        if self.server.definitions.has_sources() {
-            let found = self.server.definitions.sources.find(kind, &self.cx).await;
-            return Self { server: self.server.with_found(found), ..self };
+        if let Some(ask_sources) = self.server.definitions.ask_sources {
+            let server = ask_sources(self.server, kind, self.cx.clone()).await;
+            return Self { server, ..self };
         }
         let _ = kind;
         self

@@ -59,10 +59,10 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () => hint,
     };
     #[cfg(feature = "client")]
-    let meta = call.server.found.as_ref().and_then(|found| found.meta());
+    let meta = call.server.definitions.found_meta.as_ref();
     #[cfg(not(feature = "client"))]
     let meta = None;
-    respond(call, "complete", serialize(call, result), Some(hint), meta.as_ref())
+    respond(call, "complete", serialize(call, result), Some(hint), meta)
 }
 
 /// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
+#[cfg(feature = "client")]
+use futures::{FutureExt, future::LocalBoxFuture};
 use serde_json::{Map, Value};
 
 use super::access::Access;
@@ -14,7 +16,7 @@ use super::kept_lists::KeptLists;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 #[cfg(feature = "client")]
-use super::source::{Found, Source, Sources};
+use super::source::{Source, Sources};
 use super::tool::{Origin, Tool};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -44,9 +46,6 @@ pub struct McpServer {
     caller: Option<RequestInfo>,
     /// The lists that are cached as JSON. `None` if the definitions are not shared between requests.
     pub(crate) kept_lists: Option<Rc<KeptLists>>,
-    /// The items that the sources found for this request.
-    #[cfg(feature = "client")]
-    pub(crate) found: Option<Rc<Found>>,
 }
 
 impl McpServer {
@@ -61,16 +60,18 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Adds the items that the sources found for a request, except for those that have the name of an item of the server itself.
+    /// Adds the items that the sources find for `list`, except for those that have the name of an item of the server itself.
     #[cfg(feature = "client")]
-    pub(crate) fn with_found(self, mut found: Found) -> Self {
-        let Definitions { tools, resources, templates, prompts, .. } = &*self.definitions;
-        found.tools.retain(|it| tools.iter().all(|own| own.metadata.name != it.metadata.name));
-        found.resources.retain(|it| resources.iter().all(|own| own.description.uri != it.description.uri));
-        let template = |it: &ResourceTemplate| it.description.uri_template.clone();
-        found.templates.retain(|it| templates.iter().all(|own| template(own) != template(it)));
-        found.prompts.retain(|it| prompts.iter().all(|own| own.metadata.name != it.metadata.name));
-        Self { found: Some(Rc::new(found)), ..self }
+    async fn with_found(self, list: Cacheable, cx: Context) -> Self {
+        let mut definitions = Definitions::clone(&self.definitions);
+        let Definitions { tools, resources, templates, prompts, sources, found_meta, .. } = &mut definitions;
+        let found = sources.find(list, &cx).await;
+        *found_meta = found.meta();
+        add(tools, found.tools, |own, tool| own.metadata.name == tool.metadata.name);
+        add(resources, found.resources, |own, it| own.description.uri == it.description.uri);
+        add(templates, found.templates, |own, it| own.description.uri_template == it.description.uri_template);
+        add(prompts, found.prompts, |own, prompt| own.metadata.name == prompt.metadata.name);
+        Self { definitions: Rc::new(definitions), ..self }
     }
 
     /// Caches lists as JSON for the requests that share this server.
@@ -85,10 +86,7 @@ impl McpServer {
 
     /// Returns the tools that the caller can see.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
-        let own = self.definitions.tools.iter();
-        #[cfg(feature = "client")]
-        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.tools));
-        own.filter(|tool| self.shows(&tool.access))
+        self.definitions.tools.iter().filter(|tool| self.shows(&tool.access))
     }
 
     /// Returns the tool `name`, if the caller can see it.
@@ -101,26 +99,17 @@ impl McpServer {
 
     /// Returns the resources that the caller can see.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Rc<Resource>> {
-        let own = self.definitions.resources.iter();
-        #[cfg(feature = "client")]
-        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.resources));
-        own.filter(|resource| self.shows(&resource.access))
+        self.definitions.resources.iter().filter(|resource| self.shows(&resource.access))
     }
 
     /// Returns the resource templates that the caller can see.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Rc<ResourceTemplate>> {
-        let own = self.definitions.templates.iter();
-        #[cfg(feature = "client")]
-        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.templates));
-        own.filter(|template| self.shows(&template.access))
+        self.definitions.templates.iter().filter(|template| self.shows(&template.access))
     }
 
     /// Returns the prompts that the caller can see.
     pub(crate) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Rc<Prompt>> {
-        let own = self.definitions.prompts.iter();
-        #[cfg(feature = "client")]
-        let own = own.chain(self.found.as_deref().map_or(&[][..], |found| &found.prompts));
-        own.filter(|prompt| self.shows(&prompt.access))
+        self.definitions.prompts.iter().filter(|prompt| self.shows(&prompt.access))
     }
 
     pub(crate) fn offers_tools(&self) -> bool {
@@ -141,7 +130,15 @@ impl McpServer {
     }
 }
 
-/// The definitions of a server. They depend on the request only if the server function does.
+/// Adds the items that are not the `same` as one of `own`.
+#[cfg(feature = "client")]
+fn add<T>(own: &mut Vec<Rc<T>>, mut found: Vec<Rc<T>>, same: impl Fn(&T, &T) -> bool) {
+    found.retain(|item| own.iter().all(|own| !same(own, item)));
+    own.append(&mut found);
+}
+
+/// The definitions of a server. They depend on the request only if the server function does, or if there are sources.
+#[cfg_attr(feature = "client", derive(Clone))]
 pub(crate) struct Definitions {
     pub info: Implementation,
     pub about: Option<Box<About>>,
@@ -162,7 +159,17 @@ pub(crate) struct Definitions {
     caches: Vec<(Cacheable, CacheHint)>,
     #[cfg(feature = "client")]
     pub sources: Sources,
+    /// Asks the sources. Only [`McpServerBuilder::source`] sets it, so the module of a server without sources does not contain the code.
+    #[cfg(feature = "client")]
+    pub ask_sources: Option<AskSources>,
+    /// The `_meta` of a list, if parts of a source failed.
+    #[cfg(feature = "client")]
+    pub found_meta: Option<Map<String, Value>>,
 }
+
+/// Returns the server with the items that its sources find for a list.
+#[cfg(feature = "client")]
+pub(crate) type AskSources = fn(McpServer, Cacheable, Context) -> LocalBoxFuture<'static, McpServer>;
 
 impl Definitions {
     fn new(info: Implementation) -> Self {
@@ -184,13 +191,17 @@ impl Definitions {
             caches: Vec::new(),
             #[cfg(feature = "client")]
             sources: Sources::default(),
+            #[cfg(feature = "client")]
+            ask_sources: None,
+            #[cfg(feature = "client")]
+            found_meta: None,
         }
     }
 
     /// Returns whether there are sources. Their items are not known before a request asks for them.
     pub(crate) fn has_sources(&self) -> bool {
         #[cfg(feature = "client")]
-        let has_sources = !self.sources.is_empty();
+        let has_sources = self.ask_sources.is_some();
         #[cfg(not(feature = "client"))]
         let has_sources = false;
         has_sources
@@ -307,6 +318,7 @@ impl McpServerBuilder {
     #[cfg(feature = "client")]
     pub fn source(mut self, source: impl Source + 'static) -> Self {
         self.definitions.sources.add(source);
+        self.definitions.ask_sources = Some(|server, list, cx| server.with_found(list, cx).boxed_local());
         self
     }
 
@@ -388,12 +400,6 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer {
-            definitions: Rc::from(self.definitions),
-            caller: None,
-            kept_lists: None,
-            #[cfg(feature = "client")]
-            found: None,
-        })
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, kept_lists: None })
     }
 }

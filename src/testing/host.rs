@@ -9,16 +9,15 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
 use http::Request;
-#[cfg(feature = "client")]
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use super::clock::Clock;
 use super::network::Network;
 use super::tasks::Tasks;
-use crate::host::{CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
-#[cfg(feature = "client")]
-use crate::host::{Opened, Outbound};
+use crate::host::{
+    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey,
+};
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
 type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
@@ -226,7 +225,6 @@ impl Host for TestHost {
     }
 
     /// Answers as [`fetch`](Self::fetch) does, with the media type of JSON.
-    #[cfg(feature = "client")]
     fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let answer = Request::try_from(request).map(|request| self.fetch(request, FetchLimits::default()));
         let opened = async move {

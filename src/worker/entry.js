@@ -2,7 +2,6 @@
 // module is broken and cannot run again.
 
 import { env } from 'cloudflare:workers'
-import { limited } from './fetch.js'
 
 /**
  * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. The module then needs no promise.
@@ -170,6 +169,18 @@ function relayStream(number, call, response) {
 export async function read(request, limit) {
   const isShort = request.body === null || announced(request) <= limit
   return isShort ? new Uint8Array(await request.arrayBuffer()) : limited(request.body, limit)
+}
+
+/** Returns the bytes of the stream `body`. If there are more than `limit` bytes, stops and returns the number of bytes read so far. */
+async function limited(body, limit) {
+  const chunks = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > limit) return length
+    chunks.push(chunk)
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 /** Stores the additional headers for the answer to a call, in case the module breaks. */

@@ -8,17 +8,12 @@ use futures::future::LocalBoxFuture;
 use http::HeaderMap;
 use worker::js_sys::Array;
 use worker::wasm_bindgen;
-#[cfg(feature = "client")]
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 
-#[cfg(feature = "client")]
-use super::open;
 use super::response::pairs;
-use super::{current_call, fetch, signature};
-#[cfg(feature = "client")]
-use crate::host::Opened;
-use crate::host::{CannotCheck, CrashAnswer, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, PublicKey};
+use super::{current_call, open, signature};
+use crate::host::{CannotCheck, CrashAnswer, FetchError, Host, Level, NoRandomness, Opened, Outbound, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
@@ -123,16 +118,7 @@ impl<C: EventContext> Host for Isolate<C> {
         }
     }
 
-    fn fetch(
-        &self,
-        request: http::Request<String>,
-        limits: FetchLimits,
-    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
-        fetch::fetch(request, limits).boxed_local()
-    }
-
-    #[cfg(feature = "client")]
-    fn open(&self, request: crate::host::Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         open::open(JsValue::UNDEFINED, request).boxed_local()
     }
 

@@ -9,8 +9,8 @@
 //! | `request`, `response` | the conversion of requests and responses |
 //! | `environment` | variables, secrets and the rate limit |
 //! | `host` | the isolate as a [`Host`](crate::host::Host) |
-//! | `fetch`, `signature` | the requests to other servers and the checks of signatures |
-//! | `open`, `service` | the requests of the MCP client, over the network and through service bindings |
+//! | `open`, `signature` | the requests to other servers and the checks of signatures |
+//! | `service` | the service bindings as servers of the MCP client |
 //! | `rag` | the bindings for retrieval |
 //! | `promise` | the conversion of futures to values or promises |
 //! | `current_call` | the call whose code runs in the module |
@@ -21,9 +21,7 @@
 mod current_call;
 mod entry;
 mod environment;
-mod fetch;
 mod host;
-#[cfg(feature = "client")]
 mod open;
 mod promise;
 #[cfg(feature = "rag")]

@@ -1,4 +1,4 @@
-// Requests to other servers whose responses are read in parts.
+// Requests to other servers.
 
 /** A request and its response. */
 export class Exchange {

@@ -1,4 +1,4 @@
-//! Requests to other servers whose responses are read in parts, with the `fetch` of the runtime or of a service binding.
+//! Requests to other servers, with the `fetch` of the runtime or of a service binding.
 
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -8,9 +8,7 @@ use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 
-use super::fetch::failed;
 use super::response::pair;
-use crate::client::headers::SESSION;
 use crate::host::{FetchError, Opened, Outbound};
 
 #[wasm_bindgen(module = "/src/worker/open.js")]
@@ -38,8 +36,9 @@ extern "C" {
     fn abort(this: &Exchange);
 }
 
-/// The headers of a response that the client reads.
-const HEADERS: [HeaderName; 5] = [CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, SESSION];
+/// The headers of a response that the core reads.
+const HEADERS: [HeaderName; 5] =
+    [CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE, HeaderName::from_static("mcp-session-id")];
 
 /// An exchange. Dropping it aborts the request, unless the body has ended.
 struct Pending(Exchange);
@@ -56,7 +55,7 @@ impl Drop for Pending {
 pub(super) async fn open(service: JsValue, request: Outbound) -> Result<Opened, FetchError> {
     let exchange = Pending(Exchange::new());
     let Outbound { method, url, headers: sent, body } = request;
-    // The client sets only values that are ASCII.
+    // The core sets only values that are ASCII.
     let sent: Array = sent.iter().filter_map(|(name, value)| Some(pair(name, value.to_str().ok()?))).collect();
     let body = (!body.is_empty()).then_some(body);
     let names: Array = HEADERS.into_iter().map(|name| JsValue::from_str(name.as_str())).collect();
@@ -85,8 +84,7 @@ fn body_of(exchange: Pending) -> LocalBoxStream<'static, Result<Vec<u8>, FetchEr
     chunks.boxed_local()
 }
 
-/// Returns the headers of a response: those that the client reads, from their values. An absent header is null.
-/// The client ignores values with characters beyond ASCII.
+/// Returns the [`HEADERS`] of a response from their values. An absent header is null. Values with characters beyond ASCII are left out.
 fn headers(values: &Array) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in HEADERS.into_iter().zip(values.iter()) {
@@ -95,4 +93,8 @@ fn headers(values: &Array) -> HeaderMap {
         }
     }
     headers
+}
+
+pub(super) fn failed(error: &JsValue) -> FetchError {
+    FetchError::Failed(format!("{error:?}"))
 }
