@@ -119,7 +119,7 @@ pub(crate) const RETRIEVAL_RULES: &[Rule] = &[
     rule(98, "models are configured by variables", DoesNotApply(NO_VECTORS)),
     rule(99, "on the fixed corpus, at least 78 % of the questions have a hit in the first five passages, and the mean reciprocal rank is at least 0.62", TestedBy(&["tests/e2e/quality.test.mjs::search-passages finds the sections that answer the questions"])),
     // Tests
-    rule(100, "a search for words costs at most 1.3 times the CPU of the search in whole documents", CheckedIn(&["benches/search.mjs", "docs/performance.md"])),
+    rule(100, "a search for words costs at most 1.3 times the CPU of the search in whole documents", CheckedIn(&["benches/search.mjs", "docs/knowledge-base.md"])),
     rule(101, "the search for vectors finds the nearest ones", DoesNotApply(NO_VECTORS)),
     rule(102, "the score of a node is the expectation of random walks, and is deterministic", TestedBy(&["src/rag/graph.rs::the_expectation_is_the_mean_of_sampled_walks", "src/rag/graph.rs::the_walk_is_deterministic", "src/rag/graph.rs::isolated_seeds_keep_their_mass"])),
     rule(103, "after random changes, the stores in memory and in D1 have the passages of a simple model", TestedBy(&["tests/rag_store/main.rs::the_store_in_memory_has_the_passages_of_a_model", "tests/e2e/passages.test.mjs::the store has the passages of a model after random changes"])),
