@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use crate::json::deserialize::read_text;
 use crate::json::write;
+use crate::json::{self, JsonLimits};
 use crate::limits::RAG_STATEMENT_BYTES;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::rescore::HEADING_SEPARATOR;
@@ -111,16 +112,14 @@ pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec
 
 /// Reads rows that are passages.
 pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreError> {
-    type Row = (PassageId, String, usize, String, String, Map<String, Value>);
-    let passage = |(id, document, ordinal, heading, text, metadata): Row| Passage {
-        id,
-        document,
-        ordinal,
-        heading,
-        text,
-        metadata,
+    // As a `Map`, the metadata would need the parser of serde_json too.
+    type Row = (PassageId, String, usize, String, String, Box<RawValue>);
+    let passage = |(id, document, ordinal, heading, text, metadata): Row| {
+        let metadata = json::Document::parse(metadata.get().as_bytes(), JsonLimits::MOST).ok()?.root().to_map()?;
+        Some(Passage { id, document, ordinal, heading, text, metadata })
     };
-    Ok(read::<Row>(rows)?.into_iter().map(passage).collect())
+    let passages = read::<Row>(rows)?.into_iter().map(passage);
+    passages.collect::<Option<_>>().ok_or_else(|| unavailable("the metadata of a passage is malformed"))
 }
 
 fn unavailable(cause: &str) -> StoreError {

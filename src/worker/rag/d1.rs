@@ -2,9 +2,11 @@
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde::Deserialize;
-use worker::wasm_bindgen::JsValue;
-use worker::{D1Database, D1PreparedStatement, D1Result};
+use worker::js_sys::futures::JsFuture;
+use worker::js_sys::{Array, Promise};
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{self, JsValue};
+use worker::{D1Database, D1PreparedStatement};
 
 use crate::rag::{Database, Document, Space, SqlitePassages, Statement, StoreError, StoreFailure};
 
@@ -40,18 +42,20 @@ impl D1Passages {
     }
 }
 
-/// A row of each statement of the store.
-#[derive(Deserialize)]
-struct Row {
-    item: String,
+#[wasm_bindgen(module = "/src/worker/rag/d1.js")]
+extern "C" {
+    // `D1Result` of the worker crate reads rows with serde, which needs much code. A row has one text.
+    #[wasm_bindgen(js_name = batch)]
+    fn run(database: &JsValue, statements: &Array) -> Promise;
 }
 
 impl Database for D1Database {
     fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<Vec<String>>, StoreError>> {
         async move {
             let prepared = prepare(self, &statements)?;
-            let results = D1Database::batch(self, prepared).await.map_err(failed)?;
-            results.iter().map(rows).collect()
+            let prepared: Array = prepared.iter().map(D1PreparedStatement::inner).collect();
+            let answers = JsFuture::from(run(self.as_ref(), &prepared)).await.map_err(|error| failed(error.into()))?;
+            Array::from(&answers).iter().map(|rows| texts(&rows)).collect()
         }
         .boxed_local()
     }
@@ -65,8 +69,10 @@ fn prepare(database: &D1Database, statements: &[Statement]) -> Result<Vec<D1Prep
     statements.iter().map(prepare).collect()
 }
 
-fn rows(result: &D1Result) -> Result<Vec<String>, StoreError> {
-    Ok(result.results::<Row>().map_err(failed)?.into_iter().map(|row| row.item).collect())
+/// Reads the items of an array of strings.
+fn texts(rows: &JsValue) -> Result<Vec<String>, StoreError> {
+    let malformed = || StoreError { kind: StoreFailure::Unavailable, cause: "a row of D1 is not a text".into() };
+    Array::from(rows).iter().map(|item| item.as_string().ok_or_else(malformed)).collect()
 }
 
 fn failed(error: worker::Error) -> StoreError {
