@@ -10,7 +10,7 @@ use super::principal::{CLIENT_PREFIX, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
 use crate::host::is_same_url;
-use crate::json::{Document, JsonLimits, Kind};
+use crate::json::{Document, JsonLimits};
 use crate::limits::CLOCK_SKEW_SECONDS;
 
 /// The values of `token_use` for access tokens: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id` (Cognito)
@@ -44,11 +44,7 @@ pub(super) enum Audience {
 
 /// Parses a JSON object without duplicate keys.
 pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
-    let document = Document::parse(json, JsonLimits::default()).ok()?;
-    if document.root().kind() != Kind::Object {
-        return None;
-    }
-    document.root().to_map()
+    Document::parse(json, JsonLimits::default()).ok()?.root().to_map()
 }
 
 /// Checks `claims` for the server at `resource`, and returns the caller that they identify. `now` is in seconds since 1970.

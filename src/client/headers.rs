@@ -13,7 +13,7 @@ use crate::protocol::revision::Revision;
 const VERSION: &str = "mcp-protocol-version";
 
 /// The session of a legacy server.
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The event after which a stream is resumed.
 pub(super) const LAST_EVENT_ID: &str = "last-event-id";
 

@@ -81,7 +81,7 @@ mod error;
 mod exchange;
 mod handlers;
 mod handshake;
-pub(crate) mod headers;
+mod headers;
 mod hidden;
 mod issued_token;
 mod list_cache;

@@ -1,4 +1,4 @@
-//! Requests to other servers whose responses are read in parts.
+//! Requests to other servers, and their responses.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 
 use super::fetch::{FetchError, Fetched};
 
-/// A request to another server, whose response is read in parts.
+/// A request to another server.
 ///
 /// It has the names of headers as text. A module that creates a [`HeaderName`] while it runs contains a table of all standard headers.
 #[derive(Clone, Debug)]

@@ -136,8 +136,11 @@ impl<'d> Value<'d> {
         })
     }
 
-    /// Converts the members of an object to a `serde_json` map, or returns `None` if a number is out of the range of `f64`.
+    /// Converts an object to a `serde_json` map. Returns `None` for another kind, or if a number is out of the range of `f64`.
     pub(crate) fn to_map(self) -> Option<serde_json::Map<String, serde_json::Value>> {
+        if self.kind() != Kind::Object {
+            return None;
+        }
         let mut map = serde_json::Map::new();
         for (name, value) in self.members() {
             map.insert(name.into_owned(), value.to_json()?);

@@ -44,7 +44,7 @@ impl Number {
     }
 }
 
-/// Writes a number with a decimal point. [`Display`](std::fmt::Display) would add 12 KB of code.
+/// Returns the shortest text of a number, such as `2.0` or `1e-7`. [`Display`](std::fmt::Display) would add 12 KB of code.
 #[cfg(feature = "rag")]
 pub(crate) fn text(number: f64) -> String {
     zmij::Buffer::new().format(number).to_owned()

@@ -127,7 +127,7 @@ fn nodes(seeds: &BTreeMap<PassageId, f64>, edges: &[Edge]) -> Vec<PassageId> {
 fn transitions(edges: &[Edge], ids: &[PassageId]) -> Vec<(usize, f64)> {
     let position = |edge: &Edge| Some((ids.binary_search(&edge.target).ok()?, edge.weight));
     let targets: Vec<_> = edges.iter().filter_map(position).collect();
-    // The edges of a node are in the order of their targets.
+    // The edges of a node are in the order of their targets, and `ordered` keeps this order for equal weights.
     let mut targets = ordered(&targets, |(_, weight)| [descending(*weight), 0, 0]);
     targets.truncate(RAG_GRAPH_EDGES);
     let sum: f64 = targets.iter().map(|(_, weight)| weight).sum();

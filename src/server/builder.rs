@@ -61,6 +61,9 @@ impl McpServer {
     }
 
     /// Adds the items that the sources find for `list`, except for those that have the name of an item of the server itself.
+    ///
+    /// The server gets its own copy of the definitions. So the code that looks items up does not know sources, and costs nothing without
+    /// them.
     #[cfg(feature = "client")]
     async fn with_found(self, list: Cacheable, cx: Context) -> Self {
         let mut definitions = Definitions::clone(&self.definitions);
@@ -130,14 +133,14 @@ impl McpServer {
     }
 }
 
-/// Adds the items that are not the `same` as one of `own`.
+/// Adds the items of `found` that are not the same as an item of `own`.
 #[cfg(feature = "client")]
-fn add<T>(own: &mut Vec<Rc<T>>, mut found: Vec<Rc<T>>, same: impl Fn(&T, &T) -> bool) {
-    found.retain(|item| own.iter().all(|own| !same(own, item)));
+fn add<T>(own: &mut Vec<Rc<T>>, mut found: Vec<Rc<T>>, are_same: impl Fn(&T, &T) -> bool) {
+    found.retain(|item| !own.iter().any(|other| are_same(other, item)));
     own.append(&mut found);
 }
 
-/// The definitions of a server. They depend on the request only if the server function does, or if there are sources.
+/// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
 #[cfg_attr(feature = "client", derive(Clone))]
 pub(crate) struct Definitions {
     pub info: Implementation,

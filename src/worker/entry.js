@@ -175,7 +175,7 @@ export async function read(request, limit) {
 async function limited(body, limit) {
   const chunks = []
   let length = 0
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     length += chunk.length
     if (length > limit) return length
     chunks.push(chunk)

@@ -55,11 +55,14 @@ impl Drop for Pending {
 pub(super) async fn open(service: JsValue, request: Outbound) -> Result<Opened, FetchError> {
     let exchange = Pending(Exchange::new());
     let Outbound { method, url, headers: sent, body } = request;
-    // The core sets only values that are ASCII.
-    let sent: Array = sent.iter().filter_map(|(name, value)| Some(pair(name, value.to_str().ok()?))).collect();
+    let pairs = Array::new();
+    for (name, value) in &sent {
+        let not_ascii = |_| FetchError::Failed(format!("the value of the header `{name}` is not ASCII"));
+        pairs.push(&pair(name, value.to_str().map_err(not_ascii)?));
+    }
     let body = (!body.is_empty()).then_some(body);
     let names: Array = HEADERS.into_iter().map(|name| JsValue::from_str(name.as_str())).collect();
-    let answer = exchange.0.open(&service, &url, method.as_str(), &sent, body, &names);
+    let answer = exchange.0.open(&service, &url, method.as_str(), &pairs, body, &names);
     let answer = Array::from(&JsFuture::from(answer).await.map_err(|error| failed(&error))?);
     // A status is an integer with three digits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

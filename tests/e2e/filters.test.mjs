@@ -43,6 +43,7 @@ after(async () => {
 /** Returns the statements. Each has its parameters, the filters of its columns, the documents of its rows, and the expected rows. */
 async function statements() {
   const { stdout } = await promisify(execFile)('cargo', [
+    // These are the features of scripts/test, so cargo does not build the library again.
     'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'filter_pairs', '--', SEED, String(PAIRS),
   ], { cwd: ROOT, maxBuffer: 1e8 })
   return stdout.trim().split('\n').map((line) => JSON.parse(line))

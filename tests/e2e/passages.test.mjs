@@ -68,6 +68,7 @@ async function answer(batch) {
 test('the store has the passages of a model after random changes', async (t) => {
   t.diagnostic(`seed ${SEED}`)
   const program = spawn('cargo', [
+    // These are the features of scripts/test, so cargo does not build the library again.
     'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, String(CHANGES),
   ], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''

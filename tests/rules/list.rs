@@ -12,7 +12,8 @@ pub(crate) struct Rule {
 pub(crate) enum Coverage {
     /// The names of the tests that check the rule.
     TestedBy(&'static [&'static str]),
-    /// The files that check the rule outside of the tests: benchmarks, fuzz targets and documentation with code.
+    /// The files that check the rule outside of these tests: measurements, fuzz targets, and documentation whose code is compiled.
+    /// `scripts/test` does not repeat a measurement.
     CheckedIn(&'static [&'static str]),
     /// The reason why the rule does not apply to this server.
     DoesNotApply(&'static str),

@@ -43,7 +43,7 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
 );
 
-/// The search box of a page. The default is a page without one.
+/// The search box of a page. The default adds nothing to the page.
 ///
 /// Only `new` refers to the style and the script, so the module of a program that does not call
 /// [`Endpoint::page_search`](crate::Endpoint::page_search) does not contain them.

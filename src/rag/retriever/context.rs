@@ -33,6 +33,7 @@ pub(super) async fn add(
     neighbours: usize,
 ) -> Result<Vec<RetrievedPassage>, HandlerError> {
     let found = |id: &PassageId| passages.iter().any(|found| found.passage.id == *id);
+    // `collect` would sort the ids first, which needs more code.
     let mut known = BTreeSet::new();
     known.extend(passages.iter().map(|found| found.passage.id));
     let mut reached = 0;

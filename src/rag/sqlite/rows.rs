@@ -112,7 +112,7 @@ pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec
 
 /// Reads rows that are passages.
 pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreError> {
-    // As a `Map`, the metadata would need the parser of serde_json too.
+    // Reading the metadata as a `Map` would add the parser of serde_json to the module.
     type Row = (PassageId, String, usize, String, String, Box<RawValue>);
     let passage = |(id, document, ordinal, heading, text, metadata): Row| {
         let metadata = json::Document::parse(metadata.get().as_bytes(), JsonLimits::MOST).ok()?.root().to_map()?;
@@ -124,4 +124,20 @@ pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreE
 
 fn unavailable(cause: &str) -> StoreError {
     StoreError { kind: StoreFailure::Unavailable, cause: cause.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_malformed_passage_is_an_error() {
+        let row = |metadata| Some(vec![format!(r#"[7,"tea",0,"Tea","Text.",{metadata}]"#)]);
+        let passage = passages(row(r#"{"a":[1,"b"]}"#)).expect("a passage").remove(0);
+        assert_eq!((passage.id, passage.metadata["a"].to_string().as_str()), (7, r#"[1,"b"]"#));
+        for metadata in ["[1]", "null", "1e999", r#"{"a":1e999}"#, "{"] {
+            assert!(passages(row(metadata)).is_err(), "{metadata}");
+        }
+        assert!(passages(None).is_err());
+    }
 }

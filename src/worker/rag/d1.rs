@@ -44,7 +44,7 @@ impl D1Passages {
 
 #[wasm_bindgen(module = "/src/worker/rag/d1.js")]
 extern "C" {
-    // `D1Result` of the worker crate reads rows with serde, which needs much code. A row has one text.
+    // `D1Result` of the worker crate reads rows with serde, which needs much code. A row has one column, a text.
     #[wasm_bindgen(js_name = batch)]
     fn run(database: &JsValue, statements: &Array) -> Promise;
 }
