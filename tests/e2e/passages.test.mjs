@@ -16,7 +16,7 @@ import { ROOT } from './worker.mjs'
 
 /** The seed of the changes. A failure shows it. To repeat a run, set PASSAGES_SEED. */
 const SEED = process.env.PASSAGES_SEED ?? String(randomInt(2 ** 32))
-const CHANGES = 150
+const CHANGES = 60
 
 const CONFIGURATION = `
 name = "passages"
