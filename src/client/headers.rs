@@ -13,7 +13,8 @@ use crate::protocol::revision::Revision;
 const VERSION: &str = "mcp-protocol-version";
 
 /// The session of a legacy server.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const SESSION: HeaderName = HeaderName::from_static(SESSION_NAME);
+const SESSION_NAME: &str = "mcp-session-id";
 /// The event after which a stream is resumed.
 pub(super) const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -121,7 +122,7 @@ pub(super) fn add_session(request: &mut Outbound, revision: Revision, id: Option
         add(request, VERSION, HeaderValue::from_static(revision.name()));
     }
     if let Some(id) = id {
-        add(request, "mcp-session-id", id);
+        add(request, SESSION_NAME, id);
     }
 }
 

@@ -22,6 +22,7 @@ use http::HeaderMap;
 
 pub use environment::Environment;
 pub use fetch::{FetchError, FetchLimits, Fetched};
+pub(crate) use open::in_time;
 pub use open::{Opened, Outbound};
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};

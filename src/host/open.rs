@@ -101,8 +101,16 @@ pub(super) async fn within_limits(
         let body = opened.read(bytes).await?;
         Ok(Fetched { retry_after: retry_after.map(Duration::from_secs), ..Fetched::new(opened.status, body) })
     };
-    match select(pin!(fetched), late).await {
-        Either::Left((fetched, _)) => fetched,
+    in_time(fetched, late).await
+}
+
+/// Returns the outcome of `answer`, unless `late` ends first.
+pub(crate) async fn in_time<T>(
+    answer: impl Future<Output = Result<T, FetchError>>,
+    late: LocalBoxFuture<'static, ()>,
+) -> Result<T, FetchError> {
+    match select(pin!(answer), late).await {
+        Either::Left((outcome, _)) => outcome,
         Either::Right(_) => Err(FetchError::TooSlow),
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{Either, LocalBoxFuture, select};
+use futures::future::LocalBoxFuture;
 use http::Request;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::clock::Clock;
 use super::network::Network;
 use super::tasks::Tasks;
 use crate::host::{
-    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey,
+    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey, in_time,
 };
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
@@ -215,11 +215,8 @@ impl Host for TestHost {
         };
         let late = self.sleep(limits.time);
         let bounded = async move {
-            match select(answer, late).await {
-                Either::Left((Ok(fetched), _)) if fetched.body.len() > limits.bytes => Err(FetchError::TooLarge),
-                Either::Left((answer, _)) => answer,
-                Either::Right(_) => Err(FetchError::TooSlow),
-            }
+            let fetched = in_time(answer, late).await?;
+            if fetched.body.len() > limits.bytes { Err(FetchError::TooLarge) } else { Ok(fetched) }
         };
         bounded.boxed_local()
     }

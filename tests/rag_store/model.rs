@@ -14,7 +14,7 @@ pub(crate) const EVERYWHERE: &str = "zigzag";
 pub(crate) const WORDS: &[&str] =
     &["lemon", "pixel", "quartz", "violin", "robin", "bamboo", "walnut", "tulip", "harbor", "candid"];
 
-/// What is compared of a passage: document, ordinal, headings, text, metadata.
+/// The parts of a passage that are compared: document, ordinal, headings, text, metadata.
 pub(crate) type Compared = (String, usize, String, String, String);
 
 /// The documents of each space.
