@@ -163,9 +163,10 @@ limits! {
     }
     "Schemas" {
         CHECK_STEPS: u32 = 4_600_000, Count, "":
-            "steps of a check, of about 10 ns each" => "the value is rejected: \"this takes too long to check\"";
+            "steps of the checks of arguments and answers in a request, of about 10 ns each; the same for its results"
+            => "the value is rejected: \"this takes too long to check\"";
         EXPLANATION_STEPS: u32 = 400_000, Count, "":
-            "steps of the search for the closest alternative, in addition to the steps of the check"
+            "steps of the search for the closest alternative, in addition to the steps of the checks"
             => "the mistake does not name the closest alternative";
         NESTED_SCHEMAS: u32 = 400, Count, "":
             "nesting depth of the schemas that a check applies"
@@ -191,6 +192,9 @@ limits! {
             "nesting depth of a schema" => "the server cannot be built";
         SCHEMA_CHAIN: usize = 64, Count, "":
             "schemas that refer to one another for the same value" => "the server cannot be built";
+        FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
+            "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
+            => "an output schema is not enforced, and the log has a warning; a form is rejected";
         SCHEMAS: usize = 256, Count, "":
             "cached compiled schemas, except those of Rust types" => "one schema is evicted";
     }

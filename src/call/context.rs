@@ -340,6 +340,11 @@ impl Context {
         }
     }
 
+    /// Returns the request.
+    pub(crate) fn request(&self) -> &RequestInfo {
+        &self.of_request.request
+    }
+
     pub(crate) fn rounds(&self) -> &Rc<Rounds> {
         &self.of_request.rounds
     }

@@ -59,7 +59,7 @@ impl Context {
             let content = content.ok_or("its `content` is missing")?;
             let document =
                 Document::parse(content.get().as_bytes(), JsonLimits::default()).map_err(|e| e.to_string())?;
-            let mistakes = schema.validate_with_formats(document.root());
+            let mistakes = schema.validate_form(document.root(), self.request().argument_steps());
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
+use crate::schema::CheckSteps;
 
 /// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.
 pub(crate) struct PerCaller<T>(T);
@@ -40,6 +41,8 @@ struct Shared {
     was_read: Cell<bool>,
     extensions: RefCell<Vec<Rc<dyn Any>>>,
     state: RefCell<State>,
+    argument_steps: CheckSteps,
+    result_steps: CheckSteps,
 }
 
 impl RequestInfo {
@@ -56,7 +59,19 @@ impl RequestInfo {
             was_read: Cell::new(false),
             extensions: RefCell::default(),
             state: RefCell::new(state),
+            argument_steps: CheckSteps::default(),
+            result_steps: CheckSteps::default(),
         }))
+    }
+
+    /// Returns the steps that are left for checks of arguments and of answers to questions. The messages of a batch share them.
+    pub(crate) fn argument_steps(&self) -> &CheckSteps {
+        &self.0.argument_steps
+    }
+
+    /// Returns the steps that are left for checks of results. The messages of a batch share them.
+    pub(crate) fn result_steps(&self) -> &CheckSteps {
+        &self.0.result_steps
     }
 
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.

@@ -2,6 +2,8 @@
 //!
 //! Only the methods of `Upstream` that register a function call these functions, so a program without such a function does not contain them.
 
+use std::rc::Rc;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -11,14 +13,35 @@ use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::json::{Document, JsonLimits, object, write};
-use crate::schema::Schema;
+use crate::schema::{NotEnforceable, Schema};
+
+/// A form of a question.
+pub(super) struct Form {
+    schema: Json,
+    /// The compiled schema, or `None` for a schema that cannot be enforced. The server checks the answer again.
+    enforced: Option<Rc<Schema>>,
+}
+
+impl Form {
+    /// Compiles the schema of a form.
+    ///
+    /// # Errors
+    /// The compilation takes too many steps.
+    pub(super) fn of(schema: Json) -> Result<Self, Failure> {
+        match Schema::of_other_server(schema.clone()) {
+            Ok(enforced) => Ok(Self { schema, enforced: Some(enforced) }),
+            Err(NotEnforceable::Unsupported) => Ok(Self { schema, enforced: None }),
+            Err(NotEnforceable::TooCostly) => Err(Failure::Malformed("asks with a form that takes too long to compile")),
+        }
+    }
+}
 
 /// Returns the answer to a form, from the outcome of a function of the program.
 ///
 /// # Errors
 /// The function fails, or its answer does not fit the form.
-pub(super) fn to_form(outcome: Result<Elicited<Json>, HandlerError>, schema: &Json) -> Result<Box<RawValue>, Failed> {
-    raw(&of_form(outcome.map_err(unanswered)?, schema)?)
+pub(super) fn to_form(outcome: Result<Elicited<Json>, HandlerError>, form: &Form) -> Result<Box<RawValue>, Failed> {
+    raw(&of_form(outcome.map_err(unanswered)?, form)?)
 }
 
 /// Returns the answer to a URL.
@@ -68,15 +91,14 @@ fn action<T>(elicited: &Elicited<T>) -> Json {
 /// Completes the content of a form with the defaults of its fields, and checks it.
 ///
 /// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: Elicited<Json>, schema: &Json) -> Result<Json, Failed> {
+fn of_form(answer: Elicited<Json>, form: &Form) -> Result<Json, Failed> {
     let content = match answer {
         Elicited::Accepted(Json::Object(content)) => content,
         Elicited::Accepted(_) => return Err(unfit("it is not an object")),
         Elicited::Declined | Elicited::Cancelled => return Ok(action(&answer)),
     };
-    let content = completed(content, schema);
-    // A schema that the compiler rejects is not enforced. The server checks the answer again.
-    if let Ok(schema) = Schema::compile(schema.clone()) {
+    let content = completed(content, &form.schema);
+    if let Some(schema) = &form.enforced {
         let text = write::text(&content);
         let document = Document::parse(text.as_bytes(), JsonLimits::default());
         let document = document.map_err(|error| unfit(&error.to_string()))?;
@@ -124,6 +146,10 @@ mod tests {
 
     use super::*;
 
+    fn form(schema: &Json) -> Form {
+        Form::of(schema.clone()).expect("a form")
+    }
+
     /// C34: defaults are filled in, and the content must fit the form.
     #[test]
     fn an_answer_has_the_defaults_of_its_form() {
@@ -146,16 +172,16 @@ mod tests {
             (Elicited::Declined, json!({ "action": "decline" })),
             (Elicited::Cancelled, json!({ "action": "cancel" })),
         ] {
-            assert_eq!(of_form(answer, &schema).expect("an answer"), expected);
+            assert_eq!(of_form(answer, &form(&schema)).expect("an answer"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
-            assert!(of_form(Elicited::Accepted(wrong.clone()), &schema).is_err(), "{wrong}");
+            assert!(of_form(Elicited::Accepted(wrong.clone()), &form(&schema)).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(of_form(Elicited::Accepted(json!({ "a": "y" })), &schema).is_ok());
+        assert!(of_form(Elicited::Accepted(json!({ "a": "y" })), &form(&schema)).is_ok());
     }
 }

@@ -15,7 +15,7 @@ use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::description::Text;
 use crate::protocol::method::Method;
-use crate::schema::{HeaderParam, Schema};
+use crate::schema::{HeaderParam, NotEnforceable, Schema};
 
 /// An item of a list, with the name of its server. Cloning is cheap.
 #[derive(Clone)]
@@ -36,8 +36,7 @@ pub(super) enum Output {
     /// The tool has no output schema.
     Any,
     Enforced(Rc<Schema>),
-    /// The schema cannot be compiled.
-    NotEnforced,
+    NotEnforced(NotEnforceable),
 }
 
 /// A kind of definition.
@@ -219,7 +218,8 @@ fn compiled(schema: Value<'_>) -> (Output, bool) {
     match schema.to_json().map(Schema::of_other_server) {
         // The automaton of a pattern may be large, however short the pattern is.
         Some(Ok(schema)) => (Output::Enforced(schema.clone()), is_short && !schema.has_patterns()),
-        _ => (Output::NotEnforced, true),
+        Some(Err(reason)) => (Output::NotEnforced(reason), true),
+        None => (Output::NotEnforced(NotEnforceable::Unsupported), true),
     }
 }
 

@@ -16,6 +16,7 @@ use super::result::CallResult;
 use super::rounds::Asked;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits};
+use crate::schema::{CheckSteps, NotEnforceable};
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
@@ -103,10 +104,16 @@ impl Link {
         let schema = match tool.output() {
             Output::Any => return Ok(()),
             Output::Enforced(schema) => schema,
-            Output::NotEnforced => {
+            Output::NotEnforced(reason) => {
                 // The text does not depend on the tool: the number of different warnings is limited.
+                let reason = match reason {
+                    NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
+                    NotEnforceable::TooCostly => "take too long to compile",
+                };
                 let server = &self.server().name;
-                let problem = format!("The server `{server}` has tools with output schemas that cannot be enforced.");
+                let problem = format!(
+                    "The server `{server}` has tools whose output schemas {reason}. These schemas are not enforced."
+                );
                 warning::once(self.host(), "output schema of an MCP server", &problem);
                 return Ok(());
             }
@@ -117,7 +124,7 @@ impl Link {
         let content = document.root().get("structuredContent");
         let content =
             content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
-        let mistakes = schema.validate_for_log(content);
+        let mistakes = schema.validate_for_log(content, &CheckSteps::default());
         if mistakes.is_empty() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::answer;
+use super::answer::{self, Form};
 use super::client_credentials::ClientCredentials;
 use super::handlers::Handlers;
 use super::headers;
@@ -190,9 +190,9 @@ impl Upstream {
     {
         let answer = Rc::new(answer);
         self.handlers.form = Some(Rc::new(move |question, cx| {
-            let form = Elicitation::read(question)?;
-            let (answer, schema) = (answer.clone(), form.schema.clone());
-            Ok(async move { answer::to_form(answer(form, cx).await, &schema) }.boxed_local())
+            let (answer, question) = (answer.clone(), Elicitation::read(question)?);
+            let form = Form::of(question.schema.clone())?;
+            Ok(async move { answer::to_form(answer(question, cx).await, &form) }.boxed_local())
         }));
         self
     }

@@ -99,7 +99,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
     let arguments = write::text(&schema.object_of_strings(given));
     let arguments = Document::parse(arguments.as_bytes(), JsonLimits::default());
     let arguments = arguments.map_err(|error| mismatch(&prompt, &error.to_string()))?;
-    let mistakes = schema.validate(arguments.root());
+    let mistakes = schema.validate_within(arguments.root(), call.cx.request().argument_steps());
     if !mistakes.is_empty() {
         return Err(mismatch(&prompt, &mistakes.join("; ")));
     }

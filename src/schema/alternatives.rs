@@ -1,12 +1,16 @@
 //! Compile-time analysis of `anyOf` and `oneOf`: constants become one list, and a key or a tag excludes alternatives without a check.
 
+use std::collections::BTreeMap;
+
+use super::budget::Steps;
 use super::mistake::or_list;
-use super::program::{Alternatives, Enum, Keyword, ObjectRule, Program, Rule, RuleId, Selection, Tag};
+use super::program::{Alternatives, Enum, Keyword, ObjectRule, Program, Rule, RuleId, SELECTABLE, Selection, Tag};
+use super::sorted::sorted;
 use super::types::Types;
 
 impl Program {
-    /// Analyzes all lists of alternatives.
-    pub(super) fn analyze_alternatives(&mut self) {
+    /// Analyzes all lists of alternatives. If the steps run out, the other lists are not analyzed.
+    pub(super) fn analyze_alternatives(&mut self, steps: &mut Steps) {
         let mut changes = Vec::new();
         for (rule, Rule { keywords, .. }) in self.rules.iter().enumerate() {
             for (nth, keyword) in keywords.iter().enumerate() {
@@ -15,12 +19,15 @@ impl Program {
                     Keyword::OneOf(Alternatives { rules, .. }) => (rules, false),
                     _ => continue,
                 };
-                let change = match self.constants(rules) {
+                let change = match self.constants(rules, steps) {
                     Some(constants) => Keyword::Enum(constants),
-                    None if is_any_of => Keyword::AnyOf(self.analyzed(rules)),
-                    None => Keyword::OneOf(self.analyzed(rules)),
+                    None if is_any_of => Keyword::AnyOf(self.analyzed(rules, steps)),
+                    None => Keyword::OneOf(self.analyzed(rules, steps)),
                 };
                 changes.push((rule, nth, change));
+                if steps.are_exhausted() {
+                    return;
+                }
             }
         }
         for (rule, nth, change) in changes {
@@ -30,10 +37,15 @@ impl Program {
         }
     }
 
-    fn analyzed(&self, rules: &[RuleId]) -> Alternatives {
-        let keys: Vec<_> = rules.iter().map(|rule| self.keys_of_closed_object(*rule)).collect();
+    fn analyzed(&self, rules: &[RuleId], steps: &mut Steps) -> Alternatives {
+        // Several alternatives may be the same large schema, so take the steps for all texts before any list of them is created.
+        let first = rules.get(..SELECTABLE).unwrap_or(rules);
+        if !first.iter().all(|rule| self.take_for_texts(*rule, steps)) {
+            return Alternatives::of(rules.to_vec());
+        }
+        let keys: Vec<_> = first.iter().map(|rule| self.keys_of_closed_object(*rule)).collect();
         let mut expected: Vec<&str> = Vec::new();
-        for Rule { types, keywords } in rules.iter().map(|rule| self.rule(*rule)) {
+        for Rule { types, keywords } in first.iter().map(|rule| self.rule(*rule)) {
             let before = expected.len();
             for allowed in enums(keywords) {
                 expected.extend(allowed.shown.iter().map(String::as_str));
@@ -43,12 +55,20 @@ impl Program {
             }
         }
         let expected = or_list(&mut expected.into_iter());
-        Alternatives { rules: rules.to_vec(), by_key: Selection::of(&keys), by_tag: self.tag(rules), expected }
+        let (by_key, by_tag) = (Selection::of(&keys, steps), self.tag(first, steps));
+        Alternatives { rules: rules.to_vec(), by_key, by_tag, expected }
+    }
+
+    /// Takes the steps for the texts of an alternative that [`analyzed`](Self::analyzed) reads. Returns `false` if fewer are left.
+    fn take_for_texts(&self, rule: RuleId, steps: &mut Steps) -> bool {
+        let own = enums(&self.rule(rule).keywords).flat_map(|allowed| &allowed.shown);
+        steps.take_for_texts(own.map(String::as_str))
+            && steps.take_for_texts(self.object_rules(rule).flat_map(ObjectRule::own_names))
     }
 
     /// Merges alternatives that are only constants, such as the variants of an enum with documentation. Returns `None` if one
-    /// has other keywords, or if two have the same value.
-    fn constants(&self, rules: &[RuleId]) -> Option<Enum> {
+    /// has other keywords, if two have the same value, or if the steps run out.
+    fn constants(&self, rules: &[RuleId], steps: &mut Steps) -> Option<Enum> {
         let mut enums = Vec::new();
         for Rule { types, keywords } in rules.iter().map(|rule| self.rule(*rule)) {
             match keywords.as_slice() {
@@ -56,7 +76,7 @@ impl Program {
                 _ => return None,
             }
         }
-        Enum::union(&enums)
+        Enum::union(&enums, steps)
     }
 
     /// Returns the keys that objects of a rule may have, or `None` if any key is allowed.
@@ -69,36 +89,34 @@ impl Program {
     }
 
     /// Finds the tag of the alternatives: the property that has an `enum` or a `const` in the most alternatives, and in at least two.
-    fn tag(&self, rules: &[RuleId]) -> Option<Tag> {
+    fn tag(&self, rules: &[RuleId], steps: &mut Steps) -> Option<Tag> {
         let properties: Vec<_> = rules.iter().map(|rule| self.properties_with_enum(*rule)).collect();
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        for (name, _) in properties.iter().flatten() {
-            match counts.iter_mut().find(|(known, _)| known == name) {
-                Some((_, count)) => *count = count.saturating_add(1),
-                None => counts.push((name, 1)),
-            }
+        let names = sorted(properties.iter().flat_map(BTreeMap::keys));
+        let groups = names.chunk_by(|one, other| one == other).filter(|group| group.len() > 1);
+        let name = *groups.max_by_key(|group| group.len())?.first()?;
+        let allowed: Vec<_> = properties.iter().map(|properties| properties.get(name)).collect();
+        let expected = || allowed.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str);
+        if !steps.take_for_texts(expected()) {
+            return None;
         }
-        let (name, _) = counts.into_iter().filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)?;
-        let (mut texts, mut expected) = (Vec::new(), Vec::new());
-        for properties in &properties {
-            let allowed = properties.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed);
-            texts.push(allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect()));
-            expected.extend(allowed.into_iter().flat_map(|allowed| &allowed.shown).map(String::as_str));
-        }
+        let texts = allowed.iter().map(|allowed| {
+            allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect())
+        });
         Some(Tag {
-            name: name.to_owned(),
-            selection: Selection::of(&texts)?,
-            expected: or_list(&mut expected.into_iter()),
+            name: (*name).to_owned(),
+            selection: Selection::of(&texts.collect::<Vec<_>>(), steps)?,
+            expected: or_list(&mut expected()),
         })
     }
 
     /// Returns the properties of a rule that have an `enum` or a `const`, each with the first of them.
-    fn properties_with_enum(&self, rule: RuleId) -> Vec<(&str, &Enum)> {
-        let mut found = Vec::new();
+    fn properties_with_enum(&self, rule: RuleId) -> BTreeMap<&str, &Enum> {
+        let mut found = BTreeMap::new();
         for object in self.object_rules(rule) {
             for (name, property) in object.properties.iter().enumerate() {
-                let allowed = property.and_then(|property| enums(&self.rule(property).keywords).next());
-                found.extend(allowed.map(|allowed| (object.names.get(name), allowed)));
+                if let Some(allowed) = property.and_then(|property| enums(&self.rule(property).keywords).next()) {
+                    found.insert(object.names.get(name), allowed);
+                }
             }
         }
         found

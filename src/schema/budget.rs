@@ -1,4 +1,4 @@
-//! The budget of a check.
+//! The budget of a check, and of the compilation of a schema.
 //!
 //! Work is counted in steps instead of time, so the same input always has the same result, on a busy machine too. The table of
 //! [limits](crate::limits) has the number of steps that a check may take.
@@ -7,6 +7,10 @@
 //! WebAssembly in a Worker. The constants were measured on 2026-11-22 on two shared cores of an AMD EPYC, in V8 of Node 24, by
 //! `scripts/bench schema`. This script prints the time per step for about fifty values that are large or hard to check. For each value, one
 //! operation takes most of the time.
+
+use std::cell::Cell;
+
+use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS};
 
 /// Applying a schema to a value.
 pub(super) const SCHEMA: u32 = 2;
@@ -62,7 +66,43 @@ pub(super) const LINE_PART: u32 = 20;
 /// Comparing an unknown name with a known one, in addition to one step per pair of characters.
 pub(super) const SUGGESTION: u32 = 30;
 
-/// The remaining budget.
+/// Reading a value of a schema that is compiled, in addition to [`TEXT`] for its strings.
+pub(super) const READ: u32 = 10;
+/// Compiling a subschema.
+pub(super) const SUBSCHEMA: u32 = 50;
+/// Copying or comparing a text of a schema, in addition to one step for each [`COPIED`] bytes.
+pub(super) const TEXT: u32 = 20;
+/// Bytes of a text that are copied in one step.
+pub(super) const COPIED: usize = 4;
+/// Creating the alphabet of a pattern.
+pub(super) const ALPHABET: u32 = 600;
+/// Parsing a character of a pattern.
+pub(super) const PARSED: u32 = 10;
+/// Visiting a part of a pattern to add its states.
+pub(super) const PART: u32 = 5;
+
+/// The steps that are left for several checks, such as all checks of one request.
+#[derive(Debug)]
+pub(crate) struct CheckSteps {
+    pub(super) check: Cell<u32>,
+    pub(super) explanation: Cell<u32>,
+}
+
+impl Default for CheckSteps {
+    fn default() -> Self {
+        Self { check: Cell::new(CHECK_STEPS), explanation: Cell::new(EXPLANATION_STEPS) }
+    }
+}
+
+impl CheckSteps {
+    /// Returns how many steps the checks have taken.
+    pub(super) fn taken(&self) -> u32 {
+        let left = self.check.get().saturating_add(self.explanation.get());
+        CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left)
+    }
+}
+
+/// The remaining budget of a check, or of the compilation of a schema.
 #[derive(Debug)]
 pub(super) struct Steps {
     left: u32,
@@ -72,6 +112,11 @@ pub(super) struct Steps {
 impl Steps {
     pub(super) fn of(steps: u32) -> Self {
         Self { left: steps, are_exhausted: false }
+    }
+
+    /// Creates a budget for the compilation of a schema of this program, which no other party chooses.
+    pub(super) fn unlimited() -> Self {
+        Self::of(u32::MAX)
     }
 
     /// Takes `count` steps. Returns `false` if fewer are left. The result of the work must not be used then.
@@ -87,6 +132,11 @@ impl Steps {
     /// Takes the steps for `length` bytes or items: one for each `per_step` of them, rounded up. Returns `false` if fewer are left.
     pub(super) fn take_for(&mut self, length: usize, per_step: usize) -> bool {
         self.take(u32::try_from(length.div_ceil(per_step.max(1))).unwrap_or(u32::MAX))
+    }
+
+    /// Takes the steps for reading and copying texts of a schema. Returns `false` if fewer are left.
+    pub(super) fn take_for_texts<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) -> bool {
+        texts.all(|text| self.take(TEXT) && self.take_for(text.len(), COPIED))
     }
 
     /// Uses up all steps, which ends the check.

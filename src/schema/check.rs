@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use super::budget::{
-    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, DECIMAL, DECODED, DIGITS, KEYWORD, MEMO, MULTIPLE, NUMBER, SCHEMA,
-    Steps,
+    CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, CheckSteps, DECIMAL, DECODED, DIGITS, KEYWORD, MEMO, MULTIPLE, NUMBER,
+    SCHEMA, Steps,
 };
 use super::memo::Memo;
 use super::mistake::{Segment, wrong_count};
@@ -20,7 +20,7 @@ use super::types::Types;
 use crate::json::decimal::{Decimal, is_integer_literal};
 use crate::json::short_decimal::ShortDecimal;
 use crate::json::{Kind, Value, canonical};
-use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, MISTAKES, NESTED_SCHEMAS};
+use crate::limits::{MISTAKES, NESTED_SCHEMAS};
 
 /// The smallest number of nested values for which results are cached. Checking a smaller value again is faster than looking it up.
 const CACHEABLE: u32 = 8;
@@ -34,23 +34,14 @@ pub(super) struct Options {
     pub hides_values: bool,
 }
 
-/// The result of a check.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    /// A line for each of the first ten mistakes.
-    pub mistakes: Vec<String>,
-    /// The steps that the check took, at most [`CHECK_STEPS`] and [`EXPLANATION_STEPS`] together.
-    pub steps: u32,
-}
-
-/// Checks `value` against the schema.
-pub(super) fn check(program: &Program, value: Value<'_>, options: Options) -> Outcome {
+/// Checks `value` against the schema, and takes the steps from `steps`. Returns a line for each of the first ten mistakes.
+pub(super) fn check(program: &Program, value: Value<'_>, options: Options, steps: &CheckSteps) -> Vec<String> {
     let mut check = Check {
         program,
         root: value,
         options,
-        steps: Steps::of(CHECK_STEPS),
-        explanation: Some(EXPLANATION_STEPS),
+        steps: Steps::of(steps.check.get()),
+        explanation: Some(steps.explanation.get()),
         depth: 0,
         is_trying: false,
         memo: Memo::default(),
@@ -64,9 +55,9 @@ pub(super) fn check(program: &Program, value: Value<'_>, options: Options) -> Ou
             .mistakes
             .push("this takes too long to check: send less in one request, or nest it less deeply".to_owned());
     }
-    let left = check.steps.left().saturating_add(check.explanation.unwrap_or_default());
-    let steps = CHECK_STEPS.saturating_add(EXPLANATION_STEPS).saturating_sub(left);
-    Outcome { mistakes: check.mistakes, steps }
+    steps.check.set(check.steps.left());
+    steps.explanation.set(check.explanation.unwrap_or_default());
+    check.mistakes
 }
 
 /// The state of a check.

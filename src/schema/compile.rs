@@ -5,11 +5,12 @@
 //!
 //! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
 
-use std::rc::Rc;
+use std::ptr;
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
+use super::budget::{DECIMAL, READ, SUBSCHEMA, Steps};
 use super::cycles;
 use super::error::SchemaError;
 use super::format::Format;
@@ -18,7 +19,7 @@ use super::pattern::Pattern;
 use super::program::{
     Alternatives, Bound, Enum, Keyword, Measure, Names, ObjectRule, PatternId, Program, Rule, RuleId,
 };
-use super::references::{References, escaped};
+use super::references::{References, ResourceId, Subschema};
 use super::types::Types;
 use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
 
@@ -68,125 +69,151 @@ const UNSUPPORTED: [(&str, &str); 7] = [
     ("$vocabulary", "it is only for metaschemas"),
 ];
 
-/// Compiles `schema`.
+/// Compiles `schema`. The steps are taken before the work is done and before memory is allocated.
 ///
 /// # Errors
-/// The schema is not valid, or it uses a keyword that cannot be enforced.
-pub(super) fn compile(schema: &Value) -> Result<Program, Box<SchemaError>> {
-    let references = References::of(schema)?;
-    let mut compiler = Compiler {
-        references,
-        program: Program::default(),
-        pointers: Indexed::default(),
-        patterns: FxHashMap::default(),
-        states: 0,
-    };
-    compiler.rule_at(String::new());
+/// The schema is not valid, it uses a keyword that cannot be enforced, or the steps run out.
+pub(super) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<SchemaError>> {
+    read(schema, 0, steps)?;
+    let references = References::of(schema, steps)?;
+    let (rules, patterns) = (FxHashMap::default(), FxHashMap::default());
+    let mut compiler =
+        Compiler { references, program: Program::default(), subschemas: Vec::new(), rules, patterns, states: 0, steps };
+    compiler.rule_of(Subschema { schema, resource: 0 });
     // The target of a reference is compiled after the schema that refers to it, because a schema may contain itself.
     let mut next = 0;
-    while let Some(pointer) = compiler.pointers.texts.get(next).cloned() {
-        let schema = schema.pointer(&pointer).unwrap_or(&Value::Bool(true));
-        let rule = compiler.schema(schema, &pointer)?;
+    while let Some(subschema) = compiler.subschemas.get(next).copied() {
+        let rule = compiler.schema(subschema).map_err(|error| error.within(schema, subschema.schema))?;
+        if compiler.steps.are_exhausted() {
+            return Err(SchemaError::too_costly());
+        }
         compiler.program.rules.push(rule);
         next = next.saturating_add(1);
     }
-    cycles::check(&compiler.program, &compiler.pointers.texts)?;
-    compiler.program.resolve_references();
-    compiler.program.analyze_alternatives();
-    Ok(compiler.program)
+    let Compiler { mut program, subschemas, .. } = compiler;
+    cycles::check(&program).map_err(|(rule, problem)| {
+        let error = SchemaError::at("", problem);
+        subschemas.get(rule).map(|at| at.schema).map_or(error.clone(), |at| error.within(schema, at))
+    })?;
+    program.resolve_references();
+    program.analyze_alternatives(steps);
+    if steps.are_exhausted() { Err(SchemaError::too_costly()) } else { Ok(program) }
 }
 
-struct Compiler<'s> {
+/// Takes the steps for reading the whole document.
+///
+/// # Errors
+/// The document is nested too deeply, or the steps run out.
+fn read(value: &Value, depth: usize, steps: &mut Steps) -> Result<(), Box<SchemaError>> {
+    if depth > SCHEMA_DEPTH {
+        return Err(SchemaError::at("", format!("schemas are nested deeper than {SCHEMA_DEPTH} levels")));
+    }
+    if !steps.take(READ) {
+        return Err(SchemaError::too_costly());
+    }
+    let depth = depth.saturating_add(1);
+    match value {
+        Value::String(text) => drop(steps.take_for_texts([&**text].into_iter())),
+        Value::Array(items) => items.iter().try_for_each(|item| read(item, depth, steps))?,
+        Value::Object(members) => {
+            steps.take_for_texts(members.keys().map(String::as_str));
+            members.values().try_for_each(|member| read(member, depth, steps))?;
+        }
+        Value::Number(_) => drop(steps.take(DECIMAL)),
+        Value::Null | Value::Bool(_) => {}
+    }
+    Ok(())
+}
+
+struct Compiler<'s, 'b> {
     references: References<'s>,
-    /// The program so far. `rules` has the rules of the first `pointers`.
+    /// The program so far. `rules` has the rules of the first `subschemas`.
     program: Program,
-    /// The position of each rule as a JSON pointer.
-    pointers: Indexed,
+    /// The subschema of each rule.
+    subschemas: Vec<Subschema<'s>>,
+    /// The rule of each subschema, by its address.
+    rules: FxHashMap<*const Value, RuleId>,
     /// The index of each pattern by its source.
-    patterns: FxHashMap<Rc<str>, PatternId>,
+    patterns: FxHashMap<&'s str, PatternId>,
     /// The states of all patterns.
     states: usize,
+    steps: &'b mut Steps,
 }
 
-/// Texts without duplicates, in the order in which they were added.
-#[derive(Default)]
-struct Indexed {
-    texts: Vec<Rc<str>>,
-    by_text: FxHashMap<Rc<str>, usize>,
-}
-
-impl Compiler<'_> {
-    /// Returns the rule for the schema at `pointer`. A schema that is not compiled yet is queued.
+impl<'s> Compiler<'s, '_> {
+    /// Returns the rule of a subschema. A subschema that is not compiled yet is queued.
     #[inline(never)]
-    fn rule_at(&mut self, pointer: String) -> RuleId {
-        let Indexed { texts, by_text } = &mut self.pointers;
-        if let Some(rule) = by_text.get(pointer.as_str()) {
+    fn rule_of(&mut self, subschema: Subschema<'s>) -> RuleId {
+        let address = ptr::from_ref(subschema.schema);
+        if let Some(rule) = self.rules.get(&address) {
             return *rule;
         }
-        let pointer: Rc<str> = pointer.into();
-        let rule = texts.len();
-        texts.push(Rc::clone(&pointer));
-        by_text.insert(pointer, rule);
+        let rule = self.subschemas.len();
+        // Without steps, the compilation ends with an error, and the rule is not used.
+        if self.steps.take(SUBSCHEMA) {
+            let resource = self.references.resource_of(subschema);
+            self.subschemas.push(Subschema { resource, ..subschema });
+            self.rules.insert(address, rule);
+        }
         rule
     }
 
-    fn schema(&mut self, schema: &Value, pointer: &str) -> Result<Rule, Box<SchemaError>> {
-        match schema {
+    fn schema(&mut self, subschema: Subschema<'s>) -> Result<Rule, Box<SchemaError>> {
+        match subschema.schema {
             Value::Bool(true) => Ok(Rule { types: Types::ALL, keywords: Vec::new() }),
             Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
-            Value::Object(_) if pointer.bytes().filter(|byte| *byte == b'/').count() > SCHEMA_DEPTH => {
-                Err(SchemaError::at(pointer, format!("schemas are nested deeper than {SCHEMA_DEPTH} levels")))
+            Value::Object(members) => {
+                let types = members.get("type").map_or(Ok(Types::ALL), |names| types(names, "type"))?;
+                let object = Object { members, resource: subschema.resource };
+                Ok(Rule { types, keywords: self.keywords(object)? })
             }
-            Value::Object(object) => {
-                let types = match object.get("type") {
-                    Some(names) => types(names, &format!("{pointer}/type"))?,
-                    None => Types::ALL,
-                };
-                Ok(Rule { types, keywords: self.keywords(object, pointer)? })
-            }
-            _ => Err(SchemaError::at(pointer, "a schema must be an object or a boolean")),
+            _ => Err(SchemaError::at("", "a schema must be an object or a boolean")),
         }
     }
 
-    fn keywords(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Vec<Keyword>, Box<SchemaError>> {
+    fn keywords(&mut self, object: Object<'s>) -> Result<Vec<Keyword>, Box<SchemaError>> {
         let mut keywords = Vec::new();
         let mut has_object = false;
-        for (name, value) in object {
-            let at = format!("{pointer}/{name}");
+        for (name, value) in object.members {
             let keyword = match name.as_str() {
                 "$schema" if value.as_str().is_some_and(|dialect| dialect.trim_end_matches('#') == DIALECT) => continue,
-                "$schema" => return Err(SchemaError::at(&at, format!("the dialect is not supported; use {DIALECT}"))),
+                "$schema" => {
+                    return Err(SchemaError::of_keyword(name, format!("the dialect is not supported; use {DIALECT}")));
+                }
                 "$vocabulary" if only_known_vocabularies(value) => continue,
-                "$ref" => Keyword::Reference(self.reference(value, pointer, &at)?),
-                "enum" => Keyword::Enum(Enum::of(array(value, &at)?)),
+                "$ref" => {
+                    let target = self.references.resolve(string(value, name)?, object.resource, self.steps)?;
+                    Keyword::Reference(self.rule_of(target))
+                }
+                "enum" => Keyword::Enum(Enum::of(array(value, name)?)),
                 "const" => Keyword::Enum(Enum::of([value])),
-                "multipleOf" => Keyword::MultipleOf(positive_number(value, &at)?),
-                "pattern" => Keyword::Pattern(self.pattern(string(value, &at)?, &at)?),
-                "format" => match Format::named(string(value, &at)?) {
+                "multipleOf" => Keyword::MultipleOf(positive_number(value, name)?),
+                "pattern" => Keyword::Pattern(self.pattern(string(value, name)?, name)?),
+                "format" => match Format::named(string(value, name)?) {
                     Some(format) => Keyword::Format(format),
                     None => continue,
                 },
-                "items" if object.contains_key("prefixItems") => continue,
-                "items" | "prefixItems" => self.items(object, pointer)?,
-                "contains" => self.contains(object, pointer)?,
-                "uniqueItems" if boolean(value, &at)? => Keyword::UniqueItems,
+                "items" if object.members.contains_key("prefixItems") => continue,
+                "items" | "prefixItems" => self.items(object)?,
+                "contains" => self.contains(value, object)?,
+                "uniqueItems" if boolean(value, name)? => Keyword::UniqueItems,
                 "type" | "uniqueItems" => continue,
-                name if OBJECT.contains(&name) => {
+                known if OBJECT.contains(&known) => {
                     if std::mem::replace(&mut has_object, true) {
                         continue;
                     }
-                    Keyword::Object(Box::new(self.object(object, pointer)?))
+                    Keyword::Object(Box::new(self.object(object)?))
                 }
                 "if" => Keyword::If {
-                    condition: self.rule_at(at),
-                    then: self.optional_rule_at(object, pointer, "then"),
-                    otherwise: self.optional_rule_at(object, pointer, "else"),
+                    condition: self.rule_of(object.subschema(value)),
+                    then: self.optional_rule(object, "then"),
+                    otherwise: self.optional_rule(object, "else"),
                 },
-                "allOf" => Keyword::AllOf(self.rules(value, &at)?),
-                "anyOf" => Keyword::AnyOf(Alternatives::of(self.rules(value, &at)?)),
-                "oneOf" => Keyword::OneOf(Alternatives::of(self.rules(value, &at)?)),
-                "not" => Keyword::Not(self.rule_at(at)),
-                name => match by_table(name, value, &at)? {
+                "allOf" => Keyword::AllOf(self.rules(object, name, value)?),
+                "anyOf" => Keyword::AnyOf(Alternatives::of(self.rules(object, name, value)?)),
+                "oneOf" => Keyword::OneOf(Alternatives::of(self.rules(object, name, value)?)),
+                "not" => Keyword::Not(self.rule_of(object.subschema(value))),
+                _ => match by_table(name, value)? {
                     Some(Keyword::Size(measure, least, most)) => match size_of(&mut keywords, measure) {
                         Some((known_least, known_most)) => {
                             (*known_least, *known_most) = (least.max(*known_least), most.min(*known_most));
@@ -203,94 +230,80 @@ impl Compiler<'_> {
         Ok(keywords)
     }
 
-    fn optional_rule_at(&mut self, object: &Map<String, Value>, pointer: &str, name: &str) -> Option<RuleId> {
-        object.contains_key(name).then(|| self.rule_at(format!("{pointer}/{name}")))
+    fn optional_rule(&mut self, object: Object<'s>, name: &str) -> Option<RuleId> {
+        object.members.get(name).map(|schema| self.rule_of(object.subschema(schema)))
     }
 
-    fn rules(&mut self, value: &Value, pointer: &str) -> Result<Vec<RuleId>, Box<SchemaError>> {
-        let schemas = array(value, pointer)?;
+    fn rules(&mut self, object: Object<'s>, name: &str, value: &'s Value) -> Result<Vec<RuleId>, Box<SchemaError>> {
+        let schemas = array(value, name)?;
         if schemas.is_empty() {
-            return Err(must_be("a non-empty array", pointer));
+            return Err(must_be("a non-empty array", name));
         }
-        Ok((0..schemas.len()).map(|nth| self.rule_at(format!("{pointer}/{nth}"))).collect())
+        Ok(schemas.iter().map(|schema| self.rule_of(object.subschema(schema))).collect())
     }
 
-    fn rules_by_name(&mut self, value: &Value, pointer: &str) -> Result<Vec<(String, RuleId)>, Box<SchemaError>> {
-        let names = members(value, pointer)?.keys();
-        Ok(names.map(|name| (name.clone(), self.rule_at(format!("{pointer}/{}", escaped(name))))).collect())
+    fn rules_by_name(&mut self, object: Object<'s>, name: &str) -> Result<Vec<(&'s str, RuleId)>, Box<SchemaError>> {
+        let Some(value) = object.members.get(name) else { return Ok(Vec::new()) };
+        let schemas = members(value, name)?.iter();
+        Ok(schemas.map(|(name, schema)| (name.as_str(), self.rule_of(object.subschema(schema)))).collect())
     }
 
-    fn items(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, Box<SchemaError>> {
-        let at = format!("{pointer}/items");
-        if object.get("items").is_some_and(Value::is_array) {
-            return Err(SchemaError::at(&at, "an array of schemas is from an older dialect; use `prefixItems`"));
+    fn items(&mut self, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
+        if object.members.get("items").is_some_and(Value::is_array) {
+            let problem = "an array of schemas is from an older dialect; use `prefixItems`";
+            return Err(SchemaError::of_keyword("items", problem));
         }
-        let prefix = object.get("prefixItems").map(|value| self.rules(value, &format!("{pointer}/prefixItems")));
+        let prefix = object.members.get("prefixItems").map(|value| self.rules(object, "prefixItems", value));
         Ok(Keyword::Items {
             prefix: prefix.transpose()?.unwrap_or_default(),
-            rest: self.optional_rule_at(object, pointer, "items"),
+            rest: self.optional_rule(object, "items"),
         })
     }
 
-    fn contains(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<Keyword, Box<SchemaError>> {
-        let bound = |name: &str| object.get(name).map(|value| count(value, &format!("{pointer}/{name}"))).transpose();
+    fn contains(&mut self, schema: &'s Value, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
+        let bound = |name: &str| object.members.get(name).map(|value| count(value, name)).transpose();
         let (least, most) = (bound("minContains")?.unwrap_or(1), bound("maxContains")?.unwrap_or(u64::MAX));
-        Ok(Keyword::Contains { rule: self.rule_at(format!("{pointer}/contains")), least, most })
+        Ok(Keyword::Contains { rule: self.rule_of(object.subschema(schema)), least, most })
     }
 
     /// Compiles all keywords about the members of an object.
-    fn object(&mut self, object: &Map<String, Value>, pointer: &str) -> Result<ObjectRule, Box<SchemaError>> {
-        let at = |name: &str| format!("{pointer}/{name}");
-        let mut by_name = |name: &str| match object.get(name) {
-            Some(value) => self.rules_by_name(value, &at(name)),
-            None => Ok(Vec::new()),
-        };
-        let properties = by_name("properties")?;
-        let patterns = by_name("patternProperties")?;
-        let dependent_schemas = by_name("dependentSchemas")?;
-        let required = object.get("required").map_or(Ok(Vec::new()), |names| strings(names, &at("required")))?;
+    fn object(&mut self, object: Object<'s>) -> Result<ObjectRule, Box<SchemaError>> {
+        let properties = self.rules_by_name(object, "properties")?;
+        let patterns = self.rules_by_name(object, "patternProperties")?;
+        let dependent_schemas = self.rules_by_name(object, "dependentSchemas")?;
+        let required = object.members.get("required").map_or(Ok(Vec::new()), |names| strings(names, "required"))?;
         let mut dependent_required = Vec::new();
-        if let Some(value) = object.get("dependentRequired") {
-            for (name, names) in members(value, &at("dependentRequired"))? {
-                dependent_required.push((name, strings(names, &at("dependentRequired"))?));
+        if let Some(value) = object.members.get("dependentRequired") {
+            for (name, names) in members(value, "dependentRequired")? {
+                dependent_required.push((name.as_str(), strings(names, "dependentRequired")?));
             }
         }
         let mut names = required.clone();
-        names.extend(properties.iter().map(|(name, _)| name.clone()));
-        names.extend(dependent_schemas.iter().map(|(name, _)| name.clone()));
+        names.extend(properties.iter().chain(&dependent_schemas).map(|(name, _)| *name));
         for (name, others) in &dependent_required {
-            names.push((*name).clone());
+            names.push(*name);
             names.extend_from_slice(others);
         }
-        let names = Names::of(names);
-        let ids = |wanted: &[String]| {
-            let (mut ids, mut seen) = (Vec::new(), vec![false; names.len()]);
-            for id in wanted.iter().filter_map(|name| names.find(name)) {
-                if seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true)) {
-                    ids.push(id);
-                }
-            }
-            ids
-        };
+        let names = Names::of(names.into_iter().map(str::to_owned).collect());
         let mut by_id = vec![None; names.len()];
         for (name, rule) in properties {
-            if let Some(slot) = names.find(&name).and_then(|id| by_id.get_mut(id)) {
+            if let Some(slot) = names.find(name).and_then(|id| by_id.get_mut(id)) {
                 *slot = Some(rule);
             }
         }
         let mut by_pattern = Vec::new();
         for (text, rule) in patterns {
-            by_pattern.push((self.pattern(&text, &at("patternProperties"))?, rule));
+            by_pattern.push((self.pattern(text, "patternProperties")?, rule));
         }
         Ok(ObjectRule {
             properties: by_id,
             patterns: by_pattern,
-            others: self.optional_rule_at(object, pointer, "additionalProperties"),
-            property_names: self.optional_rule_at(object, pointer, "propertyNames"),
-            required: ids(&required),
+            others: self.optional_rule(object, "additionalProperties"),
+            property_names: self.optional_rule(object, "propertyNames"),
+            required: names.find_all(required),
             dependent_required: dependent_required
-                .iter()
-                .filter_map(|(name, others)| Some((names.find(name)?, ids(others))))
+                .into_iter()
+                .filter_map(|(name, others)| Some((names.find(name)?, names.find_all(others))))
                 .collect(),
             dependent_schemas: dependent_schemas
                 .iter()
@@ -301,26 +314,35 @@ impl Compiler<'_> {
     }
 
     /// Compiles a pattern. Equal patterns are compiled only once.
-    fn pattern(&mut self, source: &str, pointer: &str) -> Result<PatternId, Box<SchemaError>> {
+    fn pattern(&mut self, source: &'s str, keyword: &str) -> Result<PatternId, Box<SchemaError>> {
         if let Some(known) = self.patterns.get(source) {
             return Ok(*known);
         }
-        let pattern = Pattern::new(source)
-            .map_err(|problem| SchemaError::at(pointer, format!("the pattern `{source}` {problem}")))?;
+        let pattern = Pattern::new(source, self.steps)
+            .map_err(|problem| SchemaError::of_keyword(keyword, format!("the pattern `{source}` {problem}")))?;
         self.states = self.states.saturating_add(pattern.states());
         if self.states > PATTERNS_STATES {
             let problem = format!("all patterns together have more than {PATTERNS_STATES} states");
-            return Err(SchemaError::at(pointer, problem));
+            return Err(SchemaError::of_keyword(keyword, problem));
         }
         let id = self.program.patterns.len();
         self.program.patterns.push(pattern);
-        self.patterns.insert(source.into(), id);
+        self.patterns.insert(source, id);
         Ok(id)
     }
+}
 
-    fn reference(&mut self, value: &Value, pointer: &str, at: &str) -> Result<RuleId, Box<SchemaError>> {
-        let target = self.references.resolve(string(value, at)?, pointer);
-        Ok(self.rule_at(target.map_err(|problem| SchemaError::at(at, problem))?))
+/// The members of a subschema, and its schema resource.
+#[derive(Clone, Copy)]
+struct Object<'s> {
+    members: &'s Map<String, Value>,
+    resource: ResourceId,
+}
+
+impl<'s> Object<'s> {
+    /// Returns a subschema that is nested in this one.
+    fn subschema(self, schema: &'s Value) -> Subschema<'s> {
+        Subschema { schema, resource: self.resource }
     }
 }
 
@@ -333,15 +355,15 @@ fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut
 }
 
 /// Compiles a keyword of the tables above. Returns `None` for an annotation.
-fn by_table(name: &str, value: &Value, pointer: &str) -> Result<Option<Keyword>, Box<SchemaError>> {
+fn by_table(name: &str, value: &Value) -> Result<Option<Keyword>, Box<SchemaError>> {
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
-        return Err(SchemaError::at(pointer, format!("`{name}` is not supported: {instead}")));
+        return Err(SchemaError::of_keyword(name, format!("`{name}` is not supported: {instead}")));
     }
     if let Some((_, bound)) = BOUNDS.iter().find(|(known, _)| *known == name) {
-        return Ok(Some(Keyword::Bound(*bound, number(value, pointer)?)));
+        return Ok(Some(Keyword::Bound(*bound, number(value, name)?)));
     }
     let Some((_, measure, is_least)) = SIZES.iter().find(|(known, _, _)| *known == name) else { return Ok(None) };
-    let size = count(value, pointer)?;
+    let size = count(value, name)?;
     let (least, most) = if *is_least { (size, u64::MAX) } else { (0, size) };
     Ok(Some(Keyword::Size(*measure, least, most)))
 }

@@ -1,6 +1,5 @@
 //! Finds cycles of `$ref`: schemas that apply to the same value must not refer to one another in a cycle.
 
-use super::error::SchemaError;
 use super::program::{Program, RuleId};
 use crate::limits::SCHEMA_CHAIN;
 
@@ -14,17 +13,11 @@ enum Visit {
 
 /// Rejects a program with a cycle, or with a chain of more than [`SCHEMA_CHAIN`] rules for one value.
 ///
-/// `pointers` are the positions of the rules in the schema.
-///
 /// # Errors
-/// [`SchemaError`] with the position of a rule in the cycle or chain.
-pub(super) fn check(program: &Program, pointers: &[impl AsRef<str>]) -> Result<(), Box<SchemaError>> {
+/// A rule in the cycle or chain, and the problem.
+pub(super) fn check(program: &Program) -> Result<(), (RuleId, &'static str)> {
     let mut visits = vec![Visit::Unvisited; program.rules.len()];
-    for rule in 0..program.rules.len() {
-        visit(program, rule, 0, &mut visits)
-            .map_err(|(rule, problem)| SchemaError::at(pointers.get(rule).map_or("", AsRef::as_ref), problem))?;
-    }
-    Ok(())
+    (0..program.rules.len()).try_for_each(|rule| visit(program, rule, 0, &mut visits).map(drop))
 }
 
 /// Returns the length of the longest chain that starts at `rule`.

@@ -80,7 +80,7 @@ fn patterns_of_formats() -> Vec<Pattern> {
         format!(r"^{DATE}[Tt]{HOUR_MINUTE}:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]{HOUR_MINUTE})$"),
     ];
     // A test checks that every pattern is valid, so the filter does not drop one.
-    sources.iter().filter_map(|source| Pattern::new(source).ok()).collect()
+    sources.iter().filter_map(|source| Pattern::new(source, &mut Steps::unlimited()).ok()).collect()
 }
 
 /// Returns whether the second of a date-time is below 60, or a leap second at the end of a day in UTC. The text must match the pattern.

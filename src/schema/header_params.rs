@@ -7,6 +7,7 @@
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -21,8 +22,8 @@ pub(super) const KEYWORD: &str = "x-mcp-header";
 pub(crate) struct HeaderParam {
     /// The full name of the header.
     pub header: String,
-    /// The path of the argument.
-    pub path: Vec<String>,
+    /// The path of the argument. Arguments of one object share its names.
+    pub path: Vec<Rc<str>>,
     /// The type: string, integer or boolean.
     pub kind: Type,
 }
@@ -42,7 +43,7 @@ pub(crate) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaErro
     }
 }
 
-fn rejected(path: &[String], problem: &str) -> Box<SchemaError> {
+fn rejected(path: &[Rc<str>], problem: &str) -> Box<SchemaError> {
     SchemaError::at(&format!("/{}", path.join("/")), format!("`{KEYWORD}` {problem}"))
 }
 
@@ -50,7 +51,7 @@ fn rejected(path: &[String], problem: &str) -> Box<SchemaError> {
 /// are `properties`.
 fn walk(
     schema: &Value,
-    path: &mut Vec<String>,
+    path: &mut Vec<Rc<str>>,
     reachable: bool,
     found: &mut Vec<HeaderParam>,
 ) -> Result<(), Box<SchemaError>> {
@@ -79,7 +80,7 @@ fn walk(
         match value {
             Value::Object(properties) if keyword == "properties" => {
                 for (name, property) in properties {
-                    path.push(name.clone());
+                    path.push(name.as_str().into());
                     walk(property, path, reachable, found)?;
                     path.pop();
                 }

@@ -1,4 +1,4 @@
-//! Readers for the values of keywords. Each returns an error with the position if the value has the wrong type.
+//! Readers for the values of keywords. Each returns an error with the keyword if the value has the wrong type.
 
 use serde_json::{Map, Value};
 
@@ -9,61 +9,61 @@ use crate::json::decimal::Decimal;
 use crate::json::short_decimal::ShortDecimal;
 use crate::json::write;
 
-pub(super) fn must_be(what: &str, pointer: &str) -> Box<SchemaError> {
-    SchemaError::at(pointer, format!("the value must be {what}"))
+pub(super) fn must_be(what: &str, keyword: &str) -> Box<SchemaError> {
+    SchemaError::of_keyword(keyword, format!("the value must be {what}"))
 }
 
-pub(super) fn array<'v>(value: &'v Value, pointer: &str) -> Result<&'v Vec<Value>, Box<SchemaError>> {
-    value.as_array().ok_or_else(|| must_be("an array", pointer))
+pub(super) fn array<'v>(value: &'v Value, keyword: &str) -> Result<&'v Vec<Value>, Box<SchemaError>> {
+    value.as_array().ok_or_else(|| must_be("an array", keyword))
 }
 
-pub(super) fn members<'v>(value: &'v Value, pointer: &str) -> Result<&'v Map<String, Value>, Box<SchemaError>> {
-    value.as_object().ok_or_else(|| must_be("an object", pointer))
+pub(super) fn members<'v>(value: &'v Value, keyword: &str) -> Result<&'v Map<String, Value>, Box<SchemaError>> {
+    value.as_object().ok_or_else(|| must_be("an object", keyword))
 }
 
-pub(super) fn boolean(value: &Value, pointer: &str) -> Result<bool, Box<SchemaError>> {
-    value.as_bool().ok_or_else(|| must_be("true or false", pointer))
+pub(super) fn boolean(value: &Value, keyword: &str) -> Result<bool, Box<SchemaError>> {
+    value.as_bool().ok_or_else(|| must_be("true or false", keyword))
 }
 
-pub(super) fn string<'v>(value: &'v Value, pointer: &str) -> Result<&'v str, Box<SchemaError>> {
-    value.as_str().ok_or_else(|| must_be("a string", pointer))
+pub(super) fn string<'v>(value: &'v Value, keyword: &str) -> Result<&'v str, Box<SchemaError>> {
+    value.as_str().ok_or_else(|| must_be("a string", keyword))
 }
 
-pub(super) fn strings(value: &Value, pointer: &str) -> Result<Vec<String>, Box<SchemaError>> {
+pub(super) fn strings<'v>(value: &'v Value, keyword: &str) -> Result<Vec<&'v str>, Box<SchemaError>> {
     let mut strings = Vec::new();
-    for item in array(value, pointer)? {
-        strings.push(item.as_str().ok_or_else(|| must_be("an array of strings", pointer))?.to_owned());
+    for item in array(value, keyword)? {
+        strings.push(item.as_str().ok_or_else(|| must_be("an array of strings", keyword))?);
     }
     Ok(strings)
 }
 
-pub(super) fn types(value: &Value, pointer: &str) -> Result<Types, Box<SchemaError>> {
+pub(super) fn types(value: &Value, keyword: &str) -> Result<Types, Box<SchemaError>> {
     let names = match value {
-        Value::String(name) => vec![name.clone()],
-        _ => strings(value, pointer)?,
+        Value::String(name) => vec![name.as_str()],
+        _ => strings(value, keyword)?,
     };
     names.iter().try_fold(Types::NONE, |types, name| match Type::named(name) {
         Some(known) => Ok(types.with(known)),
-        None => Err(SchemaError::at(pointer, format!("unknown type `{name}`"))),
+        None => Err(SchemaError::of_keyword(keyword, format!("unknown type `{name}`"))),
     })
 }
 
-pub(super) fn number(value: &Value, pointer: &str) -> Result<Number, Box<SchemaError>> {
+pub(super) fn number(value: &Value, keyword: &str) -> Result<Number, Box<SchemaError>> {
     let text = if value.is_number() { write::text(value) } else { String::new() };
-    let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", pointer))?;
+    let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", keyword))?;
     Ok(Number { exact, short: ShortDecimal::of(&text) })
 }
 
-pub(super) fn positive_number(value: &Value, pointer: &str) -> Result<Number, Box<SchemaError>> {
-    let number = number(value, pointer)?;
-    if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", pointer)) }
+pub(super) fn positive_number(value: &Value, keyword: &str) -> Result<Number, Box<SchemaError>> {
+    let number = number(value, keyword)?;
+    if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", keyword)) }
 }
 
 /// Reads a non-negative integer. `2.0` is an integer, too.
-pub(super) fn count(value: &Value, pointer: &str) -> Result<u64, Box<SchemaError>> {
+pub(super) fn count(value: &Value, keyword: &str) -> Result<u64, Box<SchemaError>> {
     let whole = || value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..9e15).contains(number));
     // In this range every integer f64 is a u64.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let number = value.as_u64().or_else(|| whole().map(|number| number as u64));
-    number.ok_or_else(|| must_be("a non-negative integer", pointer))
+    number.ok_or_else(|| must_be("a non-negative integer", keyword))
 }

@@ -69,7 +69,9 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
-use check::{Options, Outcome};
+pub(crate) use budget::CheckSteps;
+use budget::Steps;
+use check::Options;
 pub use error::SchemaError;
 pub use generate::HasJsonSchema;
 #[cfg(feature = "client")]
@@ -81,6 +83,8 @@ pub(crate) use types::Type;
 
 use crate::bounded_cache::{BoundedCache, NEVER};
 use crate::json::{Value, write};
+#[cfg(feature = "client")]
+use crate::limits::FOREIGN_SCHEMA_STEPS;
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
 /// A compiled JSON Schema: the schema as it is published, and the program that enforces it.
@@ -97,6 +101,17 @@ thread_local! {
     static BY_TYPE: RefCell<FxHashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
     static BY_TEXT: RefCell<BoundedCache<String, Result<Rc<Schema>, SchemaError>>> =
         const { RefCell::new(BoundedCache::new(SCHEMAS)) };
+}
+
+/// The reason why a schema of another server is not enforced.
+#[cfg(feature = "client")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum NotEnforceable {
+    /// The schema is not valid, or it uses a keyword that is not supported.
+    Unsupported,
+    /// The compilation takes too many steps.
+    TooCostly,
 }
 
 /// The types of scalar values, which a string can represent and a form can request.
@@ -122,7 +137,7 @@ impl Schema {
     #[cold]
     #[inline(never)]
     fn compile_type(id: TypeId, value: fn() -> serde_json::Value) -> Result<Rc<Self>, SchemaError> {
-        let compiled = Self::compile(value()).map(Rc::new).map_err(|error| *error);
+        let compiled = Self::of_program(value());
         BY_TYPE.with_borrow_mut(|schemas| schemas.insert(id, compiled.clone()));
         compiled
     }
@@ -135,19 +150,34 @@ impl Schema {
         let text = write::text(value);
         let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text, 0).cloned());
         known.unwrap_or_else(|| {
-            let compiled = Self::compile(value.clone()).map(Rc::new).map_err(|error| *error);
+            let compiled = Self::of_program(value.clone());
             BY_TEXT.with_borrow_mut(|schemas| schemas.insert(text, compiled.clone(), NEVER, 0));
             compiled
         })
     }
 
-    /// Compiles a schema of another server. It is not cached for the isolate, because its size depends on the other server.
+    /// Compiles a schema of another server, in at most [`FOREIGN_SCHEMA_STEPS`] steps. It is not cached for the isolate, because its size
+    /// depends on the other server.
     ///
     /// # Errors
-    /// As for [`of_value`](Self::of_value).
+    /// The schema cannot be enforced.
     #[cfg(feature = "client")]
-    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, Box<SchemaError>> {
-        Self::compile(value).map(Rc::new)
+    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, NotEnforceable> {
+        Self::of_other_server_with_steps(value).0
+    }
+
+    /// Compiles a schema of another server. Returns the steps too. For tests and benchmarks.
+    #[cfg(feature = "client")]
+    #[doc(hidden)]
+    pub fn of_other_server_with_steps(value: serde_json::Value) -> (Result<Rc<Self>, NotEnforceable>, u32) {
+        let mut steps = Steps::of(FOREIGN_SCHEMA_STEPS);
+        let compiled = Self::compile(value, &mut steps);
+        let taken = FOREIGN_SCHEMA_STEPS.saturating_sub(steps.left());
+        let compiled = compiled.map(Rc::new).map_err(|_| match steps.are_exhausted() {
+            true => NotEnforceable::TooCostly,
+            false => NotEnforceable::Unsupported,
+        });
+        (compiled, taken)
     }
 
     /// Returns whether the schema has patterns, whose automata may be large.
@@ -176,14 +206,19 @@ impl Schema {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    /// Compiles a schema that is not cached.
-    pub(crate) fn compile(value: serde_json::Value) -> Result<Self, Box<SchemaError>> {
-        let program = compile::compile(&value)?;
+    /// Compiles a schema of this program, without a limit on steps.
+    fn of_program(value: serde_json::Value) -> Result<Rc<Self>, SchemaError> {
+        let mut compiled = Self::compile(value, &mut Steps::unlimited()).map_err(|error| *error)?;
+        compiled.header_params = header_params::collect(&compiled.value).map_err(|error| *error)?;
+        Ok(Rc::new(compiled))
+    }
+
+    fn compile(value: serde_json::Value, steps: &mut Steps) -> Result<Self, Box<SchemaError>> {
+        let program = compile::compile(&value, steps)?;
         let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;
-        let header_params = header_params::collect(&value)?;
         let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
-        Ok(Self { value, json, wrapped: OnceCell::new(), header_params, program, is_of_objects })
+        Ok(Self { value, json, wrapped: OnceCell::new(), header_params: Vec::new(), program, is_of_objects })
     }
 
     /// Returns the schema as JSON text.
@@ -203,33 +238,43 @@ impl Schema {
     ///
     /// The number of steps is [limited](crate::limits). A value that takes more steps is rejected, with one line.
     pub fn validate(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value, Options::default()).mistakes
+        self.validate_within(value, &CheckSteps::default())
+    }
+
+    /// Checks `value` like [`validate`](Self::validate), with the steps that are left for several checks.
+    pub(crate) fn validate_within(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
+        check::check(&self.program, value, Options::default(), steps)
     }
 
     /// Checks `value` like [`validate`](Self::validate), and enforces the formats of forms: `email`, `uri`, `date` and `date-time`.
     pub fn validate_with_formats(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value, Options { checks_formats: true, ..Options::default() }).mistakes
+        self.validate_form(value, &CheckSteps::default())
     }
 
-    /// Checks `value` like [`validate`](Self::validate), for the log: the lines do not show values.
-    pub(crate) fn validate_for_log(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value, Options { hides_values: true, ..Options::default() }).mistakes
+    /// Checks the answer to a form like [`validate_with_formats`](Self::validate_with_formats), with the steps that are left for several
+    /// checks.
+    pub(crate) fn validate_form(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
+        check::check(&self.program, value, Options { checks_formats: true, ..Options::default() }, steps)
+    }
+
+    /// Checks `value` like [`validate_within`](Self::validate_within), for the log: the lines do not show values.
+    pub(crate) fn validate_for_log(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
+        check::check(&self.program, value, Options { hides_values: true, ..Options::default() }, steps)
     }
 
     /// Checks `value` like [`validate_with_formats`](Self::validate_with_formats), for the log: the lines do not show values.
     #[cfg(feature = "client")]
     pub(crate) fn validate_form_for_log(&self, value: Value<'_>) -> Vec<String> {
-        self.check(value, Options { checks_formats: true, hides_values: true }).mistakes
-    }
-
-    fn check(&self, value: Value<'_>, options: Options) -> Outcome {
-        check::check(&self.program, value, options)
+        let options = Options { checks_formats: true, hides_values: true };
+        check::check(&self.program, value, options, &CheckSteps::default())
     }
 
     /// Returns the steps that a check of `value` takes, and the limit for every check. For tests and benchmarks.
     #[doc(hidden)]
     pub fn steps(&self, value: Value<'_>) -> (u32, u32) {
-        (self.check(value, Options::default()).steps, CHECK_STEPS.saturating_add(EXPLANATION_STEPS))
+        let steps = CheckSteps::default();
+        self.validate_within(value, &steps);
+        (steps.taken(), CHECK_STEPS.saturating_add(EXPLANATION_STEPS))
     }
 
     /// Returns the arguments that a client repeats in headers.

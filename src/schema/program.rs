@@ -1,6 +1,8 @@
 //! A compiled schema.
 
-use super::budget::COMPARED;
+use rustc_hash::FxHashSet;
+
+use super::budget::{COMPARED, Steps};
 use super::format::Format;
 use super::pattern::Pattern;
 use super::sorted::sorted;
@@ -106,6 +108,12 @@ impl Names {
         self.0.binary_search_by(|known| (known.len(), known.as_str()).cmp(&(name.len(), name))).ok()
     }
 
+    /// Returns the ids of these names, in their order and without duplicates.
+    pub(super) fn find_all(&self, names: Vec<&str>) -> Vec<NameId> {
+        let mut seen = FxHashSet::default();
+        names.into_iter().filter_map(|name| self.find(name)).filter(|id| seen.insert(*id)).collect()
+    }
+
     /// Returns the steps of a lookup, in addition to those of a lookup in a short list.
     pub(super) fn cost(&self) -> u32 {
         self.0.len().checked_ilog2().unwrap_or_default() / 2
@@ -151,7 +159,7 @@ impl Alternatives {
     }
 }
 
-/// Selects alternatives by a text. Each of the first 64 alternatives is a bit; later ones are always candidates.
+/// Selects alternatives by a text. Each of the first [`SELECTABLE`] alternatives is a bit; later ones are always candidates.
 #[derive(Debug)]
 pub(super) struct Selection {
     texts: Names,
@@ -159,17 +167,20 @@ pub(super) struct Selection {
     by_other_text: u64,
 }
 
+/// The number of alternatives that a [`Selection`] can exclude.
+pub(super) const SELECTABLE: usize = 64;
+
 impl Selection {
-    /// Creates a selection. `texts` has the texts that each alternative accepts, or `None` for an alternative that accepts any text.
-    /// Returns `None` if all alternatives accept any text.
-    pub(super) fn of(texts: &[Option<Vec<&str>>]) -> Option<Self> {
-        let numbered = || (0..64).zip(texts);
-        let open = numbered().filter(|(_, texts)| texts.is_none()).fold(0, |bits, (nth, _)| bits | 1_u64 << nth);
-        let mut known = Vec::new();
-        for texts in texts.iter().flatten() {
-            known.extend(texts.iter().map(|text| (*text).to_owned()));
+    /// Creates a selection. `texts` has the texts that each of the first [`SELECTABLE`] alternatives accepts, or `None` for an alternative
+    /// that accepts any text. Returns `None` if all alternatives accept any text, or if the steps run out.
+    pub(super) fn of(texts: &[Option<Vec<&str>>], steps: &mut Steps) -> Option<Self> {
+        let listed = || texts.iter().flatten().flatten().copied();
+        if !texts.iter().any(Option::is_some) || !steps.take_for_texts(listed()) {
+            return None;
         }
-        let known = Names::of(known);
+        let numbered = || (0..).zip(texts);
+        let open = numbered().filter(|(_, texts)| texts.is_none()).fold(0, |bits, (nth, _)| bits | 1_u64 << nth);
+        let known = Names::of(listed().map(str::to_owned).collect());
         let mut by_text = vec![open; known.len()];
         for (nth, texts) in numbered() {
             let Some(texts) = texts else { continue };
@@ -179,7 +190,7 @@ impl Selection {
                 }
             }
         }
-        texts.iter().any(Option::is_some).then_some(Self { texts: known, by_text, by_other_text: open })
+        Some(Self { texts: known, by_text, by_other_text: open })
     }
 
     /// Returns the alternatives that accept `text`, as bits.
@@ -229,8 +240,12 @@ impl Enum {
         Self { shown, canonical, types, cost }
     }
 
-    /// Merges enums into one. Returns `None` if a value is in two of them.
-    pub(super) fn union(enums: &[&Self]) -> Option<Self> {
+    /// Merges enums into one. Returns `None` if a value is in two of them, or if the steps run out.
+    pub(super) fn union(enums: &[&Self], steps: &mut Steps) -> Option<Self> {
+        let texts = || enums.iter().flat_map(|one| one.shown.iter().chain(one.canonical.as_slice()));
+        if !steps.take_for_texts(texts().map(String::as_str)) {
+            return None;
+        }
         let (mut shown, mut canonical, mut types) = (Vec::new(), Vec::new(), Types::NONE);
         for one in enums {
             shown.extend_from_slice(&one.shown);

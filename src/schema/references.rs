@@ -1,13 +1,20 @@
-//! The targets of `$ref`: positions in the same document, by JSON pointer, by anchor or by `$id`.
+//! The targets of `$ref`: subschemas of the same document, by JSON pointer, by anchor or by `$id`.
+//!
+//! A subschema is identified by its address in memory. So its identity has the same size, however long the names are that lead to it.
 //!
 //! Source: JSON Schema 2020-12, Core §8.2; RFC 3986 §5 for relative references; RFC 6901 for pointers.
 
 use std::collections::BTreeMap;
+use std::ptr;
+use std::rc::Rc;
 
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
 
+use super::budget::{SUBSCHEMA, Steps, TEXT};
 use super::error::SchemaError;
+use super::keyword_value::string;
 use crate::uri_template::has_scheme;
 
 /// Keywords whose value is a schema.
@@ -28,59 +35,60 @@ const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
 /// Keywords whose value is an object of schemas.
 const BY_NAME: [&str; 4] = ["$defs", "properties", "patternProperties", "dependentSchemas"];
 
-/// The base URI of a document without an `$id`.
-const NAMELESS: &str = "";
+/// The index of a schema resource.
+pub(super) type ResourceId = usize;
 
-/// The positions in a schema that references can name, as JSON pointers.
+/// A subschema, and the schema resource that it belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Subschema<'s> {
+    pub schema: &'s Value,
+    pub resource: ResourceId,
+}
+
+/// A schema resource: the whole document, or a subschema with an `$id` (Core §4.3.5).
+struct Resource<'s> {
+    schema: &'s Value,
+    /// The base URI. It is empty for a document without an `$id`.
+    uri: Rc<str>,
+    anchors: BTreeMap<&'s str, &'s Value>,
+}
+
+/// The schema resources of a document. The first one is the whole document.
+#[derive(Default)]
 pub(super) struct References<'s> {
-    root: &'s Value,
-    /// The positions of the whole schema and of the subschemas with an `$id`, by base URI.
-    resources: BTreeMap<String, String>,
-    /// The positions of anchors, by base URI, `#` and anchor.
-    anchors: BTreeMap<String, String>,
-    /// The base URI of each position in `resources`.
-    bases: BTreeMap<String, String>,
+    resources: Vec<Resource<'s>>,
+    by_uri: BTreeMap<Rc<str>, ResourceId>,
+    by_address: FxHashMap<*const Value, ResourceId>,
 }
 
 impl<'s> References<'s> {
-    /// Collects the targets in `root`.
+    /// Collects the schema resources and the anchors in `root`.
     ///
     /// # Errors
-    /// Two subschemas have the same `$id` or the same anchor.
-    pub(super) fn of(root: &'s Value) -> Result<Self, Box<SchemaError>> {
-        let (resources, anchors, bases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut references = Self { root, resources, anchors, bases };
-        let mut open = vec![(root, String::new(), NAMELESS.to_owned())];
-        while let Some((schema, pointer, base)) = open.pop() {
-            let Value::Object(object) = schema else { continue };
-            let named = object.get("$id").and_then(Value::as_str).map(|id| joined(&base, id));
-            let base = named.unwrap_or(base);
-            if pointer.is_empty() || object.contains_key("$id") {
-                let base = base.trim_end_matches('#').to_owned();
-                if references.resources.insert(base.clone(), pointer.clone()).is_some() {
-                    return Err(SchemaError::at(&pointer, format!("two schemas have the `$id` `{base}`")));
-                }
-                references.bases.insert(pointer.clone(), base);
+    /// An `$id` is not valid, two subschemas have the same `$id` or the same anchor, or the steps run out.
+    pub(super) fn of(root: &'s Value, steps: &mut Steps) -> Result<Self, Box<SchemaError>> {
+        let mut references = Self::default();
+        let uri = root.get("$id").map_or(Ok(""), |id| string(id, "$id"))?;
+        references.add(root, &joined("", uri))?;
+        let mut open = vec![Subschema { schema: root, resource: 0 }];
+        while let Some(subschema) = open.pop() {
+            steps.take(SUBSCHEMA);
+            if steps.are_exhausted() {
+                return Err(SchemaError::too_costly());
             }
-            for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
-                let name = format!("{}#{anchor}", base.trim_end_matches('#'));
-                if references.anchors.insert(name, pointer.clone()).is_some_and(|known| known != pointer) {
-                    return Err(SchemaError::at(&pointer, format!("two schemas have the anchor `{anchor}`")));
-                }
-            }
+            let Value::Object(object) = subschema.schema else { continue };
+            let resource = references
+                .read_names(subschema, object, steps)
+                .map_err(|error| error.within(root, subschema.schema))?;
+            let nested = |schema| Subschema { schema, resource };
             for (name, value) in object {
-                let at = format!("{pointer}/{name}");
                 match (name.as_str(), value) {
-                    (name, value) if SCHEMA.contains(&name) => open.push((value, at, base.clone())),
+                    (name, value) if SCHEMA.contains(&name) => open.push(nested(value)),
                     (name, Value::Array(schemas)) if LISTS.contains(&name) => {
-                        let pointers = (0_usize..).map(|nth| format!("{at}/{nth}"));
-                        open.extend(
-                            schemas.iter().zip(pointers).map(|(schema, pointer)| (schema, pointer, base.clone())),
-                        );
+                        open.extend(schemas.iter().map(nested));
                     }
                     (name, Value::Object(schemas)) if BY_NAME.contains(&name) => {
-                        let pointer = |name: &str| format!("{at}/{}", escaped(name));
-                        open.extend(schemas.iter().map(|(name, schema)| (schema, pointer(name), base.clone())));
+                        open.extend(schemas.values().map(nested));
                     }
                     _ => {}
                 }
@@ -89,40 +97,90 @@ impl<'s> References<'s> {
         Ok(references)
     }
 
-    /// Resolves `reference`, which is in the schema at `pointer`. Returns the position of the target.
-    ///
-    /// # Errors
-    /// The target is not in this document.
-    pub(super) fn resolve(&self, reference: &str, pointer: &str) -> Result<String, String> {
-        let target = joined(self.base(pointer), reference);
-        let (name, fragment) = target.split_once('#').unwrap_or((&target, ""));
-        let Some(resource) = self.resources.get(name) else {
-            return Err(format!("`{reference}` is in another document, which is not fetched"));
-        };
-        let fragment = percent_decode_str(fragment).decode_utf8_lossy();
-        let found = if fragment.is_empty() {
-            Some(resource.clone())
-        } else if fragment.starts_with('/') {
-            Some(format!("{resource}{fragment}"))
-        } else {
-            self.anchors.get(&format!("{name}#{fragment}")).cloned()
-        };
-        let found = found.filter(|pointer| self.root.pointer(pointer).is_some());
-        found.ok_or_else(|| format!("`{reference}` is not in this document"))
-    }
-
-    /// Returns the base URI of a position: the base URI of the innermost enclosing schema with an `$id`.
-    fn base(&self, pointer: &str) -> &str {
-        let mut pointer = pointer;
-        loop {
-            if let Some(base) = self.bases.get(pointer) {
-                return base;
-            }
-            match pointer.rfind('/') {
-                Some(end) => pointer = pointer.get(..end).unwrap_or_default(),
-                None => return NAMELESS,
+    /// Reads the `$id` and the anchors of a subschema. Returns its schema resource.
+    fn read_names(
+        &mut self,
+        subschema: Subschema<'s>,
+        object: &'s Map<String, Value>,
+        steps: &mut Steps,
+    ) -> Result<ResourceId, Box<SchemaError>> {
+        let schema = subschema.schema;
+        let mut resource = self.resource_of(subschema);
+        if let Some(id) = object.get("$id").filter(|_| !self.by_address.contains_key(&ptr::from_ref(schema))) {
+            let uri = self.joined(resource, string(id, "$id")?, steps)?;
+            resource = self.add(schema, &uri)?;
+        }
+        for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
+            let known = self.resources.get_mut(resource).and_then(|known| known.anchors.insert(anchor, schema));
+            if known.is_some_and(|known| !ptr::eq(known, schema)) {
+                return Err(SchemaError::at("", format!("two schemas have the anchor `{anchor}`")));
             }
         }
+        Ok(resource)
+    }
+
+    fn add(&mut self, schema: &'s Value, uri: &str) -> Result<ResourceId, Box<SchemaError>> {
+        let uri: Rc<str> = uri.trim_end_matches('#').into();
+        let id = self.resources.len();
+        if self.by_uri.insert(uri.clone(), id).is_some() {
+            return Err(SchemaError::at("", format!("two schemas have the `$id` `{uri}`")));
+        }
+        self.by_address.insert(schema, id);
+        self.resources.push(Resource { schema, uri, anchors: BTreeMap::new() });
+        Ok(id)
+    }
+
+    /// Returns the schema resource of a subschema that is nested in a schema of `subschema.resource`.
+    pub(super) fn resource_of(&self, subschema: Subschema<'s>) -> ResourceId {
+        self.by_address.get(&ptr::from_ref(subschema.schema)).copied().unwrap_or(subschema.resource)
+    }
+
+    /// Resolves a reference in a schema of `resource`. Returns its target.
+    ///
+    /// # Errors
+    /// The target is not in this document, or the steps run out.
+    pub(super) fn resolve(
+        &self,
+        reference: &str,
+        resource: ResourceId,
+        steps: &mut Steps,
+    ) -> Result<Subschema<'s>, Box<SchemaError>> {
+        if !steps.take_for(reference.len(), 1) {
+            return Err(SchemaError::too_costly());
+        }
+        let error = |problem: String| SchemaError::at("/$ref", problem);
+        let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let resource = match name {
+            "" => Some(resource),
+            name => self.by_uri.get(&*self.joined(resource, name, steps)?).copied(),
+        };
+        let Some(resource) = resource else {
+            return Err(error(format!("`{reference}` is in another document, which is not fetched")));
+        };
+        let fragment = percent_decode_str(fragment).decode_utf8_lossy();
+        self.target(resource, &fragment).ok_or_else(|| error(format!("`{reference}` is not in this document")))
+    }
+
+    /// Returns the subschema that a fragment names: the whole resource, a JSON pointer or an anchor.
+    fn target(&self, resource: ResourceId, fragment: &str) -> Option<Subschema<'s>> {
+        let Resource { schema, anchors, .. } = self.resources.get(resource)?;
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return anchors.get(fragment).map(|schema| Subschema { schema, resource });
+        }
+        fragment.split('/').skip(1).try_fold(Subschema { schema, resource }, |Subschema { schema, resource }, token| {
+            let schema = schema.pointer(&format!("/{token}"))?;
+            Some(Subschema { schema, resource: self.resource_of(Subschema { schema, resource }) })
+        })
+    }
+
+    /// Resolves `reference` against the base URI of a schema resource.
+    ///
+    /// # Errors
+    /// The steps run out. They are taken before the URI is copied.
+    fn joined(&self, resource: ResourceId, reference: &str, steps: &mut Steps) -> Result<String, Box<SchemaError>> {
+        let base = self.resources.get(resource).map_or("", |resource| &resource.uri);
+        let takes = steps.take(TEXT) && steps.take_for(base.len().saturating_add(reference.len()), 1);
+        if takes { Ok(joined(base, reference)) } else { Err(SchemaError::too_costly()) }
     }
 }
 
@@ -176,11 +234,6 @@ fn without_dots(path: &str) -> String {
         }
     }
     kept.join("/")
-}
-
-/// Escapes a name as a reference token of a JSON pointer (RFC 6901 §3).
-pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

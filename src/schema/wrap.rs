@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(wrapped(&list), expected);
         // A recursive type still refers to itself.
         let tree = Schema::of::<Tree>().expect("a schema");
-        let recompiled = Schema::compile(wrapped(&tree)).expect("valid references");
+        let recompiled = Schema::of_value(&wrapped(&tree)).expect("valid references");
         let text = r#"{"result":{"Node":[{"Leaf":1},{"Node":[]}]}}"#;
         let check = |text: &str| {
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");

@@ -24,7 +24,7 @@ use crate::call::result::ToolResult;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::NESTED_CALLS;
 use crate::protocol::description::Text;
-use crate::schema::{Schema, SchemaError};
+use crate::schema::{CheckSteps, Schema, SchemaError};
 
 /// The outcome of a tool call.
 pub(crate) enum Executed {
@@ -83,17 +83,17 @@ fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, Too
 /// Checks that the arguments fit the schema of the tool.
 fn check(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<(), ToolResult> {
     let name = &tool.metadata.name;
-    let mistakes = mistakes(tool, arguments)
+    let mistakes = mistakes(tool, arguments, cx)
         .map_err(|error| broken(name, cx, &error.to_string(), "The tool cannot be called as it is defined."))?;
     if mistakes.is_empty() { Ok(()) } else { Err(refused(name, &mistakes.join("\n- "))) }
 }
 
-fn mistakes(tool: &Tool, arguments: Value<'_>) -> Result<Vec<String>, SchemaError> {
+fn mistakes(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<Vec<String>, SchemaError> {
     let (length, limit) = (arguments.text().len(), tool.argument_limit);
     if length > limit {
         return Ok(vec![format!("the arguments have {length} bytes (limit: {limit})")]);
     }
-    Ok(tool.input_schema()?.validate(arguments))
+    Ok(tool.input_schema()?.validate_within(arguments, cx.request().argument_steps()))
 }
 
 /// The data that a call needs after its handler was called. It owns all of its data, so it can outlive the request.
@@ -158,7 +158,7 @@ impl Called {
     /// Source: 2025-06-18 and later, server/tools, "Output Schema".
     fn checked(&self, result: ToolResult) -> ToolResult {
         let cause = match &self.output {
-            Ok(Some(schema)) if !result.is_error => output_mistakes(schema, &result),
+            Ok(Some(schema)) if !result.is_error => output_mistakes(schema, &result, self.cx.request().result_steps()),
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         };
@@ -186,12 +186,12 @@ fn outcome(executed: &Executed) -> Option<ToolEvent> {
 }
 
 #[inline(never)]
-fn output_mistakes(schema: &Schema, result: &ToolResult) -> Option<String> {
+fn output_mistakes(schema: &Schema, result: &ToolResult, steps: &CheckSteps) -> Option<String> {
     let Some(structured) = &result.structured_content else { return Some("there is no structured content".to_owned()) };
     // The server produced this value, so no limits apply.
     match Document::parse(structured.as_bytes(), JsonLimits::MOST) {
         Ok(document) => {
-            let mistakes = schema.validate_for_log(document.root());
+            let mistakes = schema.validate_for_log(document.root(), steps);
             (!mistakes.is_empty()).then(|| mistakes.join("; "))
         }
         Err(error) => Some(error.to_string()),

@@ -1,5 +1,7 @@
 //! Batches. Only revision 2025-03-26 has them.
 
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Json, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, NEWEST, envelope, post};
@@ -75,4 +77,36 @@ fn the_length_of_a_batch_is_limited() {
     let answer = batch(&of(100));
     assert_eq!(answer.body.and_then(|body| body.as_array().map(Vec::len)), Some(100), "at the limit");
     assert_eq!(batch(&of(101)).refusal(), (400, -32600), "one message past the limit");
+}
+
+/// The messages of a batch share the steps for checks of arguments, and those for checks of results. Separate requests do not.
+#[test]
+fn the_messages_of_a_batch_share_the_steps_of_checks() {
+    // The automaton of this pattern has a new state for nearly every character.
+    let costly = json!({ "type": "object", "properties": { "n": { "type": "string", "pattern": "(a|b)*a(a|b){400}c" } } });
+    let any = json!({ "type": "object" });
+    let mut noise = 1_u32;
+    let mut letter = || {
+        noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if noise & 0x1_0000 == 0 { 'a' } else { 'b' }
+    };
+    let text: String = (0..2_000).map(|_| letter()).collect();
+    for (name, input, output) in [("arguments", &costly, &any), ("results", &any, &costly)] {
+        let (input, output) = (input.clone(), output.clone());
+        let endpoint = testing::endpoint(move |_| {
+            let echo = |arguments: Value| async move { Json(arguments) };
+            McpServer::builder("echo", "1").tool(Tool::with_schema("t", "T.", &input, Some(&output), echo)).build()
+        });
+        let params = json!({ "name": "t", "arguments": { "n": text } });
+        let call = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        // The caller sees the mistakes in arguments. Mistakes in results are in the log.
+        let takes_too_long = |messages: Value| {
+            let host = TestHost::new();
+            let ask = post(messages.to_string()).header("MCP-Protocol-Version", "2025-03-26");
+            let answer = ask.ask_on(&endpoint, &host).body.expect("a body");
+            [answer.to_string(), host.log_text()].iter().any(|text| text.contains("this takes too long to check"))
+        };
+        assert!((0..3).all(|id| !takes_too_long(call(id))), "{name}");
+        assert!(takes_too_long((0..30).map(call).collect()), "{name}");
+    }
 }

@@ -15,6 +15,11 @@ mod search;
 use nfa::Nfa;
 pub(super) use search::Searches;
 
+use super::budget::Steps;
+
+/// The problem with a pattern for which the steps run out.
+const TOO_COSTLY: &str = "takes too long to compile";
+
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -26,9 +31,9 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// The problem with the pattern, as a predicate whose subject is the pattern.
-    pub(super) fn new(source: &str) -> Result<Self, String> {
-        let nfa = Nfa::of(&parse::parse(source)?)?;
+    /// The problem with the pattern, as a predicate whose subject is the pattern. If the steps run out, this is the problem.
+    pub(super) fn new(source: &str, steps: &mut Steps) -> Result<Self, String> {
+        let nfa = Nfa::of(parse::parse(source, steps)?, steps)?;
         Ok(Self { nfa, source: source.to_owned() })
     }
 
@@ -46,10 +51,9 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::budget::Steps;
 
     fn finds(pattern: &str, text: &str) -> bool {
-        let patterns = [Pattern::new(pattern).expect(pattern)];
+        let patterns = [Pattern::new(pattern, &mut Steps::unlimited()).expect(pattern)];
         let mut searches = Searches::default();
         let first = searches.is_found(&patterns, 0, text, &mut Steps::of(1_000_000));
         // Search again when the states are cached.
@@ -174,11 +178,11 @@ mod tests {
             ("(?:a{1000}){1000}", "too large"),
             ("a{2}{3}", "escape it"),
         ] {
-            let problem = Pattern::new(pattern).err().unwrap_or_default();
+            let problem = Pattern::new(pattern, &mut Steps::unlimited()).err().unwrap_or_default();
             assert!(problem.contains(expected), "{pattern}: {problem}");
         }
         let nested = format!("{}a{}", "(".repeat(1000), ")".repeat(1000));
-        assert!(Pattern::new(&nested).err().is_some_and(|problem| problem.contains("nested")), "{nested}");
+        assert!(Pattern::new(&nested, &mut Steps::unlimited()).err().is_some_and(|problem| problem.contains("nested")), "{nested}");
     }
 
     /// A backtracking matcher takes seconds for these texts. Here the steps stay far below the budget.
@@ -192,7 +196,7 @@ mod tests {
             r"(?:[a-z]|[a-z0-9]|\w){1,60}!",
             r"^(?:[a-z0-9]{1,63}\.){1,8}[a-z]{2,63}$",
         ] {
-            let patterns = [Pattern::new(pattern).expect(pattern)];
+            let patterns = [Pattern::new(pattern, &mut Steps::unlimited()).expect(pattern)];
             let mut steps = Steps::of(1_000_000);
             assert!(!Searches::default().is_found(&patterns, 0, &text, &mut steps), "{pattern}");
             assert!(steps.left() > 800_000, "{pattern}: {} steps are left", steps.left());
@@ -202,7 +206,7 @@ mod tests {
     /// The states of this pattern almost never repeat, so the cache does not help and the steps run out.
     #[test]
     fn searches_end_when_the_steps_run_out() {
-        let patterns = [Pattern::new("(a|b)*a(a|b){400}c").expect("a pattern")];
+        let patterns = [Pattern::new("(a|b)*a(a|b){400}c", &mut Steps::unlimited()).expect("a pattern")];
         let mut random = 1_u32;
         let text: String = (0..200_000)
             .map(|_| {

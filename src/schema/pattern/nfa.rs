@@ -1,8 +1,10 @@
 //! The nondeterministic finite automaton of a pattern.
 
 use super::char_set::CharSet;
-use super::parse::{Assertion, Ast};
+use super::TOO_COSTLY;
+use super::parse::{Assertion, Ast, Parsed};
 use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
+use crate::schema::budget::{PART, Steps};
 use crate::schema::sorted::sorted;
 
 /// The index of a state.
@@ -46,11 +48,11 @@ impl Nfa {
     /// Compiles a pattern to an automaton.
     ///
     /// # Errors
-    /// The automaton has too many states or classes.
-    pub(super) fn of(ast: &Ast) -> Result<Self, String> {
-        let mut nfa = Self::default();
+    /// The automaton has too many states or classes, or the steps run out.
+    pub(super) fn of(Parsed { ast, sets }: Parsed, steps: &mut Steps) -> Result<Self, String> {
+        let mut nfa = Self { sets, ..Self::default() };
         let found = nfa.push(State::Found)?;
-        nfa.start = nfa.add(ast, found)?;
+        nfa.start = nfa.add(&ast, found, steps)?;
         nfa.is_anchored = nfa.is_found_at_the_start_only();
         let is_word_boundary =
             |state: &State| matches!(state, State::If(Assertion::WordBoundary | Assertion::NoWordBoundary, _));
@@ -118,37 +120,41 @@ impl Nfa {
     }
 
     /// Adds the states of `ast`, which continue in `next`. Returns the first of them.
-    fn add(&mut self, ast: &Ast, next: StateId) -> Result<StateId, String> {
+    fn add(&mut self, ast: &Ast, next: StateId, steps: &mut Steps) -> Result<StateId, String> {
+        // Empty parts of a repetition do not add states, so a limit of the states alone does not limit the work.
+        if !steps.take(PART) {
+            return Err(TOO_COSTLY.into());
+        }
         match ast {
-            Ast::Set(set) => {
-                let known = self.sets.iter().position(|known| known == set);
-                let index = known.unwrap_or_else(|| {
-                    self.sets.push(set.clone());
-                    self.sets.len().saturating_sub(1)
-                });
-                self.push(State::Read(u16::try_from(index).unwrap_or(u16::MAX), next))
-            }
+            Ast::Set(set) => self.push(State::Read(*set, next)),
             Ast::Assertion(assertion) => self.push(State::If(*assertion, next)),
-            Ast::Sequence(parts) => parts.iter().rev().try_fold(next, |next, part| self.add(part, next)),
+            Ast::Sequence(parts) => parts.iter().rev().try_fold(next, |next, part| self.add(part, next, steps)),
             Ast::Alternatives(alternatives) => {
                 let mut entries = alternatives.iter().rev();
                 let Some(last) = entries.next() else { return Ok(next) };
-                let last = self.add(last, next)?;
+                let last = self.add(last, next, steps)?;
                 entries.try_fold(last, |others, alternative| {
-                    let entry = self.add(alternative, next)?;
+                    let entry = self.add(alternative, next, steps)?;
                     self.push(State::Split(entry, others))
                 })
             }
-            Ast::Repeat { of, least, most } => self.repeat(of, *least, *most, next),
+            Ast::Repeat { of, least, most } => self.repeat(of, *least, *most, next, steps),
         }
     }
 
-    fn repeat(&mut self, of: &Ast, least: u32, most: Option<u32>, next: StateId) -> Result<StateId, String> {
+    fn repeat(
+        &mut self,
+        of: &Ast,
+        least: u32,
+        most: Option<u32>,
+        next: StateId,
+        steps: &mut Steps,
+    ) -> Result<StateId, String> {
         let mut entry = next;
         match most {
             None => {
                 let again = self.push(State::Split(next, next))?;
-                let body = self.add(of, again)?;
+                let body = self.add(of, again, steps)?;
                 if let Some(split) = self.states.get_mut(usize::from(again)) {
                     *split = State::Split(body, next);
                 }
@@ -156,7 +162,7 @@ impl Nfa {
             }
             Some(most) => {
                 for _ in least..most {
-                    let body = self.add(of, entry)?;
+                    let body = self.add(of, entry, steps)?;
                     if body == entry {
                         // A repetition of the empty pattern is empty.
                         return Ok(entry);
@@ -166,7 +172,7 @@ impl Nfa {
             }
         }
         for _ in 0..least {
-            let body = self.add(of, entry)?;
+            let body = self.add(of, entry, steps)?;
             if body == entry {
                 break;
             }

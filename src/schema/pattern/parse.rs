@@ -5,13 +5,23 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::TOO_COSTLY;
 use super::char_set::{CharSet, LAST};
-use crate::limits::PATTERN_GROUPS;
+use crate::limits::{PATTERN_GROUPS, PATTERN_STATES};
+use crate::schema::budget::{ALPHABET, PARSED, Steps};
 
 /// A parsed pattern.
+pub(super) struct Parsed {
+    pub ast: Ast,
+    /// The set of each character or class in the source.
+    pub sets: Vec<CharSet>,
+}
+
+/// A part of a parsed pattern.
 #[derive(Debug)]
 pub(super) enum Ast {
-    Set(CharSet),
+    /// The index of a set of characters.
+    Set(u16),
     Assertion(Assertion),
     /// A concatenation. An empty one is the empty pattern.
     Sequence(Vec<Ast>),
@@ -36,13 +46,18 @@ pub(super) enum Assertion {
 /// Parses a pattern.
 ///
 /// # Errors
-/// The problem with the pattern, as a predicate whose subject is the pattern.
-pub(super) fn parse(source: &str) -> Result<Ast, String> {
-    let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new() };
+/// The problem with the pattern, as a predicate whose subject is the pattern. If the steps run out, this is the problem.
+pub(super) fn parse(source: &str, steps: &mut Steps) -> Result<Parsed, String> {
+    let length = u32::try_from(source.len()).unwrap_or(u32::MAX);
+    if !steps.take(length.saturating_mul(PARSED).saturating_add(ALPHABET)) {
+        return Err(TOO_COSTLY.into());
+    }
+    let mut parser =
+        Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new(), sets: Vec::new(), steps };
     let ast = parser.alternatives()?;
     match parser.rest.next() {
         Some(character) => Err(unexpected(character)),
-        None => Ok(ast),
+        None => Ok(Parsed { ast, sets: parser.sets }),
     }
 }
 
@@ -50,14 +65,16 @@ fn unexpected(character: char) -> String {
     format!("has an unexpected `{character}`: escape it as `\\{character}`")
 }
 
-struct Parser<'s> {
+struct Parser<'s, 'b> {
     rest: Peekable<Chars<'s>>,
     depth: usize,
     /// The names of earlier groups that can match together with the next group.
     names: Vec<String>,
+    sets: Vec<CharSet>,
+    steps: &'b mut Steps,
 }
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     fn takes(&mut self, character: char) -> bool {
         self.rest.next_if_eq(&character).is_some()
     }
@@ -68,8 +85,7 @@ impl Parser<'_> {
         let mut earlier = Vec::new();
         let mut alternatives = vec![self.sequence()?];
         while self.takes('|') {
-            earlier.extend(self.names.iter().skip(outer).cloned());
-            self.names.truncate(outer);
+            earlier.extend(self.names.drain(outer..));
             alternatives.push(self.sequence()?);
         }
         self.names.extend(earlier);
@@ -89,18 +105,34 @@ impl Parser<'_> {
         Ok(match first {
             '^' => Ast::Assertion(Assertion::Start),
             '$' => Ast::Assertion(Assertion::End),
-            '.' => Ast::Set(CharSet::dot()),
-            '[' => Ast::Set(self.class()?),
+            '.' => self.set(CharSet::dot())?,
+            '[' => {
+                let class = self.class()?;
+                self.set(class)?
+            }
             '(' => self.group()?,
             '\\' => match self.rest.next() {
                 Some('b') => Ast::Assertion(Assertion::WordBoundary),
                 Some('B') => Ast::Assertion(Assertion::NoWordBoundary),
-                letter => Ast::Set(self.escape(letter)?.into_set()),
+                letter => {
+                    let escaped = self.escape(letter)?;
+                    self.set(escaped.into_set())?
+                }
             },
             '*' | '+' | '?' => return Err(format!("has nothing to repeat before `{first}`")),
             '{' | '}' | ']' => return Err(unexpected(first)),
-            literal => Ast::Set(CharSet::of(literal.into())),
+            literal => self.set(CharSet::of(literal.into()))?,
         })
+    }
+
+    /// Adds a set of characters. Equal sets are not merged, because a search for an equal one would take longer than a set.
+    fn set(&mut self, set: CharSet) -> Result<Ast, String> {
+        let index = self.sets.len();
+        if index >= PATTERN_STATES {
+            return Err(format!("is too large: it has more than {PATTERN_STATES} states"));
+        }
+        self.sets.push(set);
+        Ok(Ast::Set(u16::try_from(index).unwrap_or(u16::MAX)))
     }
 
     fn quantified(&mut self, of: Ast) -> Result<Ast, String> {
@@ -186,6 +218,10 @@ impl Parser<'_> {
         }
         if name.is_empty() {
             return Err("has a group with an invalid name".into());
+        }
+        // Each name is compared with all earlier ones.
+        if !self.steps.take_for_texts(self.names.iter().map(String::as_str)) {
+            return Err(TOO_COSTLY.into());
         }
         if self.names.contains(&name) {
             return Err(format!("has two groups with the name `{name}`"));
