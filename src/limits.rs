@@ -219,6 +219,8 @@ limits! {
             "the time between two fetches of keys because of an unknown key" => "401 until then";
         KEYS_AFTER_FAILURE_SECONDS: u64 = 5, Seconds, "":
             "the time between a failed fetch of keys and the next fetch" => "503 with `Retry-After: 5` until then";
+        KEYS_WAIT_SECONDS: u64 = 10, Seconds, "":
+            "the time for which a request waits for keys that another request fetches" => "503 with `Retry-After: 5`";
         CLOCK_SKEW_SECONDS: u64 = 60, Seconds, "":
             "the tolerated difference between two clocks" => "a token counts as expired, or as not yet valid";
     }

@@ -16,6 +16,7 @@ use crate::bounded_cache::BoundedCache;
 use crate::host::{FetchLimits, PublicKey};
 use crate::limits::{
     ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,
+    KEYS_WAIT_SECONDS,
 };
 
 /// The limits of an answer of an authorization server.
@@ -23,6 +24,11 @@ pub(super) const ISSUER_LIMITS: FetchLimits =
     FetchLimits { time: Duration::from_secs(ISSUER_SECONDS), bytes: ISSUER_BYTES };
 /// The length of an RSA modulus in bytes: 2048 bits (RFC 7518 §3.3) to 8192 bits. A signature by a longer key takes too long to verify.
 const MODULUS: std::ops::RangeInclusive<usize> = 256..=1024;
+
+/// The time between two looks at a fetch of another request.
+const POLL: Duration = Duration::from_millis(50);
+/// The number of these looks.
+const POLLS: u64 = KEYS_WAIT_SECONDS * 20;
 
 /// A signature algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +88,8 @@ struct Issuer {
     next_fetch: u64,
     /// Whether the last fetch failed.
     is_down: bool,
+    /// The time until which a fetch may be pending. Its request may end without notice.
+    pending_until: u64,
 }
 
 thread_local! {
@@ -98,12 +106,7 @@ pub(super) async fn keys(
     id: Option<&str>,
     presented: Presented<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
-    let now = presented.now();
-    let cached = ISSUERS.with_borrow(|issuers| {
-        let issuer = issuers.get(url.as_str(), now).filter(|issuer| now < issuer.keys_expire)?;
-        Some(with_id(&issuer.keys, id)).filter(|keys| !keys.is_empty())
-    });
-    let keys = match cached {
+    let keys = match cached(url, id, presented.now()).filter(|keys| !keys.is_empty()) {
         Some(keys) => Some(keys),
         None => refetch(url, id, presented).await?.filter(|keys| !keys.is_empty()),
     };
@@ -123,22 +126,64 @@ pub(super) async fn refetch(
     id: Option<&str>,
     presented: Presented<'_>,
 ) -> Result<Option<Vec<PublicKey>>, TokenRefusal> {
-    let now = presented.now();
-    let too_early = ISSUERS.with_borrow(|issuers| {
-        let issuer = issuers.get(url.as_str(), now)?;
-        (now < issuer.next_fetch).then_some(issuer.is_down)
-    });
-    if too_early == Some(false) {
+    if last_fetch(url, presented.now()) == LastFetch::Succeeded {
         return Ok(None);
     }
     presented.check_rate_limit().await?;
-    if too_early == Some(true) {
-        return Err(unavailable(format!("the last attempt failed less than {KEYS_AFTER_FAILURE_SECONDS} s ago")));
+    // On Workers, a request cannot wait for a fetch of another request, but it can wait for its own timer.
+    for _ in 0..POLLS {
+        if last_fetch(url, presented.now()) != LastFetch::Pending {
+            break;
+        }
+        presented.host().sleep(POLL).await;
     }
+    match last_fetch(url, presented.now()) {
+        LastFetch::Succeeded => Ok(cached(url, id, presented.now())),
+        LastFetch::Failed => {
+            Err(unavailable(format!("the last attempt failed less than {KEYS_AFTER_FAILURE_SECONDS} s ago")))
+        }
+        LastFetch::Pending => Err(unavailable("another request fetches them, and has no answer".into())),
+        LastFetch::LongAgo => fetch_and_cache(url, id, presented).await.map(Some),
+    }
+}
+
+/// The outcome of the last fetch of the keys at a URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastFetch {
+    /// The keys may be fetched.
+    LongAgo,
+    Pending,
+    Succeeded,
+    Failed,
+}
+
+fn last_fetch(url: &SecureUrl, now: u64) -> LastFetch {
+    ISSUERS.with_borrow(|issuers| match issuers.get(url.as_str(), now) {
+        Some(issuer) if now < issuer.pending_until => LastFetch::Pending,
+        Some(issuer) if now < issuer.next_fetch && issuer.is_down => LastFetch::Failed,
+        Some(issuer) if now < issuer.next_fetch => LastFetch::Succeeded,
+        _ => LastFetch::LongAgo,
+    })
+}
+
+/// Returns the cached keys with the key id `id`, or `None` if the keys are not cached.
+fn cached(url: &SecureUrl, id: Option<&str>, now: u64) -> Option<Vec<PublicKey>> {
+    ISSUERS.with_borrow(|issuers| {
+        let issuer = issuers.get(url.as_str(), now).filter(|issuer| now < issuer.keys_expire)?;
+        Some(with_id(&issuer.keys, id))
+    })
+}
+
+/// Fetches the keys and caches the outcome. Returns the keys with the key id `id`.
+async fn fetch_and_cache(
+    url: &SecureUrl,
+    id: Option<&str>,
+    presented: Presented<'_>,
+) -> Result<Vec<PublicKey>, TokenRefusal> {
+    update(url, presented.now(), |issuer, now| issuer.pending_until = now.saturating_add(ISSUER_SECONDS));
     let fetched = fetch(url, presented).await;
-    let now = presented.now();
-    ISSUERS.with_borrow_mut(|issuers| {
-        let mut issuer = issuers.get(url.as_str(), now).cloned().unwrap_or_default();
+    update(url, presented.now(), |issuer, now| {
+        issuer.pending_until = 0;
         issuer.is_down = fetched.is_err();
         let pause = if issuer.is_down { KEYS_AFTER_FAILURE_SECONDS } else { KEYS_AGAIN_SECONDS };
         issuer.next_fetch = now.saturating_add(pause);
@@ -146,10 +191,18 @@ pub(super) async fn refetch(
             issuer.keys.clone_from(keys);
             issuer.keys_expire = now.saturating_add(KEYS_SECONDS);
         }
-        let expires = issuer.keys_expire.max(issuer.next_fetch);
+    });
+    Ok(with_id(&fetched?, id))
+}
+
+/// Changes the cached state of an issuer. `change` gets the time in seconds.
+fn update(url: &SecureUrl, now: u64, change: impl FnOnce(&mut Issuer, u64)) {
+    ISSUERS.with_borrow_mut(|issuers| {
+        let mut issuer = issuers.get(url.as_str(), now).cloned().unwrap_or_default();
+        change(&mut issuer, now);
+        let expires = issuer.keys_expire.max(issuer.next_fetch).max(issuer.pending_until);
         issuers.insert(url.as_str().to_owned(), issuer, expires, now);
     });
-    Ok(Some(with_id(&fetched?, id)))
 }
 
 /// Returns the keys with this id, or all keys if `id` is `None`.

@@ -31,7 +31,9 @@ impl Form {
         match Schema::of_other_server(schema.clone()) {
             Ok(enforced) => Ok(Self { schema, enforced: Some(enforced) }),
             Err(NotEnforceable::Unsupported) => Ok(Self { schema, enforced: None }),
-            Err(NotEnforceable::TooCostly) => Err(Failure::Malformed("asks with a form that takes too long to compile")),
+            Err(NotEnforceable::TooCostly) => {
+                Err(Failure::Malformed("asks with a form that takes too long to compile"))
+            }
         }
     }
 }

@@ -99,9 +99,9 @@ impl Program {
         if !steps.take_for_texts(expected()) {
             return None;
         }
-        let texts = allowed.iter().map(|allowed| {
-            allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect())
-        });
+        let texts = allowed
+            .iter()
+            .map(|allowed| allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect()));
         Some(Tag {
             name: (*name).to_owned(),
             selection: Selection::of(&texts.collect::<Vec<_>>(), steps)?,

@@ -1,11 +1,13 @@
 //! JWT access tokens: signatures, headers, and the keys of the issuer.
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::time::Duration;
 
-use edge_mcp::host::{FetchError, Fetched, RateLimit};
-use edge_mcp::testing::TestHost;
+use edge_mcp::host::{FetchError, Fetched, Host, RateLimit};
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
+use futures::future::{join_all, select};
 use serde_json::{Value, json};
 
 use crate::claims::valid_claims;
@@ -360,6 +362,40 @@ fn a_request_that_needs_new_keys_is_counted_per_address() {
     let good_token = token(&header("ES256"), &valid_claims());
     let statuses = [(); 3].map(|()| ask(&endpoint, &good_token, &network, NOW).status);
     assert_eq!((statuses, network.requests().len()), ([503, 503, 429], 1));
+}
+
+/// Requests that need the keys at the same time cause one fetch, and get its outcome. If its request ends before the answer, another
+/// request fetches the keys.
+#[test]
+fn requests_at_the_same_time_share_a_fetch_of_the_keys() {
+    let known = token(&header("ES256"), &valid_claims());
+    let unknown = token(&json!({ "alg": "ES256", "kid": "new", "typ": "at+jwt" }), &valid_claims());
+    for (nth, first_is_dropped, fetches) in [(0, false, 1), (1, true, 2)] {
+        let clock = host_at(&TestHost::new(), NOW);
+        let timer = clock.clone();
+        let host = clock.fetch(move |_, _| {
+            let timer = timer.clone();
+            async move {
+                timer.sleep(Duration::from_secs(1)).await;
+                Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string()))
+            }
+        });
+        // Each case has a URL of its own, because the keys are cached by URL.
+        let endpoint = endpoint(Jwt::new(&format!("{JWKS}?{nth}"), ISSUER).expect("a URL"));
+        let ask = async |token: &str| {
+            let client = Client::new(&endpoint).host(&host).token(token);
+            client.list("tools").await.status()
+        };
+        let statuses = testing::run(async {
+            if first_is_dropped {
+                let sent = pin!(ask(&known));
+                select(sent, host.sleep(Duration::from_millis(10))).await;
+            }
+            join_all((0..50).map(|nth| ask(if nth % 2 == 0 { &known } else { &unknown }))).await
+        });
+        let expected: Vec<_> = (0..50).map(|nth| if nth % 2 == 0 { 200 } else { 401 }).collect();
+        assert_eq!((statuses, host.requests().len()), (expected, fetches));
+    }
 }
 
 /// `Ed25519` is the name of EdDSA with the curve Ed25519 (RFC 9864). Tokens and keys may use either name.

@@ -89,9 +89,10 @@ pub fn hostile() -> Vec<Hostile> {
             format!(r#"{{"patternProperties":{{{}}}}}"#, filled(BYTES, |nth| format!(r#""{nth:x}":0"#))),
         ),
         ("patterns of many states", patterns(&|nth| format!("a{{4{:03}}}", nth % 1000))),
-        ("patterns of many classes", patterns(&|nth| {
-            (0..1000).map(|other| chinese(nth * 1000 + other)).collect::<String>() + "{4}"
-        })),
+        (
+            "patterns of many classes",
+            patterns(&|nth| (0..1000).map(|other| chinese(nth * 1000 + other)).collect::<String>() + "{4}"),
+        ),
         ("a pattern of different characters", one_pattern((0..5000).map(chinese).collect())),
         ("a pattern of empty groups that is repeated", one_pattern(format!("(?:a{}){{4000}}", "()".repeat(BYTES / 3)))),
         (
@@ -114,7 +115,10 @@ pub fn hostile() -> Vec<Hostile> {
         ("anchors", format!(r#"{{"allOf":[{}]}}"#, filled(BYTES, |nth| format!(r#"{{"$anchor":"a{nth:x}"}}"#)))),
         ("alternatives that are booleans", format!(r#"{{"oneOf":[{}]}}"#, same(BYTES, "true"))),
         ("nested conditions", nested(r#"{"if":{},"then":"#, "{}", "}")),
-        ("many schemas at the greatest depth", nested(r#"{"not":"#, &format!(r#"{{"allOf":[{}]}}"#, same(BYTES - 2000, "{}")), "}")),
+        (
+            "many schemas at the greatest depth",
+            nested(r#"{"not":"#, &format!(r#"{{"allOf":[{}]}}"#, same(BYTES - 2000, "{}")), "}"),
+        ),
         (
             "references through long pointers",
             format!(r#"{{"a":{},"allOf":[{}]}}"#, nested(r#"{"not":"#, "{}", "}"), {

@@ -83,7 +83,8 @@ fn the_length_of_a_batch_is_limited() {
 #[test]
 fn the_messages_of_a_batch_share_the_steps_of_checks() {
     // The automaton of this pattern has a new state for nearly every character.
-    let costly = json!({ "type": "object", "properties": { "n": { "type": "string", "pattern": "(a|b)*a(a|b){400}c" } } });
+    let costly =
+        json!({ "type": "object", "properties": { "n": { "type": "string", "pattern": "(a|b)*a(a|b){400}c" } } });
     let any = json!({ "type": "object" });
     let mut noise = 1_u32;
     let mut letter = || {

@@ -182,7 +182,10 @@ mod tests {
             assert!(problem.contains(expected), "{pattern}: {problem}");
         }
         let nested = format!("{}a{}", "(".repeat(1000), ")".repeat(1000));
-        assert!(Pattern::new(&nested, &mut Steps::unlimited()).err().is_some_and(|problem| problem.contains("nested")), "{nested}");
+        assert!(
+            Pattern::new(&nested, &mut Steps::unlimited()).err().is_some_and(|problem| problem.contains("nested")),
+            "{nested}"
+        );
     }
 
     /// A backtracking matcher takes seconds for these texts. Here the steps stay far below the budget.

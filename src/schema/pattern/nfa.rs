@@ -1,7 +1,7 @@
 //! The nondeterministic finite automaton of a pattern.
 
-use super::char_set::CharSet;
 use super::TOO_COSTLY;
+use super::char_set::CharSet;
 use super::parse::{Assertion, Ast, Parsed};
 use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
 use crate::schema::budget::{PART, Steps};

@@ -52,8 +52,7 @@ pub(super) fn parse(source: &str, steps: &mut Steps) -> Result<Parsed, String> {
     if !steps.take(length.saturating_mul(PARSED).saturating_add(ALPHABET)) {
         return Err(TOO_COSTLY.into());
     }
-    let mut parser =
-        Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new(), sets: Vec::new(), steps };
+    let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new(), sets: Vec::new(), steps };
     let ast = parser.alternatives()?;
     match parser.rest.next() {
         Some(character) => Err(unexpected(character)),

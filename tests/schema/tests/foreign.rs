@@ -54,7 +54,8 @@ fn the_compilation_of_a_schema_is_bounded_and_takes_time_in_proportion() {
         }),
     ];
     for (name, shape) in shapes {
-        let ((steps, bytes, _), (more_steps, more_bytes, is_enforced)) = (compile(&shape(2_500)), compile(&shape(5_000)));
+        let ((steps, bytes, _), (more_steps, more_bytes, is_enforced)) =
+            (compile(&shape(2_500)), compile(&shape(5_000)));
         println!("  {name}: {steps} and {more_steps} steps, {bytes} and {more_bytes} bytes");
         assert!(is_enforced, "{name}: {more_steps} steps");
         assert!(more_steps <= steps / 8 * 17, "{name}: {steps} and {more_steps} steps");
