@@ -143,6 +143,9 @@ limits! {
             "a configured deadline" => "the deadline is shortened to this time";
         NESTED_CALLS: u8 = 8, Count, "":
             "nested tool calls" => "the inner call fails";
+        ARGUMENT_TREE: usize = 16 << 20, Bytes, "":
+            "the memory for the arguments of a call as a JSON value, which approvals and hooks get"
+            => "a result with `isError`; the handler is not called";
         APPROVAL_CHARACTERS: usize = 1000, Count, "":
             "characters of the arguments that a question for approval shows"
             => "the question shows the size of the rest in bytes";

@@ -37,6 +37,8 @@ pub struct RequestInfo(Rc<Shared>);
 struct Shared {
     head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Principal>>,
+    /// Whether the endpoint authenticates its callers, but not the one of this request.
+    is_unidentified: bool,
     /// Whether data that differs between callers was read.
     was_read: Cell<bool>,
     extensions: RefCell<Vec<Rc<dyn Any>>>,
@@ -51,11 +53,22 @@ impl RequestInfo {
         Self::of_endpoint(head, principal, State::default())
     }
 
+    /// Creates the request for a page of an endpoint with this state. Pages need no token. If calls of the endpoint need one
+    /// (`needs_token`), the caller has no scope.
+    pub(crate) fn of_page(head: Rc<dyn Request>, needs_token: bool, state: State) -> Self {
+        Self::with(head, None, needs_token, state)
+    }
+
     /// Creates the request that `principal` sent to an endpoint with this state.
     pub(crate) fn of_endpoint(head: Rc<dyn Request>, principal: Option<Principal>, state: State) -> Self {
+        Self::with(head, principal, false, state)
+    }
+
+    fn with(head: Rc<dyn Request>, principal: Option<Principal>, is_unidentified: bool, state: State) -> Self {
         Self(Rc::new(Shared {
             head: PerCaller::new(head),
             principal: PerCaller::new(principal),
+            is_unidentified,
             was_read: Cell::new(false),
             extensions: RefCell::default(),
             state: RefCell::new(state),
@@ -77,6 +90,11 @@ impl RequestInfo {
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.
     pub(crate) fn caller(&self) -> Option<&Principal> {
         self.0.principal.check().as_ref()
+    }
+
+    /// Returns whether the endpoint authenticates its callers, but not the one of this request. Such a caller has no scope.
+    pub(crate) fn is_unidentified(&self) -> bool {
+        self.0.is_unidentified
     }
 
     /// Returns whether data that differs between callers was read.

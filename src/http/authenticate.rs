@@ -22,7 +22,7 @@ use crate::auth::validator::DynValidator;
 use crate::auth::{Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, bearer};
 use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
 use crate::protocol::description::Text;
-use crate::server::access::permits;
+use crate::server::access::has_scopes;
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
@@ -205,7 +205,7 @@ impl AccessControl {
         request_url: &str,
         path: &str,
     ) -> Result<(), Box<HttpError>> {
-        if permits(caller, needed) {
+        if caller.is_none_or(|caller| has_scopes(caller, needed)) {
             return Ok(());
         }
         let url = self.server_url(request_url, path);

@@ -9,6 +9,7 @@ use super::pipeline::{Received, foreign_origin};
 use super::stream::Body;
 use super::{landing, server_json, well_known};
 use crate::call::context::Context;
+use crate::call::request_info::RequestInfo;
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
@@ -24,8 +25,9 @@ impl Endpoint {
             if !origin_passes && !is_same_origin(head, url)? {
                 return Err(foreign_origin());
             }
-            self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let cx = Context::native(self.request_info(head.clone(), None), (*host).clone());
+            let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
+            let request = RequestInfo::of_page(head.clone(), needs_token, self.state.clone());
+            let cx = Context::native(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
         let own_url = self.access.server_url(url, &self.path);

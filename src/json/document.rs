@@ -126,7 +126,7 @@ impl<'d> Value<'d> {
             Kind::Number => serde_json::Value::Number(Number::of(self.text())?.to_json()?),
             Kind::String => serde_json::Value::String(self.as_str()?.into_owned()),
             Kind::Array => {
-                let mut items = Vec::new();
+                let mut items = Vec::with_capacity(self.items().count());
                 for item in self.items() {
                     items.push(item.to_json()?);
                 }
@@ -141,11 +141,28 @@ impl<'d> Value<'d> {
         if self.kind() != Kind::Object {
             return None;
         }
-        let mut map = serde_json::Map::new();
+        let mut map = serde_json::Map::with_capacity(self.pairs().count());
         for (name, value) in self.members() {
             map.insert(name.into_owned(), value.to_json()?);
         }
         Some(map)
+    }
+
+    /// Returns about how many bytes of memory the result of [`to_json`](Self::to_json) takes. Small objects take many times the length of
+    /// their text.
+    pub(crate) fn tree_bytes(self) -> usize {
+        // The parts of a map, in addition to its members: the smallest hash table, and the overhead of two allocations.
+        const MAP: usize = 96;
+        const MEMBER: usize = size_of::<(usize, usize, String, serde_json::Value)>();
+        let inside = match self.kind() {
+            Kind::Null | Kind::Boolean | Kind::Number => 0,
+            Kind::String => self.text().len(),
+            Kind::Array => self.items().map(Self::tree_bytes).fold(0, usize::saturating_add),
+            Kind::Object => self.pairs().fold(MAP, |bytes, (name, value)| {
+                bytes.saturating_add(MEMBER).saturating_add(name.text().len()).saturating_add(value.tree_bytes())
+            }),
+        };
+        inside.saturating_add(size_of::<serde_json::Value>())
     }
 
     /// Returns the content of a string, or `None` for another kind.

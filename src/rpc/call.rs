@@ -42,7 +42,7 @@ impl Call {
 
     /// Returns whether lists show the caller an item that has the access rules `access`.
     pub(super) fn lists(&self, access: &Access) -> bool {
-        access.scopes.is_empty() || self.server.definitions.lists_all || permits(self.cx.auth(), &access.scopes)
+        self.server.definitions.lists_all || permits(self.cx.request(), &access.scopes)
     }
 }
 

@@ -64,7 +64,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
         // The scopes of the template protect its resources, even if the server lists all items.
-        if permits(call.cx.auth(), &template.access.scopes) {
+        if permits(call.cx.request(), &template.access.scopes) {
             let listed =
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
                     .await?;

@@ -27,9 +27,19 @@ impl Access {
     }
 }
 
-/// Returns whether `caller` has all of `scopes`. On an endpoint without authentication, scopes are not checked.
-pub(crate) fn permits(caller: Option<&Principal>, scopes: &[Text]) -> bool {
-    caller.is_none_or(|caller| scopes.iter().all(|scope| caller.has_scope(scope)))
+/// Returns whether the caller of `request` has all of `scopes`. On an endpoint without authentication, and for calls of the program itself,
+/// scopes are not checked.
+pub(crate) fn permits(request: &RequestInfo, scopes: &[Text]) -> bool {
+    scopes.is_empty()
+        || match request.principal() {
+            Some(caller) => has_scopes(caller, scopes),
+            None => !request.is_unidentified(),
+        }
+}
+
+/// Returns whether `caller` has all of `scopes`.
+pub(crate) fn has_scopes(caller: &Principal, scopes: &[Text]) -> bool {
+    scopes.iter().all(|scope| caller.has_scope(scope))
 }
 
 impl fmt::Debug for Access {

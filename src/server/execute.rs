@@ -22,7 +22,7 @@ use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
-use crate::limits::NESTED_CALLS;
+use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
 use crate::protocol::description::Text;
 use crate::schema::{CheckSteps, Schema, SchemaError};
 
@@ -77,6 +77,11 @@ pub(crate) fn execute(
 /// Converts the arguments for the approval and the hooks. Both must see the arguments that the handler gets, so arguments that cannot be
 /// converted are rejected.
 fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
+    let (bytes, limit) = (arguments.tree_bytes(), ARGUMENT_TREE);
+    if bytes > limit {
+        let problem = format!("their values take {bytes} bytes of memory (limit: {limit}): send fewer of them in one call");
+        return Err(refused(&tool.metadata.name, &problem));
+    }
     arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))
 }
 
@@ -255,7 +260,7 @@ impl McpServer {
         cx: &Context,
     ) -> Result<ToolResult, HandlerError> {
         let name = &*tool.metadata.name;
-        if !permits(cx.auth(), &tool.access.scopes) {
+        if !permits(cx.request(), &tool.access.scopes) {
             let scopes = tool.access.scopes.join(" ");
             return Err(HandlerError::new(format!(
                 "`{name}` needs the scope {scopes}, which the caller does not have."
@@ -298,7 +303,7 @@ impl McpServer {
 
     /// Returns whether the caller of `cx` can see and call `tool`.
     pub(crate) fn permits(&self, tool: &Tool, cx: &Context) -> bool {
-        self.shows(&tool.access) && permits(cx.auth(), &tool.access.scopes)
+        self.shows(&tool.access) && permits(cx.request(), &tool.access.scopes)
     }
 }
 
@@ -308,7 +313,7 @@ impl CallTools for McpServer {
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {
-        let tool = self.tool(name).filter(|tool| permits(cx.auth(), &tool.access.scopes))?;
+        let tool = self.tool(name).filter(|tool| permits(cx.request(), &tool.access.scopes))?;
         tool.callable()
     }
 

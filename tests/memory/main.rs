@@ -17,8 +17,9 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::host::Host;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Tool};
+use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Text, Tool, ToolEvent};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -45,6 +46,13 @@ struct Arguments {
     #[serde(default, rename = "padding")]
     #[schemars(with = "String")]
     _padding: IgnoredAny,
+}
+
+/// Arguments that are not kept.
+#[derive(Deserialize)]
+struct Ignored {
+    #[serde(rename = "a")]
+    _a: IgnoredAny,
 }
 
 /// The values that a handler asks the client for.
@@ -147,6 +155,45 @@ fn measure(endpoint: &Rc<Endpoint>, waiting: &Waiting, ask: impl FnOnce() -> Ask
 }
 
 #[test]
+fn the_memory_of_a_call_is_bounded() {
+    a_waiting_call_holds_neither_its_body_nor_its_document();
+    arguments_for_hooks_take_bounded_memory();
+}
+
+/// Hooks get the arguments as a JSON value, which may take many times the memory of the body. Beyond the limit, the call is rejected.
+fn arguments_for_hooks_take_bounded_memory() {
+    for (name, item, count, is_accepted) in [
+        ("a long text", format!("\"{}\"", "x".repeat(4_000_000)), 1, true),
+        ("numbers", "0".to_owned(), 200_000, true),
+        ("more numbers", "0".to_owned(), 490_000, false),
+        ("small objects", r#"{"a":0}"#.to_owned(), 40_000, true),
+        ("more small objects", r#"{"a":0}"#.to_owned(), 160_000, false),
+        ("empty objects", "{}".to_owned(), 490_000, false),
+        ("nested arrays", "[[[0]]]".to_owned(), 120_000, false),
+    ] {
+        let endpoint = testing::endpoint(|_| {
+            let tool = Tool::with_schema("t", "T.", &json!({ "type": "object" }), None, |_: Ignored| async { "done" });
+            McpServer::builder("s", "1").tool(tool).hook(|_: Text, _: ToolEvent, _: Context| async { Ok(()) }).build()
+        });
+        let arguments = format!(r#"{{"a":[{}]}}"#, vec![item; count].join(","));
+        let params = format!(r#"{{"name":"t","arguments":{arguments}}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let length = body.len();
+        let ask = post(body).header("MCP-Protocol-Version", "2025-11-25");
+        let host: Rc<dyn Host> = Rc::new(TestHost::new());
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        let answer = testing::run(ask.raw(&endpoint, &host)).into_body();
+        let peak = MEMORY.peak_usage().saturating_sub(before);
+        let Body::Bytes(answer) = answer else { panic!("{name}: a stream") };
+        let answer = String::from_utf8(answer).expect("UTF-8");
+        let expected = if is_accepted { r#""text":"done""# } else { "bytes of memory (limit: 16777216)" };
+        assert!(answer.contains(expected), "{name}: {answer}");
+        // The bound of docs/limits.md.
+        assert!(peak < 4 * (4 << 20) + (16 << 20), "{name}: {peak} bytes for a body of {length} bytes");
+    }
+}
+
 fn a_waiting_call_holds_neither_its_body_nor_its_document() {
     let waiting = Waiting::default();
     let endpoint = Rc::new(endpoint(&waiting));

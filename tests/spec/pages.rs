@@ -5,10 +5,11 @@ use std::future::pending;
 use std::rc::Rc;
 
 use edge_mcp::host::{FetchLimits, Host};
-use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens};
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens, Tool};
 use futures::FutureExt;
 use http::Response;
+use serde_json::json;
 
 use crate::support::{Ask, SECRET, post};
 
@@ -150,4 +151,22 @@ fn waiting_pages_share_the_memory_for_bodies() {
     assert_eq!(send().now_or_never().expect("the second request is rejected").status(), 503);
     drop(first);
     assert!(send().now_or_never().is_none());
+}
+
+/// A page has no caller. If calls of the endpoint need a token, a page cannot call a tool that needs a scope.
+#[test]
+fn a_page_cannot_call_a_tool_that_needs_a_scope() {
+    let purge = async |_: PageRequest, cx: Context| {
+        let purge = Tool::new("purge", "Deletes everything.", async || "purged").scopes(["admin"]);
+        let count = Tool::new("count", "Counts.", async || "7");
+        let server = McpServer::builder("s", "1").tool(purge).tool(count).build()?;
+        let counted = server.execute_tool("count", json!({}), &cx).await?.text();
+        Ok::<_, HandlerError>(Response::new(counted + &server.execute_tool("purge", json!({}), &cx).await?.text()))
+    };
+    let page = |endpoint: Endpoint| asked(post("").at("/purge"), &endpoint.page("/purge", purge), &TestHost::new());
+    let (status, text, _) = page(endpoint());
+    assert_eq!(status, 500);
+    assert!(text.contains("admin") && !text.contains("purged"), "{text}");
+    let (status, text, _) = page(testing::endpoint(|_| McpServer::builder("s", "1").build()));
+    assert_eq!((status, &*text), (200, "7purged"), "an endpoint without authentication");
 }
