@@ -82,7 +82,6 @@ mod exchange;
 mod handlers;
 mod handshake;
 mod headers;
-mod hidden;
 mod issued_token;
 mod list_cache;
 mod listing;
@@ -110,6 +109,7 @@ mod token_source;
 mod tool_request;
 mod transport;
 mod upstream;
+mod visible_schema;
 
 pub use about::About;
 pub use call::Call;

@@ -9,8 +9,7 @@ use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::json::object;
-use crate::protocol::description::Text;
-use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Feature, Revision};
@@ -19,6 +18,7 @@ use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
+use crate::text::{Text, shortened};
 
 /// The method of a request and its target. It borrows nothing from the request.
 pub(crate) struct Resolved {

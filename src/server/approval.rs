@@ -10,7 +10,7 @@ use crate::call::elicitation::Elicited;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::limits::APPROVAL_CHARACTERS;
-use crate::protocol::description::{Text, is_deceptive};
+use crate::text::{Text, is_deceptive};
 
 /// The member of a tool's `_meta` in lists. It tells clients that calls of the tool may need approval.
 pub(super) const APPROVAL: &str = "edge-mcp/approval";

@@ -23,8 +23,8 @@ use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::NESTED_CALLS;
-use crate::protocol::description::Text;
 use crate::schema::{Schema, SchemaError};
+use crate::text::Text;
 
 /// The outcome of a tool call.
 pub(crate) enum Executed {
