@@ -145,7 +145,9 @@ limits! {
             "nested tool calls" => "the inner call fails";
         APPROVAL_CHARACTERS: usize = 1000, Count, "":
             "characters of the arguments that a question for approval shows"
-            => "the question shows the size of the rest in bytes";
+            => "each long value is shortened, and ends with an ellipsis";
+        APPROVAL_QUESTION_CHARACTERS: usize = 500, Count, "":
+            "characters of the program's own text in a question for approval" => "the text is shortened";
         QUESTIONS: usize = 256, Count, "":
             "questions that a call sends to the client, over all rounds" => "`-32603`; the log has the cause";
         FINISHED_STEPS: usize = 1024, Count, "":
