@@ -262,6 +262,8 @@ limits! {
             "questions of another MCP server in a round or on an event stream" => "the call fails";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
+        UPSTREAM_QUESTION_LINES: usize = 50, Count, "":
+            "lines of a question of another MCP server that is passed to the caller" => "further lines are not shown";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":

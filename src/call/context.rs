@@ -210,6 +210,151 @@ impl Context {
         document.root().get(name)?.to_json()
     }
 
+    /// Returns the URL of the request. Its host comes from the client, so do not base security decisions on it.
+    pub fn url(&self) -> String {
+        self.of_request.request.url()
+    }
+
+    /// Returns the W3C trace context that the client sent (`traceparent`). Send it with your own requests to make them
+    /// part of the same trace.
+    pub fn traceparent(&self) -> Option<&str> {
+        self.of_request.traceparent.as_deref()
+    }
+
+    /// Returns the HTTP header `name`. Names are case-insensitive.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.of_request.request.header(name)
+    }
+
+    /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
+    ///
+    /// # Errors
+    /// [`MissingState`] if there is no such value. It names the types that the endpoint has. `?` converts it into a [`HandlerError`].
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    ///
+    /// struct Depot {
+    ///     city: String,
+    /// }
+    ///
+    /// async fn city(cx: Context) -> Result<String, HandlerError> {
+    ///     Ok(cx.state::<Depot>()?.city.clone())
+    /// }
+    /// ```
+    pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
+        self.of_request.request.state()
+    }
+
+    /// Returns the value of type `T` that the [server function](RequestInfo::extend) or an earlier handler stored for
+    /// this request.
+    pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
+        self.of_request.request.extension()
+    }
+
+    /// Returns the time of the host's clock, in milliseconds since 1970-01-01T00:00:00Z.
+    pub fn now_ms(&self) -> u64 {
+        self.of_request.host.now_ms()
+    }
+
+    /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
+    ///
+    /// The notification is sent at once, on the stream of the response. It is dropped if the client did not send a
+    /// progress token, if the response cannot be a stream, or if `progress` is not greater than before.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
+        if let Some(live) = self.live().filter(|_| self.depth == 0) {
+            live.outbox.progress(progress, total, &message.into());
+        }
+    }
+
+    /// Sends a log message to the client. `data` is a text or any other value that serializes to JSON.
+    ///
+    /// The message is sent at once, on the stream of the response. It is dropped if the server does not
+    /// [declare](crate::McpServerBuilder::logging) log messages, if the client did not ask for this level, or if the
+    /// response cannot be a stream. Do not include secrets or internals of the server.
+    pub fn log(&self, level: LogLevel, data: impl Serialize) {
+        if let Some(live) = self.live() {
+            live.outbox.log(level, &live.logger, data);
+        }
+    }
+
+    /// Calls the tool `name` of the same server for the same caller, like a request of the client. The tool's
+    /// scopes, schema, hooks and deadline apply. Its progress notifications are dropped. Its questions are sent to the
+    /// client.
+    ///
+    /// If the tool fails, or if the arguments do not fit its schema, the result has [`is_error`](ToolResult::is_error).
+    ///
+    /// # Errors
+    /// The tool does not exist, the caller lacks a scope, `arguments` is not an object, or tool calls are nested too deeply.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, Tool};
+    /// use serde_json::json;
+    ///
+    /// async fn twice(cx: Context) -> Result<String, HandlerError> {
+    ///     let first = cx.call_tool("greet", json!({})).await?;
+    ///     let second = cx.call_tool("greet", json!({})).await?;
+    ///     Ok(format!("{} {}", first.text(), second.text()))
+    /// }
+    ///
+    /// let tool = Tool::new("greet-twice", "Says hello, and again.", twice);
+    /// ```
+    pub async fn call_tool(&self, name: &str, arguments: serde_json::Value) -> Result<ToolResult, HandlerError> {
+        match &self.tools {
+            Some(tools) => tools.call(name, arguments, self).await,
+            None => Err(HandlerError::new(unknown_tool(name))),
+        }
+    }
+
+    /// Describes the tool `name` of the same server, if the caller can call it.
+    pub(crate) fn callable_tool(&self, name: &str) -> Option<CallableTool> {
+        self.tools.as_ref()?.callable(name, self)
+    }
+
+    /// Returns the tools that the handler can call.
+    #[cfg(feature = "client")]
+    pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
+        self.tools.as_ref()
+    }
+
+    /// Returns the name of the server.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.tools.as_ref().map(|tools| tools.name())
+    }
+
+    /// Completes when the client has disconnected and no longer needs the result.
+    ///
+    /// A client of 2026-07-28 cancels a request by closing the stream of its response. The handler is then dropped at
+    /// its next await point. A handler that calls this method is not dropped: it runs to its end, so that it can clean
+    /// up.
+    ///
+    /// Clients of older revisions may close a stream for other reasons. While a response is plain JSON, a disconnect is
+    /// not detected.
+    pub async fn cancelled(&self) {
+        match self.live() {
+            Some(live) => {
+                live.is_watched.set(true);
+                live.connection.closed().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn rounds(&self) -> &Rc<Rounds> {
+        &self.of_request.rounds
+    }
+
+    /// Returns the configured URL of the endpoint, if there is one.
+    pub(crate) fn resource(&self) -> Option<&str> {
+        self.of_request.resource.as_deref()
+    }
+
+    /// Returns the URL of the request. Its host comes from the client.
+    #[cfg(feature = "client")]
+    pub(crate) fn request_url(&self) -> String {
+        self.of_request.request.url()
+    }
+
     pub(crate) fn live(&self) -> Option<&Live> {
         self.of_request.live.as_ref()
     }
