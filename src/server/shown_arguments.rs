@@ -70,7 +70,7 @@ fn share(lengths: &[usize], most: usize) -> usize {
 /// Returns the number of characters of a value as compact JSON. If there are more than `most`, returns any larger number.
 fn length(value: Value<'_>, most: usize) -> usize {
     match value.kind() {
-        Kind::String => quoted(&value.as_str().unwrap_or_default(), most).chars().count(),
+        Kind::String => length_of_string(&value.as_str().unwrap_or_default(), most),
         Kind::Null | Kind::Boolean | Kind::Number => value.text().len(),
         Kind::Object | Kind::Array => {
             let mut length: usize = 2;
@@ -87,9 +87,14 @@ fn length(value: Value<'_>, most: usize) -> usize {
 
 /// Returns the length of a member or an item, with the comma after it.
 fn length_of_part(name: Option<&str>, value: Value<'_>, most: usize) -> usize {
-    let name = name.map_or(0, |name| quoted(name, most).chars().count().saturating_add(1));
+    let name = name.map_or(0, |name| length_of_string(name, most).saturating_add(1));
     let value = if name > most { 0 } else { length(value, most) };
     name.saturating_add(value).saturating_add(1)
+}
+
+fn length_of_string(content: &str, most: usize) -> usize {
+    let text = quoted(content, most);
+    if text.ends_with('…') { most.saturating_add(1) } else { text.chars().count() }
 }
 
 /// Returns the first `most` characters of a literal.
