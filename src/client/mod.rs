@@ -92,7 +92,7 @@ mod negotiation;
 mod observer;
 mod of_call;
 mod param_headers;
-mod passed;
+pub(crate) mod passed;
 mod post;
 mod question;
 mod read;
