@@ -263,6 +263,7 @@ mod rpc;
 pub mod schema;
 mod server;
 pub mod testing;
+mod text;
 pub mod uri_template;
 #[cfg(feature = "worker")]
 pub mod worker;
@@ -270,14 +271,18 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
-/// Functions that the fuzz targets call directly. They parse headers and bodies whose bytes a caller or another server chooses.
+/// Functions that the fuzz targets call directly. They read headers, bodies and texts whose bytes a caller or another server chooses.
 #[doc(hidden)]
 pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
     pub use crate::auth::introspection::parse_answer;
     #[cfg(feature = "client")]
+    pub use crate::client::passed::labelled;
+    #[cfg(feature = "client")]
     pub use crate::client::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
+    pub use crate::server::approval::message;
+    pub use crate::text::{line, sentence, shortened, visible};
 }
 
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
@@ -305,9 +310,7 @@ pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;
 pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
-pub use protocol::description::{
-    Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Text, Theme,
-};
+pub use protocol::description::{Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Theme};
 pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;
 pub use protocol::revision::Revision;
@@ -323,6 +326,7 @@ pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 #[cfg(feature = "client")]
 pub use server::source::{Found, Source};
 pub use server::tool::Tool;
+pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.
 ///

@@ -148,7 +148,9 @@ limits! {
             => "a result with `isError`; the handler is not called";
         APPROVAL_CHARACTERS: usize = 1000, Count, "":
             "characters of the arguments that a question for approval shows"
-            => "the question shows the size of the rest in bytes";
+            => "each long value is shortened, and ends with an ellipsis";
+        APPROVAL_QUESTION_CHARACTERS: usize = 500, Count, "":
+            "characters of the program's own text in a question for approval" => "the text is shortened";
         QUESTIONS: usize = 256, Count, "":
             "questions that a call sends to the client, over all rounds" => "`-32603`; the log has the cause";
         FINISHED_STEPS: usize = 1024, Count, "":
@@ -269,6 +271,8 @@ limits! {
             "questions of another MCP server in a round or on an event stream" => "the call fails";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
+        UPSTREAM_QUESTION_LINES: usize = 50, Count, "":
+            "lines of a question of another MCP server that is passed to the caller" => "further lines are not shown";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":

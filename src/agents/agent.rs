@@ -16,9 +16,10 @@ use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::json::object;
 use crate::protocol::content::Content;
-use crate::protocol::description::{Text, is_blank};
+use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
+use crate::text::Text;
 
 /// The member of `_meta` with the token usage.
 const USAGE: &str = "edge-mcp/usage";

@@ -10,11 +10,12 @@ use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::step_memory::Status;
 use crate::json::{Value, object};
-use crate::protocol::description::{Text, is_blank};
+use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
 use crate::server::tool::{Origin, Tool};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
+use crate::text::Text;
 
 /// The `_meta` key of a run report. A request with the value `true` asks for the report. The result contains the report under the same key.
 const RUN: &str = "edge-mcp/run";

@@ -20,12 +20,12 @@ use crate::host::Host;
 use crate::json::{Document, JsonLimits};
 use crate::limits::STATE_BYTES;
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::description::{Implementation, Text};
-use crate::protocol::error::shortened;
+use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
 use crate::schema::Schema;
+use crate::text::{Text, shortened};
 
 /// The tools of a server that handlers can call.
 pub(crate) trait CallTools: Any {
@@ -352,6 +352,12 @@ impl Context {
     /// Returns the configured URL of the endpoint, if there is one.
     pub(crate) fn resource(&self) -> Option<&str> {
         self.of_request.resource.as_deref()
+    }
+
+    /// Returns the URL of the request. Its host comes from the client.
+    #[cfg(feature = "client")]
+    pub(crate) fn request_url(&self) -> String {
+        self.of_request.request.url()
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {

@@ -13,8 +13,8 @@ use super::handler;
 use super::input_error::{InputError, InputProblem};
 use super::session_required::SessionRequired;
 use crate::json::{Document, JsonLimits};
-use crate::protocol::description::Text;
 use crate::schema::{HasJsonSchema, Schema};
+use crate::text::Text;
 
 /// The outcome of an elicitation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::error::Error;
 use serde_json::{Map, Value};
 
 use super::input_error::InputError;
-use crate::protocol::description::Text;
 use crate::protocol::error::INTERNAL;
+use crate::text::Text;
 
 /// The error of a handler.
 ///

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::host::{Host, Level, warning};
 use crate::json::write;
-use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::error::RpcError;
+use crate::text::shortened;
 
 #[derive(Serialize)]
 struct Failure<'a> {

@@ -20,9 +20,9 @@ use super::failure;
 use crate::host::Host;
 use crate::json::write;
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
-use crate::protocol::description::Text;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::RequestedNotifications;
+use crate::text::Text;
 
 /// The sender of notifications, with the kinds that the client asked for.
 pub(crate) struct Outbox {

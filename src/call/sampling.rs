@@ -10,7 +10,7 @@ use super::context::Context;
 use super::input_error::InputError;
 use super::session_required::SessionRequired;
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// A request for a text from the model of the client.
 #[derive(Clone, Debug)]

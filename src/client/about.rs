@@ -8,13 +8,14 @@ use serde_json::value::RawValue;
 
 use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::revision::Revision;
+use crate::text::visible;
 
 /// The member of `_meta` in which a modern server names itself.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The description that a server gives of itself: its name, version, capabilities and instructions. Cloning is cheap.
 ///
-/// Each text comes from the server. Do not put the instructions of a server that you do not trust into a prompt.
+/// Each text comes from the server, without hidden characters. Do not put the instructions of a server that you do not trust into a prompt.
 #[derive(Clone, Debug)]
 pub struct About(Rc<Parts>);
 
@@ -37,17 +38,17 @@ impl About {
 
     /// Returns the name that the server has for itself, or an empty text.
     pub fn name(&self) -> String {
-        self.read(|result| info(result)?.string("name")).unwrap_or_default()
+        self.text(|result| info(result)?.string("name")).unwrap_or_default()
     }
 
     /// Returns the version of the server, or an empty text.
     pub fn version(&self) -> String {
-        self.read(|result| info(result)?.string("version")).unwrap_or_default()
+        self.text(|result| info(result)?.string("version")).unwrap_or_default()
     }
 
     /// Returns the instructions for a model.
     pub fn instructions(&self) -> Option<String> {
-        self.read(|result| result.string("instructions"))
+        self.text(|result| result.string("instructions"))
     }
 
     /// Returns whether the server has a capability, such as `tools`, `resources`, `prompts` or `completions`.
@@ -61,6 +62,10 @@ impl About {
         self.0.json.get()
     }
 
+    fn text(&self, read: impl Fn(Value<'_>) -> Option<String>) -> Option<String> {
+        self.read(read).map(|text| visible(&text))
+    }
+
     fn read<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
         read(Document::parse(self.raw().as_bytes(), JsonLimits::MOST).ok()?.root())
     }
@@ -68,4 +73,18 @@ impl About {
 
 fn info(result: Value<'_>) -> Option<Value<'_>> {
     result.get("_meta").and_then(|meta| meta.get(SERVER_INFO)).or_else(|| result.get("serverInfo"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_no_hidden_characters() {
+        let hidden = "x\u{e0041}\u{202e}";
+        let json = serde_json::json!({ "serverInfo": { "name": hidden, "version": hidden }, "instructions": hidden });
+        let json = RawValue::from_string(json.to_string()).expect("JSON");
+        let about = About::of(Revision::V2025_11_25, json);
+        assert_eq!((about.name(), about.version(), about.instructions()), ("x".into(), "x".into(), Some("x".into())));
+    }
 }

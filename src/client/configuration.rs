@@ -7,8 +7,8 @@ use super::upstream::Upstream;
 use crate::auth::ConfigError;
 use crate::host::Environment;
 use crate::json::{Document, JsonError, JsonLimits, Kind, Value};
-use crate::protocol::error::shortened;
 use crate::protocol::revision::Revision;
+use crate::text::shortened;
 
 const SERVERS: &str = "UPSTREAMS";
 const TOKENS: &str = "UPSTREAM_TOKENS";

@@ -20,10 +20,10 @@ use super::upstream::Upstream;
 use crate::call::context::Context;
 use crate::host::{Host, Opened, Outbound};
 use crate::limits::UPSTREAM_LEGACY_SECONDS;
-use crate::protocol::description::{Implementation, Text};
-use crate::protocol::error::shortened;
+use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
+use crate::text::{Text, shortened};
 
 /// A connection to the servers of an [`McpClient`], for one call of a handler. Dropping it ends the sessions that it began.
 ///

@@ -6,16 +6,17 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
 
+use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::hidden::{shown, visible};
 use super::param_headers;
+use super::visible_schema::{HiddenInContract, cleaned};
 use crate::auth::ConfigError;
 use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
-use crate::protocol::description::Text;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
+use crate::text::{Text, line, visible};
 
 /// An item of a list, with the name of its server. Cloning is cheap.
 #[derive(Clone)]
@@ -69,7 +70,7 @@ pub(super) const PROMPTS: Kind =
     Kind { method: Method::ListPrompts, capability: "prompts", list: "prompts", single: "prompt", key: "name" };
 const KINDS: [Kind; 4] = [TOOLS, RESOURCES, TEMPLATES, PROMPTS];
 
-/// The length of a name or a problem in a message, in bytes.
+/// The length of a name or a problem in a message, in characters.
 const SHOWN: usize = 128;
 
 impl Listed {
@@ -86,15 +87,22 @@ impl Listed {
         if name.is_empty() || name.len() > UPSTREAM_NAME_BYTES {
             return Err(problem("has a name that is empty or too long"));
         }
+        if visible(&name) != name {
+            return Err(problem("has a name with hidden characters"));
+        }
         if kind == TOOLS {
             let invalid = |error: String| {
                 format!(
                     "The tool `{}` of the server `{server}` is not valid: {}.",
-                    shown(&name, SHOWN),
-                    shown(&error, SHOWN)
+                    line(&name, SHOWN),
+                    line(&error, SHOWN)
                 )
             };
             param_headers::marked(item).map_err(invalid)?;
+            let cleaned = item.get("inputSchema").map_or(Ok(None), cleaned);
+            cleaned.map_err(|HiddenInContract| {
+                invalid("its input schema has names or values with hidden characters".to_owned())
+            })?;
         }
         let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
         Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json, output: OnceCell::new() })))
@@ -145,22 +153,34 @@ impl Listed {
 
     /// Returns the description, or an empty text. Invisible characters and characters that reorder text are removed.
     pub fn description(&self) -> String {
-        self.member(|item| item.string("description")).map(visible).unwrap_or_default()
+        self.member(|item| item.string("description")).map(|text| visible(&text)).unwrap_or_default()
     }
 
     /// Returns the title, if there is one. Invisible characters and characters that reorder text are removed.
     pub fn title(&self) -> Option<String> {
-        self.member(|item| item.string("title")).map(visible)
+        self.member(|item| item.string("title")).map(|text| visible(&text))
     }
 
-    /// Returns the definition as JSON text, as the server sent it.
+    /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.
     pub fn raw(&self) -> &str {
         self.0.json.get()
     }
 
-    /// Returns the input schema of a tool as JSON text.
+    /// Returns the input schema of a tool as JSON text. Hidden characters are removed from titles and descriptions. Other annotations that
+    /// have hidden characters are removed.
     pub fn input_schema(&self) -> Option<String> {
-        self.member(|item| Some(item.get("inputSchema")?.text().to_owned()))
+        self.visible_schema().map(|(_, schema)| schema.get().to_owned())
+    }
+
+    /// Returns the input schema of a tool as the server sent it, except for annotations with hidden characters.
+    pub(super) fn visible_schema(&self) -> Option<(Json, Box<RawValue>)> {
+        self.member(|item| {
+            let schema = item.get("inputSchema")?;
+            match cleaned(schema).ok()? {
+                None => Some((schema.to_json()?, schema.to_raw()?)),
+                Some(schema) => write::to_raw_value(&schema).ok().map(|raw| (schema, raw)),
+            }
+        })
     }
 
     /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: rely only on those of servers that
@@ -197,7 +217,7 @@ impl Listed {
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
         let Definition { server, kind, name, .. } = &*self.0;
-        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, shown(name, SHOWN))
+        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, line(name, SHOWN))
     }
 
     /// Returns the length of the definition in bytes.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::call::error::HandlerError;
 use crate::limits::UPSTREAM_REQUESTS;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The error of a request to another MCP server.
 ///

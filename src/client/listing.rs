@@ -6,7 +6,7 @@ use futures::lock::Mutex;
 
 use super::definition::{Kind, Listed};
 use super::error::ClientError;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The items of a list.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,9 @@ use http::HeaderValue;
 use super::list_cache::ListCache;
 use super::negotiation::Known;
 use super::upstream::Upstream;
-use crate::protocol::description::{Implementation, Text};
+use crate::protocol::description::Implementation;
 use crate::server::build_error::BuildError;
+use crate::text::Text;
 
 /// The longest name of a server, in bytes.
 const NAME: usize = 24;

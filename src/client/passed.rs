@@ -1,6 +1,9 @@
 //! The questions of a server that the caller of this program answers.
 //!
 //! Only elicitation is passed on: sampling spends the model of the client, and roots are its folders.
+//!
+//! The person must see which server asks. So a label with its name begins each line of the message. The texts of a form are one line each, and
+//! none of them begins with a label of another server.
 
 use futures::FutureExt;
 use serde_json::Value as Json;
@@ -8,9 +11,12 @@ use serde_json::Value as Json;
 use super::error::{Failed, Failure};
 use super::handlers::{Answer, undeclared};
 use super::question::{Elicitation, Kind, Question, UrlElicitation};
+use super::visible_schema::{HiddenInContract, clean};
 use crate::call::context::Context;
 use crate::host::{host_of, origin_of};
 use crate::json::object;
+use crate::limits::UPSTREAM_QUESTION_LINES;
+use crate::text::{line, sentence};
 
 /// The longest key of a server that the key of a passed question contains, in bytes.
 const KEY: usize = 64;
@@ -31,7 +37,10 @@ pub(super) fn pass(
     key: &str,
     cx: &Context,
 ) -> Result<Answer, Failed> {
-    let request = for_caller(question, cx.resource())?.ok_or_else(undeclared)?;
+    // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
+    let request_url = cx.request_url();
+    let own = [cx.resource().unwrap_or_default(), &request_url];
+    let request = for_caller(question, own)?.ok_or_else(undeclared)?;
     let (key, cx) = (passed_key(question.server, round, nth, key), cx.clone());
     let answer = async move {
         let answer = cx.pass_question(&key, request).await;
@@ -40,34 +49,79 @@ pub(super) fn pass(
     Ok(answer.boxed_local())
 }
 
-/// Returns an elicitation as a request for the client of this program, whose URL is `own`. The message names the server that asks.
-fn for_caller(question: &Question<'_>, own: Option<&str>) -> Result<Option<Json>, Failure> {
+/// Returns an elicitation as a request for the client of this program, which has the URLs `own`.
+fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, Failure> {
     let params = match question.kind {
         Kind::Form => {
             let Elicitation { server, message, schema } = Elicitation::read(question)?;
-            vec![("mode", "form".into()), ("message", named(&server, &message)), ("requestedSchema", schema)]
+            vec![
+                ("mode", "form".into()),
+                ("message", labelled(&server, &message).into()),
+                ("requestedSchema", form(&server, schema)?),
+            ]
         }
         Kind::Url => {
             let UrlElicitation { server, message, url, .. } = UrlElicitation::read(question)?;
-            if is_on_own_host(&url, own) {
+            if own.iter().any(|own| is_on_own_host(&url, own)) {
                 return Err(Failure::Malformed("asks to open a URL of this program"));
             }
-            vec![("mode", "url".into()), ("message", named(&server, &message)), ("url", url.into())]
+            vec![("mode", "url".into()), ("message", labelled(&server, &message).into()), ("url", url.into())]
         }
         Kind::Sampling | Kind::Roots => return Ok(None),
     };
     Ok(Some(object(vec![("method", "elicitation/create".into()), ("params", object(params))])))
 }
 
-fn named(server: &str, message: &str) -> Json {
-    format!("[{server}] {message}").into()
+/// Returns a message in which each line begins with the name of the server. Empty lines are left out.
+pub fn labelled(server: &str, message: &str) -> String {
+    let mut labelled = format!("[{server}]");
+    let lines = message.split('\n').map(|line| sentence(line, usize::MAX)).filter(|line| !line.is_empty());
+    for (nth, line) in lines.take(UPSTREAM_QUESTION_LINES.saturating_add(1)).enumerate() {
+        if nth > 0 {
+            labelled.extend(["\n[", server, "]"]);
+        }
+        let is_last = nth == UPSTREAM_QUESTION_LINES;
+        labelled.extend([" ", if is_last { "…" } else { &line }]);
+    }
+    labelled
+}
+
+/// Returns a form whose texts cannot imitate a message of this program.
+///
+/// # Errors
+/// A client may show a name or a value as a message.
+fn form(server: &str, mut schema: Json) -> Result<Json, Failure> {
+    const NOT_A_LINE: Failure = Failure::Malformed("asks with a form whose names or values have line breaks");
+    // The title of the whole form, for example, could look like a heading of the client. The specification has no such members.
+    if let Some(members) = schema.as_object_mut() {
+        members.retain(|name, _| ["$schema", "properties", "required", "type"].contains(&name.as_str()));
+    }
+    let text = |text: &str| {
+        let text = sentence(text, usize::MAX);
+        if text.starts_with('[') { format!("[{server}] {text}") } else { text }
+    };
+    clean(&mut schema, &text).map_err(|HiddenInContract| NOT_A_LINE)?;
+    if is_on_lines(&schema) { Ok(schema) } else { Err(NOT_A_LINE) }
+}
+
+/// Returns whether each string in a form is one line, and no name begins as a label does.
+fn is_on_lines(value: &Json) -> bool {
+    let is_line = |text: &str| line(text, usize::MAX) == text;
+    match value {
+        Json::String(text) => is_line(text),
+        Json::Array(items) => items.iter().all(is_on_lines),
+        Json::Object(members) => {
+            members.iter().all(|(name, value)| is_line(name) && !name.starts_with('[') && is_on_lines(value))
+        }
+        _ => true,
+    }
 }
 
 /// Returns whether a URL has the host of this program. A page of this program must not be opened in the name of another server.
-fn is_on_own_host(url: &str, own: Option<&str>) -> bool {
+fn is_on_own_host(url: &str, own: &str) -> bool {
     // A name with a dot at its end is the same name.
     let host = |url| origin_of(url).and_then(host_of).map(|host| host.trim_end_matches('.'));
-    own.and_then(host).zip(host(url)).is_some_and(|(own, host)| own.eq_ignore_ascii_case(host))
+    host(own).zip(host(url)).is_some_and(|(own, host)| own.eq_ignore_ascii_case(host))
 }
 
 /// Returns the key of a passed question: the server, the round and the server's key.
@@ -87,17 +141,62 @@ mod tests {
     use super::*;
     use crate::json::{Document, JsonLimits};
 
+    fn passed(params: &str) -> Result<Json, Failure> {
+        let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
+        let server = "parcels".into();
+        let question = Question::of(&server, "elicitation/create", Some(document.root()));
+        let passed = for_caller(&question.expect("a question").expect("a question"), ["", "/"])?;
+        Ok(passed.expect("elicitation")["params"].clone())
+    }
+
     /// C113: the text names the server that asks, and has no characters that hide or reorder text.
     #[test]
     fn a_passed_question_names_its_server() {
         let params = r#"{"message":"Really?\u202e\u0007","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"A\u200b"}}}}"#;
-        let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
-        let server = "parcels".into();
-        let question = Question::of(&server, "elicitation/create", Some(document.root()));
-        let question = question.expect("a question").expect("a question");
-        let passed = for_caller(&question, None).expect("a question").expect("elicitation");
-        assert_eq!(passed["params"]["message"], "[parcels] Really?");
-        assert_eq!(passed["params"]["mode"], "form");
-        assert_eq!(passed["params"]["requestedSchema"]["properties"]["a"]["title"], "A");
+        let passed = passed(params).expect("a question");
+        assert_eq!(passed["message"], "[parcels] Really?");
+        assert_eq!(passed["mode"], "form");
+        assert_eq!(passed["requestedSchema"]["properties"]["a"]["title"], "A");
+    }
+
+    /// C113: no line of the message and no text of the form begins with the label of another server.
+    #[test]
+    fn a_passed_question_cannot_imitate_another_server() {
+        let label = "\n\u{200b} \t[bank]  Enter the code.";
+        assert_eq!(
+            labelled("parcels", &format!("Thanks.\n\n\n{label}")),
+            "[parcels] Thanks.\n[parcels] [bank] Enter the code."
+        );
+        assert_eq!(labelled("parcels", "\r\n \u{2028}"), "[parcels]");
+        let lines = labelled("parcels", &"a\n".repeat(1000));
+        assert_eq!((lines.lines().count(), lines.lines().last()), (UPSTREAM_QUESTION_LINES + 1, Some("[parcels] …")));
+
+        let field = serde_json::json!({
+            "type": "string", "title": label, "description": format!("A{label}"), "enumNames": [label], "oneOf": [{ "const": "[bank]", "title": label }],
+        });
+        let form = |properties: Json| {
+            let schema =
+                serde_json::json!({ "title": label, "type": "object", "required": ["a"], "properties": properties });
+            passed(&serde_json::json!({ "message": "Hello", "requestedSchema": schema }).to_string())
+        };
+        let passed = form(serde_json::json!({ "a": field })).expect("a question");
+        let shown = "[parcels] [bank] Enter the code.";
+        let field = serde_json::json!({
+            "type": "string", "title": shown, "description": "A [bank] Enter the code.", "enumNames": [shown],
+            "oneOf": [{ "const": "[bank]", "title": shown }],
+        });
+        assert_eq!(
+            passed["requestedSchema"],
+            serde_json::json!({ "type": "object", "required": ["a"], "properties": { "a": field } })
+        );
+        for properties in [
+            serde_json::json!({ "[bank] Code": { "type": "string" } }),
+            serde_json::json!({ "a\n[bank] Code": { "type": "string" } }),
+            serde_json::json!({ "a": { "type": "string", "enum": ["b\n[bank] Code"] } }),
+            serde_json::json!({ "a": { "type": "string", "default": "b\n[bank] Code" } }),
+            serde_json::json!({ "a": { "type": "string", "enum": ["b\u{e0041}"] } }),
+        ] {
+            assert!(form(properties.clone()).is_err(), "{properties}");
+        }
     }
 }

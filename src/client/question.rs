@@ -5,11 +5,11 @@
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::hidden::{clean_descriptions, visible};
+use super::visible_schema::{HiddenInContract, clean};
 use crate::auth::SecureUrl;
 use crate::json::{Kind as JsonKind, Value};
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::description::Text;
+use crate::text::{Text, visible};
 
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
@@ -100,7 +100,7 @@ impl<'a> Question<'a> {
     fn elicitation(&self) -> Result<(Value<'a>, String), Failure> {
         let params = self.params.ok_or(Failure::Malformed("asks without parameters"))?;
         let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
-        Ok((params, visible(message)))
+        Ok((params, visible(&message)))
     }
 }
 
@@ -137,7 +137,9 @@ fn form(params: Value<'_>) -> Result<Json, Failure> {
         return Err(Failure::Malformed("asks with a form that has nested fields"));
     }
     let mut schema = schema.to_json().ok_or(Failure::Malformed("asks with a number that is too large"))?;
-    clean_descriptions(&mut schema);
+    clean(&mut schema, &visible).map_err(|HiddenInContract| {
+        Failure::Malformed("asks with a form whose names or values have hidden characters")
+    })?;
     Ok(schema)
 }
 

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure, NotMcp};
-use super::hidden::shown;
 use super::negotiation::Form;
 use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
+use crate::text::line;
 
 /// The maximum number of revisions of a server that an error lists.
 const REVISIONS: usize = 8;
@@ -142,7 +142,7 @@ pub(super) fn of_http_status(status: u16) -> Failure {
     }
 }
 
-/// Returns the failure of a JSON-RPC error. The failure shows the message, without control characters, because it is meant for the model.
+/// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
 fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
     const LONGEST: usize = 2048;
     const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
@@ -152,7 +152,7 @@ fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
         CAPABILITY => Failure::CapabilityRequired,
         _ => {
             let data = data.map(|data| data.get().to_owned());
-            Failure::Rpc { code, message: shown(&message, LONGEST), data }
+            Failure::Rpc { code, message: line(&message, LONGEST).into_owned(), data }
         }
     }
 }

@@ -7,20 +7,18 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::definition::{Listed, TOOLS};
-use super::hidden::clean_descriptions;
 use super::mcp_client::{McpClient, Server};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
-use crate::json::{Document, JsonLimits, Value, write};
-use crate::protocol::description::Text;
-use crate::protocol::error::shortened;
+use crate::json::Value;
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
 use crate::server::definition::name_problem;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
+use crate::text::{Text, shortened};
 
 /// Tools of the servers of a client, as a source of a server or an agent. The name of a tool is `<server>_<tool>`.
 #[derive(Clone)]
@@ -69,7 +67,7 @@ impl RemoteTools {
             source: self.clone(),
             server: listed.server().to_owned(),
             tool: listed.name().to_owned(),
-            input: Some(input_schema(listed)?),
+            input: listed.visible_schema().map(|(schema, raw)| Some(Schema::unenforced(schema, raw)))?,
         };
         let mut tool = Tool::of_handler(listed.full_name().into(), listed.description().into(), Box::new(handler));
         if let Some(title) = listed.title() {
@@ -174,15 +172,4 @@ impl AnyToolHandler for RemoteHandler {
 /// Returns whether the annotations of a tool say that it is read-only. Annotations that contradict one another say nothing.
 fn is_read_only(tool: &Listed) -> bool {
     tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
-}
-
-/// Returns the input schema of a tool. It is published as the server sent it, except for deceptive characters in descriptions.
-fn input_schema(tool: &Listed) -> Option<Rc<Schema>> {
-    let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST).ok()?;
-    let schema = document.root().get("inputSchema")?;
-    let (mut value, mut raw) = (schema.to_json()?, schema.to_raw()?);
-    if clean_descriptions(&mut value) {
-        raw = write::to_raw_value(&value).ok()?;
-    }
-    Some(Schema::unenforced(value, raw))
 }

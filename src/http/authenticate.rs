@@ -21,8 +21,8 @@ use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
 use crate::auth::{Presented, Principal, ProtectedResource, SecureUrl, TokenRefusal, bearer};
 use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
-use crate::protocol::description::Text;
 use crate::server::access::has_scopes;
+use crate::text::Text;
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {

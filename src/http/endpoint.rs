@@ -20,9 +20,9 @@ use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
 use crate::host::{Environment, RateLimit, Request};
-use crate::protocol::description::Text;
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
+use crate::text::Text;
 
 type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
 type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;

@@ -13,11 +13,12 @@ use super::request_headers;
 use crate::json::{Kind, Value, object};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
-use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Message, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
+use crate::text::shortened;
 
 /// A classified body.
 #[derive(Debug)]

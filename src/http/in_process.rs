@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -9,7 +10,9 @@ use futures::{FutureExt, StreamExt};
 use super::endpoint::Endpoint;
 use super::stream::Body;
 use crate::client::Transport;
-use crate::host::{FetchError, Host, Opened, Outbound};
+use crate::host::{
+    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey,
+};
 
 /// Reaches an [`Endpoint`] in the same program, without the network. The endpoint checks these requests as it checks requests from the
 /// network: its authentication, its rate limit and its other limits apply.
@@ -36,7 +39,7 @@ impl InProcess {
 
 impl Transport for InProcess {
     fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
-        let (endpoint, host) = (self.0.clone(), host.clone());
+        let (endpoint, host): (_, Rc<dyn Host>) = (self.0.clone(), Rc::new(InnerHost(host.clone())));
         let opened = async move {
             let request = http::Request::try_from(request)?.map(|body| Cell::new(body.into_bytes()));
             let (head, body) = endpoint.handle(request, &host).await.into_parts();
@@ -47,5 +50,52 @@ impl Transport for InProcess {
             })
         };
         opened.boxed_local()
+    }
+}
+
+/// The host of the outer request, for a request within it. It does not keep crash data: after a crash, the outer client gets an answer to its
+/// own request.
+struct InnerHost(Rc<dyn Host>);
+
+impl Host for InnerHost {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
+        self.0.sleep(time)
+    }
+
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        self.0.spawn(task);
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        self.0.fill_random(bytes)
+    }
+
+    fn log(&self, level: Level, line: &str) {
+        self.0.log(level, line);
+    }
+
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        self.0.open(request)
+    }
+
+    fn fetch(
+        &self,
+        request: http::Request<String>,
+        limits: FetchLimits,
+    ) -> LocalBoxFuture<'static, Result<Fetched, FetchError>> {
+        self.0.fetch(request, limits)
+    }
+
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        self.0.verify(key, message, signature)
     }
 }

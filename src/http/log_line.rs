@@ -9,11 +9,12 @@ use super::bounded_request::BoundedRequest;
 use super::log_policy::LogPolicy;
 use crate::host::{Host, Level, Request as _};
 use crate::json::write;
-use crate::protocol::error::{ErrorCode, shortened};
+use crate::protocol::error::ErrorCode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 use crate::rpc::Resolved;
+use crate::text::shortened;
 
 /// The time in milliseconds above which a request is slow.
 const SLOW_MS: u64 = 1000;

@@ -16,8 +16,8 @@ use crate::call::deadline::{DEADLINE, run_only};
 use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::host::Request;
-use crate::protocol::description::Text;
 use crate::protocol::error::INTERNAL;
+use crate::text::Text;
 
 /// The method and the body of a request to a page: see [`Endpoint::page`](crate::Endpoint::page).
 #[derive(Clone, Debug, PartialEq, Eq)]

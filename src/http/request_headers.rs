@@ -7,12 +7,13 @@ use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use crate::json::decimal::Decimal;
 use crate::json::{Document, JsonLimits, Kind, Value};
-use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::header_value::decode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, Type};
 use crate::server::tool::Tool;
+use crate::text::shortened;
 
 /// The header with the revision.
 pub(super) const VERSION: &str = "MCP-Protocol-Version";

@@ -23,10 +23,10 @@ use crate::call::context::Live;
 use crate::call::notifications::Outbox;
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
-use crate::protocol::description::Text;
 use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::revision::Era;
 use crate::rpc::Prepared;
+use crate::text::Text;
 
 /// The channel between the task of a handler and the answer to its client.
 pub(super) struct Channel {

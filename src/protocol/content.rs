@@ -8,9 +8,10 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::description::{Annotations, ResourceDescription, Role, Text};
+use super::description::{Annotations, ResourceDescription, Role};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
+use crate::text::Text;
 
 /// A block of content.
 ///

@@ -9,23 +9,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// A text that is usually a string literal.
-pub type Text = Cow<'static, str>;
+use crate::text::Text;
 
 /// Returns whether `text` is empty or white space only.
 pub(crate) fn is_blank(text: &str) -> bool {
     // Trim only the start: for most texts the first character already decides.
     text.trim_start().is_empty()
-}
-
-/// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
-pub(crate) fn is_deceptive(character: char) -> bool {
-    let is_format = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-    );
-    character.is_control() || is_format
 }
 
 /// The name and version of an MCP client or server.
@@ -151,7 +140,7 @@ macro_rules! metadata_methods {
     ($($metadata:ident).+) => {
         /// Sets the name for display.
         #[must_use]
-        pub fn title(mut self, title: impl Into<$crate::protocol::description::Text>) -> Self {
+        pub fn title(mut self, title: impl Into<$crate::text::Text>) -> Self {
             self.$($metadata).+.title = Some(title.into());
             self
         }
@@ -178,7 +167,7 @@ macro_rules! description_method {
     ($($metadata:ident).+) => {
         /// Sets the description for the model: the purpose, and when to use it.
         #[must_use]
-        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
+        pub fn description(mut self, description: impl Into<$crate::text::Text>) -> Self {
             self.$($metadata).+.description = Some(description.into());
             self
         }

@@ -112,11 +112,3 @@ impl Deref for RpcError {
 
 /// The error text for a failure of the server.
 pub(crate) const INTERNAL: &str = "The server failed to answer this request. Its log says why.";
-
-/// Shortens `text` to 64 characters, for a message that repeats input of a caller.
-pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(64) {
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
-        None => Cow::Borrowed(text),
-    }
-}

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::filter::Filter;
 use super::store::PassageStore;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The settings of one request. The server function puts them into the request, and every retrieval of the request uses them.
 ///

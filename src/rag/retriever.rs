@@ -17,7 +17,8 @@ use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{RAG_CANDIDATES, RAG_CONTEXT, RAG_PASSAGES, RAG_TOP_K};
-use crate::protocol::description::{Text, is_blank};
+use crate::protocol::description::is_blank;
+use crate::text::Text;
 
 /// The number of nodes that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE_NODES: usize = 3;

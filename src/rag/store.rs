@@ -9,7 +9,7 @@ use super::filter::{Filter, FilterError, check_metadata};
 use super::query::Query;
 use crate::call::error::HandlerError;
 use crate::limits::{RAG_CHUNK_MOST_BYTES, RAG_DOCUMENT_CHUNKS, RAG_LINKS, RAG_NAME_BYTES};
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The number of a passage. A store never uses a number again.
 pub type PassageId = i64;

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::package::{Package, Remote, Repository, is_one_version};
 use crate::limits::SERVER_JSON_NAME;
-use crate::protocol::description::{Implementation, Text, is_blank};
+use crate::protocol::description::{Implementation, is_blank};
+use crate::text::Text;
 
 /// The data about a server that is not part of the protocol.
 #[derive(Clone, Default)]

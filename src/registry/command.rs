@@ -2,9 +2,8 @@
 //!
 //! The serialized members have the names of the registry's first drafts, as in [`package`](super::package).
 
+use crate::text::Text;
 use serde::Serialize;
-
-use crate::protocol::description::Text;
 
 /// An input: an environment variable of a program, or a header of a request.
 ///

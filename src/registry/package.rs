@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::command::{Command, Input, is_word};
 use crate::auth::SecureUrl;
-use crate::protocol::description::{Text, is_blank};
+use crate::protocol::description::is_blank;
 use crate::schema::is_header_name;
+use crate::text::Text;
 
 /// The repository with the source code of a server.
 ///

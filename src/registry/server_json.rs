@@ -12,7 +12,8 @@ use super::command::{Argument, Command, Input};
 use super::package::{Package, Remote, RemoteTransport, Repository};
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Implementation, Text, has_uri_characters};
+use crate::protocol::description::{Icon, Implementation, has_uri_characters};
+use crate::text::Text;
 
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";

@@ -15,12 +15,13 @@ use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
 use crate::limits::COMPLETION_VALUES;
-use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
 use crate::server::completion::{Completion, CompletionRequest, SuggestionsFuture};
 use crate::server::prompt::Prompt;
 use crate::server::resource::ResourceTemplate;
+use crate::text::shortened;
 
 #[derive(Serialize)]
 struct CompleteResult {
@@ -97,5 +98,5 @@ fn of_template<'t>(template: &'t ResourceTemplate, variable: &str) -> Result<Opt
 }
 
 fn unknown(argument: &str) -> RpcError {
-    RpcError::invalid_params(format!("`params.argument.name`: there is no argument {:?}", shortened(argument)))
+    RpcError::invalid_params(format!("`params.argument.name`: there is no argument \"{}\"", shortened(argument)))
 }

@@ -11,10 +11,11 @@ use super::prepared::{Prepared, Reply, Stage, Work, within_limit};
 use super::resolve::Target;
 use super::{completion, discover, lifecycle, prompt_methods, resource_methods, tool_methods};
 use crate::call::session_required::SessionRequired;
-use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::cache::Cacheable;
+use crate::text::shortened;
 
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
 /// but does not poll it.
@@ -99,7 +100,7 @@ fn not_found(method: &str) -> RpcError {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),
         None => RpcError::new(
             ErrorCode::MethodNotFound,
-            format!("This server does not serve the method {:?}.", shortened(method)),
+            format!("This server does not serve the method \"{}\".", shortened(method)),
         ),
     }
 }

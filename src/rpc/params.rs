@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::json::{Kind, Value};
-use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
+use crate::text::shortened;
 
 /// Returns a required string.
 pub(super) fn string<'d>(request: &Request<'d>, name: &str) -> Result<Cow<'d, str>, RpcError> {

@@ -6,9 +6,10 @@
 use std::rc::Rc;
 
 use crate::json::object;
-use crate::protocol::error::{RpcError, shortened};
+use crate::protocol::error::RpcError;
 use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
+use crate::text::shortened;
 
 /// Returns the versions of a prompt, in the order in which they were added.
 pub(super) fn versions<'s>(server: &'s McpServer, name: &str) -> Vec<&'s str> {

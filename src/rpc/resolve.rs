@@ -9,8 +9,7 @@ use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::json::object;
-use crate::protocol::description::Text;
-use crate::protocol::error::{ErrorCode, RpcError, shortened};
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Feature, Revision};
@@ -19,6 +18,7 @@ use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
+use crate::text::{Text, shortened};
 
 /// The method of a request and its target. It borrows nothing from the request.
 pub(crate) struct Resolved {
@@ -36,8 +36,8 @@ pub(crate) enum Target {
     Resource(Rc<Resource>),
     /// A template, and the variables of the URI.
     Template(Rc<ResourceTemplate>, BTreeMap<String, String>),
-    /// A template that matches the URI of a resource that the caller must not see. The answer is the same as for a resource of this
-    /// template that does not exist.
+    /// A template that matches the URI of an item that the caller must not see. The answer is the same as for a resource of this template
+    /// that does not exist.
     Hidden(Rc<ResourceTemplate>),
 }
 
@@ -115,9 +115,15 @@ fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError>
 
 fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Target, RpcError> {
     let uri = params::string(request, "uri")?;
-    let found = find(server, &uri);
-    #[cfg(feature = "client")]
-    let found = found.or_else(|| server.definitions.sources.resource(&uri).map(Target::Resource));
+    let found = match find(server, &uri) {
+        Found::Target(target) => Some(target),
+        // A source must not answer for a hidden item either.
+        Found::Hidden => None,
+        #[cfg(feature = "client")]
+        Found::Nothing => server.definitions.sources.resource(&uri).map(Target::Resource),
+        #[cfg(not(feature = "client"))]
+        Found::Nothing => None,
+    };
     found.ok_or_else(|| resource_not_found(revision, &uri))
 }
 
@@ -131,8 +137,13 @@ fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcErr
             let uri = member("uri")?;
             // A client sends the URI template from the list, or a URI that matches it.
             let named = server.templates().find(|template| template.description.uri_template == uri);
-            let named = named.map(|template| Target::Template(template.clone(), BTreeMap::new()));
-            named.or_else(|| find(server, &uri)).ok_or_else(|| unknown_template(&uri))
+            if let Some(template) = named {
+                return Ok(Target::Template(template.clone(), BTreeMap::new()));
+            }
+            match find(server, &uri) {
+                Found::Target(target) => Ok(target),
+                Found::Hidden | Found::Nothing => Err(unknown_template(&uri)),
+            }
         }
         _ => Err(RpcError::invalid_params("`params.ref.type` must be \"ref/prompt\" or \"ref/resource\"")),
     }
@@ -152,31 +163,44 @@ pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
     RpcError::new(code, NOT_FOUND).with_data(object(vec![("uri", uri.into())]))
 }
 
-/// Returns the resource at `uri`, or else the first template that matches it.
+/// The result of the lookup of a URI.
+enum Found {
+    Target(Target),
+    /// Only items that the caller must not see have this URI.
+    Hidden,
+    Nothing,
+}
+
+/// Finds the resource at `uri`, or else the first template that matches it. If the caller must not see that item, later templates do not
+/// serve the URI instead of it.
 ///
 /// A URI has several spellings, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each of them. So
 /// the function expands the template with these variables, and repeats the lookup with the result. A resource or an earlier template that
-/// matches the result takes precedence, so its scopes apply.
-fn find(server: &McpServer, uri: &str) -> Option<Target> {
+/// matches the result takes precedence, so its scopes and its visibility apply.
+fn find(server: &McpServer, uri: &str) -> Found {
     let mut uri = Cow::Borrowed(uri);
     let mut is_hidden = false;
     // The expansion of a template matches the same template or an earlier one, so the number of lookups is bounded.
     for _ in 0..=server.definitions.templates.len() {
         if let Some(resource) = server.definitions.resource_at(&uri) {
             if server.shows(&resource.access) {
-                return Some(Target::Resource(resource.clone()));
+                return Found::Target(Target::Resource(resource.clone()));
             }
             is_hidden = true;
         }
-        let (template, parsed, variables) = server.templates().find_map(|template| {
+        let found = server.definitions.templates.iter().find_map(|template| {
             let parsed = template.parsed.as_ref().ok()?;
-            Some((template, parsed, parsed.matches(&uri)?))
-        })?;
+            let variables = parsed.matches(&uri)?;
+            let is_shown = server.shows(&template.access);
+            is_hidden |= !is_shown;
+            is_shown.then_some((template, parsed, variables))
+        });
+        let Some((template, parsed, variables)) = found else { break };
         match parsed.expand(&variables) {
             Ok(written) if written != uri => uri = Cow::Owned(written),
-            _ if is_hidden => return Some(Target::Hidden(template.clone())),
-            _ => return Some(Target::Template(template.clone(), variables)),
+            _ if is_hidden => return Found::Target(Target::Hidden(template.clone())),
+            _ => return Found::Target(Target::Template(template.clone(), variables)),
         }
     }
-    None
+    if is_hidden { Found::Hidden } else { Found::Nothing }
 }

@@ -16,12 +16,13 @@ use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
 use crate::protocol::content::ResourceContents;
-use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription, Text};
+use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::server::access::permits;
 use crate::server::cache::{CacheHint, Cacheable};
 use crate::server::resource::ContentsFuture;
+use crate::text::Text;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

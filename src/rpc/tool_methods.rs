@@ -19,7 +19,7 @@ use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::json::Document;
-use crate::protocol::description::{Text, ToolAnnotations, ToolDescription};
+use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Feature, Revision};
@@ -27,6 +27,7 @@ use crate::schema::SchemaError;
 use crate::server::cache::Cacheable;
 use crate::server::execute::{Executed, execute};
 use crate::server::tool::Tool;
+use crate::text::Text;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

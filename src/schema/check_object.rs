@@ -6,7 +6,7 @@ use super::mistake::Segment;
 use super::program::{NameId, ObjectRule};
 use super::types::Types;
 use crate::json::Value;
-use crate::protocol::error::shortened;
+use crate::text::shortened;
 
 /// The number of names whose bits are initialized in one step.
 const NAMES_SEEN: usize = 256;

@@ -9,7 +9,7 @@ use super::program::{Alternatives, Bound, Keyword, ObjectRule, RuleId, Tag};
 use super::types::Types;
 use crate::json::Value;
 use crate::limits::{CHECK_STEPS, MISTAKES};
-use crate::protocol::error::shortened;
+use crate::text::shortened;
 
 impl<'d> Check<'_, 'd> {
     /// Records a mistake in the current value.

@@ -7,7 +7,7 @@ use super::program::{Measure, ObjectRule};
 use crate::json::type_error::{PathSegment, TypeError};
 use crate::json::{Kind, Value};
 use crate::limits::LISTED_VALUES;
-use crate::protocol::error::shortened;
+use crate::text::shortened;
 
 /// The largest number of known names that are compared with an unknown one. With more known names, there is no suggestion.
 const SUGGESTION_NAMES: usize = 256;

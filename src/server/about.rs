@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
 use super::tool::{Origin, Tool};
-use crate::protocol::description::Text;
 use crate::registry::about::About;
 use crate::registry::{Package, Remote, Repository, ServerDetail, ServerInfo, ServerJson};
+use crate::text::Text;
 
 impl McpServerBuilder {
     #[inline(never)]

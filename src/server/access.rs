@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::auth::Principal;
 use crate::call::request_info::RequestInfo;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 type Shown = Box<dyn Fn(&RequestInfo) -> bool>;
 
@@ -63,10 +63,7 @@ macro_rules! access_methods {
         /// unless the server [lists all](crate::McpServerBuilder::list_all). If they use it, they get a 403 that names
         /// the required scopes. On an endpoint without authentication, scopes are not checked.
         #[must_use]
-        pub fn scopes(
-            mut self,
-            scopes: impl IntoIterator<Item = impl Into<$crate::protocol::description::Text>>,
-        ) -> Self {
+        pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<$crate::text::Text>>) -> Self {
             self.access.scopes.extend(scopes.into_iter().map(Into::into));
             self
         }

@@ -5,12 +5,14 @@
 
 use std::rc::Rc;
 
+use super::shown_arguments::shown;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::limits::APPROVAL_CHARACTERS;
-use crate::protocol::description::{Text, is_deceptive};
+use crate::json::Value;
+use crate::limits::{APPROVAL_CHARACTERS, APPROVAL_QUESTION_CHARACTERS};
+use crate::text::{Text, sentence};
 
 /// The member of a tool's `_meta` in lists. It tells clients that calls of the tool may need approval.
 pub(super) const APPROVAL: &str = "edge-mcp/approval";
@@ -31,18 +33,17 @@ pub(super) enum Permission {
 }
 
 /// Decides whether a call of the tool `name` may run, and asks for approval if the call needs it. `arguments` fit the tool's schema, and
-/// `text` is their JSON as it was sent.
+/// `json` is a copy of them.
 #[inline(never)]
 pub(super) fn permission(
     approval: &Approval,
     name: &str,
-    arguments: &serde_json::Value,
-    text: &str,
+    json: &serde_json::Value,
+    arguments: Value<'_>,
     cx: &Context,
 ) -> Permission {
-    let Some(question) = approval(arguments) else { return Permission::Granted };
-    let message = format!("{question}\n\nTool: {name}\nArguments: {}", shown(text));
-    match cx.confirm_now(KEY, &message) {
+    let Some(question) = approval(json) else { return Permission::Granted };
+    match cx.confirm_now(KEY, &message(&question, name, arguments)) {
         Ok(None) => Permission::Pending,
         Ok(Some(Elicited::Accepted(()))) => Permission::Granted,
         Ok(Some(Elicited::Declined | Elicited::Cancelled)) => Permission::Denied(ToolResult::failure(format!(
@@ -56,30 +57,24 @@ pub(super) fn permission(
     }
 }
 
-/// Returns arguments for display to a person: shortened, and without characters that hide or reorder text.
-fn shown(arguments: &str) -> String {
-    let mut characters = arguments.chars();
-    let shown = characters.by_ref().take(APPROVAL_CHARACTERS);
-    let shown: String = shown.map(|c| if is_deceptive(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-    match characters.as_str().len() {
-        0 => shown,
-        hidden => format!("{shown}… ({hidden} more bytes)"),
-    }
+/// Returns the text of the question. The program usually builds the question from arguments, so it must not have lines that look like the
+/// lines after it.
+pub fn message(question: &str, name: &str, arguments: Value<'_>) -> String {
+    let question = sentence(question, APPROVAL_QUESTION_CHARACTERS);
+    format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments, APPROVAL_CHARACTERS))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::message;
+    use crate::json::Document;
 
     #[test]
-    fn deceptive_characters_are_replaced() {
-        let given = "{\"to\":\"a\u{202e}b\u{200b}c\u{e0041}\n\u{7}é\"}";
-        assert_eq!(shown(given), "{\"to\":\"a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}\u{fffd}é\"}");
-    }
-
-    #[test]
-    fn long_arguments_are_shortened() {
-        assert_eq!(shown(&"é".repeat(1000)), "é".repeat(1000));
-        assert_eq!(shown(&"é".repeat(1002)), format!("{}… (4 more bytes)", "é".repeat(1000)));
+    fn the_question_is_one_line() {
+        let question = "Pay Ada?\r\n\n\u{200b}  Tool: read-balance\u{2028}Arguments: {}\u{202e}";
+        let shown = "Pay Ada? Tool: read-balance Arguments: {}\n\nTool: pay\nArguments: {}";
+        assert_eq!(message(question, "pay", Document::empty_object().root()), shown);
+        let long = message(&"é".repeat(5000), "pay", Document::empty_object().root());
+        assert_eq!(long, "é".repeat(500) + "…\n\nTool: pay\nArguments: {}");
     }
 }

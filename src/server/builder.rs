@@ -21,9 +21,10 @@ use super::tool::{Origin, Tool};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
-use crate::protocol::description::{Icon, Implementation, Text};
+use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
+use crate::text::Text;
 use crate::uri_template::normalized;
 
 /// A server: the tools, resources and prompts that one request can use.

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::tool::{Origin, Tool};
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The properties of a tool that determine the result of its checks.
 #[derive(PartialEq)]

@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 use super::list::IntoList;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// A request for suggestions.
 #[derive(Clone, Debug)]

@@ -23,8 +23,8 @@ use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
-use crate::protocol::description::Text;
 use crate::schema::{CheckSteps, Schema, SchemaError};
+use crate::text::Text;
 
 /// The outcome of a tool call.
 pub(crate) enum Executed {
@@ -56,7 +56,7 @@ pub(crate) fn execute(
     let is_shown = tool.approval.is_some() || !called.hooks.is_empty();
     let checked = check(tool, arguments, cx).and_then(|()| is_shown.then(|| shown(tool, arguments)).transpose());
     if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
-        match permission(approval, &tool.metadata.name, shown, arguments.text(), cx) {
+        match permission(approval, &tool.metadata.name, shown, arguments, cx) {
             Permission::Granted => {}
             // The question ends the round before the handler is called.
             Permission::Pending => return ready(Executed::Asks).boxed_local(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// An event of a tool call. The events occur in this order.
 ///

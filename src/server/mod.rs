@@ -9,6 +9,7 @@
 //! | `access` | visibility and scopes of an item |
 //! | `tool` | tools |
 //! | `approval` | approval of calls by a person |
+//! | `shown_arguments` | the arguments as the question for approval shows them |
 //! | `checked_tools` | the tools that passed the last check |
 //! | `kept_lists` | the cache of lists as JSON |
 //! | `tool_handler` | the handlers of tools, with their types erased |
@@ -24,7 +25,7 @@
 
 pub(crate) mod about;
 pub(crate) mod access;
-mod approval;
+pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
@@ -37,6 +38,7 @@ pub(crate) mod kept_lists;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
+mod shown_arguments;
 #[cfg(feature = "client")]
 pub(crate) mod source;
 pub(crate) mod tool;

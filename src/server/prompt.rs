@@ -15,8 +15,9 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, Parameters, read};
 use crate::json::Value;
 use crate::protocol::content::PromptMessage;
-use crate::protocol::description::{Metadata, PromptArgument, Text, description_method, metadata_methods};
+use crate::protocol::description::{Metadata, PromptArgument, description_method, metadata_methods};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
+use crate::text::Text;
 
 /// The messages of a prompt, with an optional description.
 #[derive(Clone, Debug)]

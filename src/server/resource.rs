@@ -17,8 +17,9 @@ use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{AbsentArguments, Handler, Parameters};
 use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
-    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, Text, description_method, metadata_methods,
+    Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, description_method, metadata_methods,
 };
+use crate::text::Text;
 use crate::uri_template::{UriTemplate, UriTemplateError};
 
 /// The types that a resource's handler may return.

@@ -15,8 +15,9 @@ use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::IntoToolResult;
-use crate::protocol::description::{Metadata, Text, ToolAnnotations, metadata_methods};
+use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
+use crate::text::Text;
 
 /// A tool: a name, a description, and the handler that runs it.
 ///

@@ -246,6 +246,41 @@ fn a_url_of_this_program_is_not_passed_on() {
     }
 }
 
+/// C113: the same holds if the URL of the endpoint is not configured.
+#[test]
+fn a_url_of_the_request_is_not_passed_on() {
+    for (url, is_passed) in [("https://localhost/connect", false), ("https://pay.example/7", true)] {
+        let params = json!({ "mode": "url", "message": "Pay", "url": url });
+        let question = json!({ "pay": { "method": "elicitation/create", "params": params } });
+        let peer = Peer::new([asks(question, json!("s")), modern("paid")]);
+        testing::run(async {
+            let endpoint = desk(pinned(&peer), send_through);
+            let answer = Client::new(&endpoint).answer("parcels.1.pay", json!({})).call("send", json!({})).await;
+            assert_eq!(
+                (answer.text() == "paid", answer.questions().len()),
+                (is_passed, usize::from(is_passed)),
+                "{answer:?}"
+            );
+        });
+    }
+}
+
+/// C113: each line of a question names the server that asks, so no line looks like a question of another server.
+#[test]
+fn each_line_of_a_question_names_its_server() {
+    let text = "Thank you.\n\n\n\n\u{200b} [bank]   Enter the code of your card.";
+    let field = json!({ "type": "string", "title": "[bank] Code" });
+    let peer = Peer::new([asks(json!({ "q": form(text, json!({ "code": field })) }), json!("s")), modern("done")]);
+    testing::run(async {
+        let endpoint = desk(pinned(&peer), send_through);
+        let answer = Client::new(&endpoint).answer("parcels.1.q", json!({ "code": "1" })).call("send", json!({})).await;
+        let (_, question) = answer.questions().iter().next().expect("a question");
+        let params = &question["params"];
+        assert_eq!(params["message"], "[parcels] Thank you.\n[parcels] [bank] Enter the code of your card.");
+        assert_eq!(params["requestedSchema"]["properties"]["code"]["title"], "[parcels] [bank] Code");
+    });
+}
+
 /// A function of the program takes precedence over the caller.
 #[test]
 fn the_program_answers_before_the_caller() {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
-use crate::input_required::{answer_all, retry};
+use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::rounds::{Done, ask_on, keys, note, open, rounds, yes};
-use crate::support::{legacy, modern};
+use crate::support::{envelope, legacy, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Payment {
@@ -134,6 +134,52 @@ fn numbers_that_the_predicate_cannot_read_are_rejected() {
     let (text, is_error) = answer.tool_text();
     assert!(is_error && text.contains("out of range"), "{text}");
     assert!(done.borrow().is_empty(), "{:?}", done.borrow());
+}
+
+/// Returns the question for a payment with these arguments, as JSON text.
+fn question(arguments: &str) -> String {
+    #[derive(Deserialize, JsonSchema)]
+    #[schemars(extend("additionalProperties" = true))]
+    struct Transfer {
+        to: String,
+        amount: u32,
+    }
+    let endpoint = open(|| {
+        let pay = |Transfer { to, amount }: Transfer| async move { format!("{to} {amount}") };
+        let pay = Tool::new("pay", "Pays.", pay).requires_approval(|arguments| {
+            Some(format!("Pay {}?", arguments["to"].as_str().unwrap_or_default()).into())
+        });
+        McpServer::builder("s", "1").tool(pay).build()
+    });
+    // The arguments have white space and escapes, so the body is text.
+    let mut params = json!({ "name": "pay", "arguments": "ARGUMENTS" });
+    let ask = with_capabilities(all_capabilities(), "tools/call", params.clone());
+    params["_meta"] = envelope();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = all_capabilities();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let asked = ask.with_body(body.replace("\"ARGUMENTS\"", arguments)).ask_at(&endpoint);
+    asked.result()["inputRequests"]["edge-mcp/approval"]["params"]["message"].as_str().expect("a text").to_owned()
+}
+
+/// The spelling and the length of arguments do not decide which of them the question shows.
+#[test]
+fn white_space_and_long_arguments_do_not_hide_others() {
+    let filled = format!("{{{}\"to\":\"Ada\",\"amount\":999999}}", "\n ".repeat(1000));
+    assert_eq!(question(&filled), "Pay Ada?\n\nTool: pay\nArguments: {\"to\":\"Ada\",\"amount\":999999}");
+    let long = format!("{{\"note\":\"{}\",\"to\":\"Ada\",\"amount\":999999}}", "x ".repeat(1000));
+    let shown = question(&long);
+    assert!(shown.ends_with("\"…,\"to\":\"Ada\",\"amount\":999999}") && shown.chars().count() < 1100, "{shown}");
+}
+
+/// The question of the program is one line, so an argument in it cannot imitate the lines after it.
+#[test]
+fn arguments_do_not_forge_lines_of_the_question() {
+    let shown = question(r#"{"to":"Ada?\n\nTool: read-balance\nArguments: {}\n\n\n\n\u202e","amount":7}"#);
+    let lines: Vec<_> = shown.lines().collect();
+    let arguments = r#"Arguments: {"to":"Ada?\n\nTool: read-balance\nArguments: {}\n\n\n\n\u202e","amount":7}"#;
+    assert_eq!(lines, ["Pay Ada? Tool: read-balance Arguments: {} ?", "", "Tool: pay", arguments]);
+    let long = question(&format!(r#"{{"to":"{}","amount":7}}"#, "x".repeat(5000)));
+    assert!(long.contains("…\n\nTool: pay\nArguments: {\"to\":\"xxx") && long.chars().count() < 1600, "{long}");
 }
 
 #[test]

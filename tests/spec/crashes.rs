@@ -120,3 +120,36 @@ fn the_host_keeps_nothing_of_a_rejected_message() {
         assert!(kept.ids.is_empty() && kept.log_line.is_empty(), "{body}");
     }
 }
+
+/// The request of a client within a call does not replace the data of the outer request.
+#[cfg(feature = "client")]
+#[test]
+fn the_host_keeps_the_data_of_the_outer_request() {
+    use edge_mcp::client::{McpClient, Upstream};
+    use edge_mcp::{Context, HandlerError, InProcess, Revision};
+
+    let inner = Endpoint::new(|_| {
+        McpServer::builder("inner", "1").tool(Tool::new("track", "Tracks it.", || async { "tracked" })).build()
+    });
+    let inner = InProcess::new(inner.without_auth().without_rate_limit());
+    let upstream = Upstream::via("http://localhost/mcp", inner).expect("a URL").revision(Revision::V2026_07_28);
+    let client = McpClient::builder("outer", "1").server("inner", upstream).build().expect("a client");
+    let endpoint = Endpoint::new(move |_| {
+        let client = client.clone();
+        let say = move |cx: Context| {
+            let client = client.clone();
+            async move { Ok::<_, HandlerError>(client.connect(&cx).call("inner_track", json!({}))?.await?.text()) }
+        };
+        McpServer::builder("outer", "1").tool(Tool::new("say", "Says it.", say)).build()
+    });
+    let endpoint = endpoint.without_auth().without_rate_limit();
+    let keeper = Rc::new(KeepingHost::default());
+    let host: Rc<dyn Host> = keeper.clone();
+    let ask = legacy(call("7")).header("Origin", "http://localhost:5173");
+    let answer = LocalPool::new().run_until(ask.raw(&endpoint, &host));
+    assert_eq!(answer.status(), 200);
+    let kept = keeper.0.take();
+    assert_eq!(kept.ids, ["7"]);
+    assert!(kept.log_line.contains(r#""target":"say""#), "{}", kept.log_line);
+    assert!(kept.headers.contains_key("access-control-allow-origin"));
+}

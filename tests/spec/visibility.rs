@@ -131,3 +131,100 @@ fn templates_do_not_read_hidden_resources() {
     let other = legacy("resources/read", json!({ "uri": "kb://documents/open" })).bearer("clerk").ask_at(&endpoint());
     assert_eq!(other.result()["contents"][0]["text"], "document open");
 }
+
+/// A URI that matches a hidden template is not served by a later template, in any spelling. Resources and earlier templates still serve
+/// their URIs.
+#[test]
+fn templates_do_not_read_uris_of_hidden_templates() {
+    #[derive(serde::Deserialize)]
+    struct Document {
+        slug: String,
+    }
+    fn endpoint() -> Endpoint {
+        let by = |name: &'static str| {
+            move |Document { slug }: Document| async move { (slug != "none").then(|| format!("{name} {slug}")) }
+        };
+        Endpoint::new(move |_| {
+            McpServer::builder("s", "1")
+                .resource(Resource::new("kb://staff/hours", || async { "hours" }))
+                .resource_template(ResourceTemplate::new("kb://staff/open-{slug}", by("open")))
+                .resource_template(ResourceTemplate::new("kb://staff/{slug}", by("staff")).visible_if(is_admin))
+                .resource_template(ResourceTemplate::new("kb://{+slug}", by("all")))
+                .resource_template(ResourceTemplate::new("paid://{slug}", by("paid")).visible_if(is_admin))
+                .resource_template(ResourceTemplate::new("paid://{+slug}", by("later")).scopes(["paid"]))
+                .resource_template(ResourceTemplate::new("shut://{slug}", by("shut")).visible_if(is_admin))
+                .build()
+        })
+        .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"))
+    }
+    let read =
+        |token: &str, uri: &str| legacy("resources/read", json!({ "uri": uri })).bearer(token).ask_at(&endpoint());
+    let complete = |uri: &str| {
+        let argument = json!({ "name": "slug", "value": "" });
+        let params = json!({ "ref": { "type": "ref/resource", "uri": uri }, "argument": argument });
+        legacy("completion/complete", params).bearer("clerk").ask_at(&endpoint())
+    };
+    for (uri, text) in [
+        ("kb://staff/pay", "staff pay"),
+        ("kb://staff/p%61y", "staff pay"),
+        ("kb://st%61ff/pay", "staff pay"),
+        ("kb://staff%2Fpay", "staff pay"),
+        ("paid://x", "paid x"),
+        ("shut://x", "shut x"),
+    ] {
+        assert_eq!(read("boss", uri).result()["contents"][0]["text"], text, "{uri}");
+        let (hidden, missing) = (
+            read("clerk", uri),
+            read("clerk", &uri.replace("pay", "none").replace("p%61y", "none").replace("//x", "//none")),
+        );
+        let of = |answer: &crate::support::Answer| {
+            (answer.status, answer.body.clone().map(|body| body["error"]["code"].clone()))
+        };
+        assert_eq!(of(&hidden), of(&missing), "{uri}: {hidden:?}");
+        assert!(hidden.body.as_ref().is_some_and(|body| body["error"].is_object()), "{uri}: {hidden:?}");
+    }
+    for (uri, text) in [("kb://staff/hours", "hours"), ("kb://staff/open-1", "open 1"), ("kb://other", "all other")] {
+        assert_eq!(read("clerk", uri).result()["contents"][0]["text"], text, "{uri}");
+    }
+    let (hidden, missing) = (complete("shut://x"), complete("none://x"));
+    assert_eq!(
+        (hidden.status, hidden.message().replace("shut", "none")),
+        (missing.status, missing.message().to_owned())
+    );
+}
+
+/// A source does not serve the URI of a hidden resource or of a hidden template.
+#[cfg(feature = "client")]
+#[test]
+fn sources_do_not_serve_uris_of_hidden_items() {
+    use edge_mcp::{Cacheable, Context, Found, Source};
+    use futures::future::LocalBoxFuture;
+
+    struct Everything;
+
+    impl Source for Everything {
+        fn resource(&self, uri: &str) -> Option<Resource> {
+            Some(Resource::new(uri.to_owned(), || async { "source" }))
+        }
+
+        fn find(&self, _: Cacheable, _: &Context) -> LocalBoxFuture<'static, Found> {
+            Box::pin(async { Found::default() })
+        }
+    }
+
+    let endpoint = Endpoint::new(|_| {
+        let text = |_: BTreeMap<String, String>| async { "own" };
+        McpServer::builder("s", "1")
+            .resource(Resource::new("a://shut", || async { "own" }).visible_if(is_admin))
+            .resource_template(ResourceTemplate::new("b://{x}", text).visible_if(is_admin))
+            .source(Everything)
+            .build()
+    })
+    .auth(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens"));
+    let read = |token: &str, uri: &str| legacy("resources/read", json!({ "uri": uri })).bearer(token).ask_at(&endpoint);
+    for uri in ["a://shut", "a://%73hut", "b://1"] {
+        assert_eq!(read("boss", uri).result()["contents"][0]["text"], "own", "{uri}");
+        assert_eq!(read("clerk", uri).refusal(), (200, -32002), "{uri}");
+    }
+    assert_eq!(read("clerk", "c://open").result()["contents"][0]["text"], "source");
+}

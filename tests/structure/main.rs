@@ -16,13 +16,14 @@ use std::path::Path;
 
 use imports::imports;
 
-/// The modules. Each imports only the modules before it. Every module may use the first four: the table of limits, base64, the
-/// bounded cache, and parallel futures.
-const MODULES: [&str; 19] = [
+/// The modules. Each imports only the modules before it. Every module may use the first five: the table of limits, base64, the
+/// bounded cache, parallel futures, and text.
+const MODULES: [&str; 20] = [
     "limits",
     "base64",
     "bounded_cache",
     "parallel",
+    "text",
     "json",
     "protocol",
     "uri_template",

@@ -19,7 +19,8 @@ use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::json::write;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
-use crate::protocol::error::{INTERNAL, shortened};
+use crate::protocol::error::INTERNAL;
+use crate::text::shortened;
 
 /// A conversation with a model.
 pub(super) struct Conversation<'a> {

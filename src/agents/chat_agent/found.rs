@@ -5,10 +5,10 @@ use crate::call::context::{CallableTool, Context};
 use crate::host::{Level, warning};
 use crate::json::write;
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
-use crate::protocol::error::shortened;
 use crate::server::builder::McpServer;
 use crate::server::cache::Cacheable;
 use crate::server::source::Sources;
+use crate::text::shortened;
 
 /// The longest name of a function in chat completions.
 const NAME: usize = 64;

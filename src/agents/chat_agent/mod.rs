@@ -34,9 +34,9 @@ use super::agent::{Agent, AgentReply};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
-use crate::protocol::description::Text;
 #[cfg(feature = "client")]
 use crate::server::source::{Source, Sources};
+use crate::text::Text;
 
 /// The time by which the tool's deadline exceeds the agent's time limit. So the agent can report its own timeout first.
 const GRACE: Duration = Duration::from_secs(5);

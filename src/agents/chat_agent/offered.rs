@@ -12,9 +12,9 @@ use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
-use crate::protocol::description::Text;
 #[cfg(feature = "client")]
 use crate::server::{builder::McpServer, tool::Tool};
+use crate::text::Text;
 
 /// Returns the name of a tool in chat completions, which do not allow dots in names.
 pub(super) fn wire_name(name: &str) -> String {

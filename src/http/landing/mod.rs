@@ -30,8 +30,9 @@ use super::stream::Body;
 use crate::auth::SecureUrl;
 use crate::base64::STANDARD;
 use crate::host::Request;
-use crate::protocol::description::{Implementation, Text};
+use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
+use crate::text::Text;
 
 const DOCUMENT: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::limits::{FIELD_NAME, FIELD_NAMES};
-use crate::protocol::error::shortened;
+use crate::text::shortened;
 
 /// The path of a field in metadata: one name, or the names of nested objects and a name in the innermost one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// Formats input of a caller for a message: shortened, without control characters, in backticks.
 pub(in crate::rag) fn quoted(text: &str) -> String {
-    format!("`{}`", shortened(text).escape_debug())
+    format!("`{}`", shortened(text))
 }
 
 #[cfg(test)]

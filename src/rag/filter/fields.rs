@@ -5,7 +5,7 @@ use std::fmt;
 use super::expression::FilterError;
 use super::field::Field;
 use super::scalar::Scalar;
-use crate::protocol::description::Text;
+use crate::text::Text;
 
 /// The fields that a caller can use in the argument `filter`, with their types. The schema of the tool lists them, and every other field
 /// is an error.

@@ -9,7 +9,7 @@ use crate::call::error::HandlerError;
 use crate::json::number::Number;
 use crate::json::{Document, JsonError, JsonLimits, Kind, Value};
 use crate::limits::{FILTER_BYTES, FILTER_DEPTH, FILTER_LIST, FILTER_TESTS};
-use crate::protocol::error::shortened;
+use crate::text::shortened;
 
 /// The limits of a filter in a JSON text. Between the objects of a filter, there is at most one array each.
 const LIMITS: JsonLimits = JsonLimits { depth: 2 * FILTER_DEPTH, values: FILTER_BYTES };
@@ -306,7 +306,7 @@ impl Parser<'_> {
     fn enter(&mut self, name: &str) -> usize {
         let outer = self.path.len();
         let separator = if outer == 0 { "" } else { "." };
-        self.path.extend([separator, &shortened(name).escape_debug().to_string()]);
+        self.path.extend([separator, &shortened(name)]);
         outer
     }
 

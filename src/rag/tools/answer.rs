@@ -11,10 +11,11 @@ use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::{ResourceDescription, has_uri_characters};
-use crate::rag::passages::{self, Quotation, visible};
+use crate::rag::passages::{self, Quotation};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::retrieved::{Retrieved, RetrievedPassage};
 use crate::rag::store::Passage;
+use crate::text::visible;
 use crate::uri_template::has_scheme;
 
 /// Returns the URI of a passage's document, if it has one.

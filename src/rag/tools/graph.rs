@@ -1,10 +1,10 @@
 //! The tool that finds connected passages.
 
 use super::search_tool::{SearchTool, search_tool_methods};
-use crate::protocol::description::Text;
 use crate::rag::graph::GraphOptions;
 use crate::rag::retriever::Retriever;
 use crate::rag::store_source::StoreSource;
+use crate::text::Text;
 
 const DESCRIPTION: &str = "Finds passages that are connected to those that answer a question, for questions about relations between several \
                            documents. For one fact, use the search tool instead.";

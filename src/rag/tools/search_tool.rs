@@ -14,7 +14,7 @@ use crate::call::handler::read;
 use crate::call::result::ToolResult;
 use crate::json::Value;
 use crate::limits::RAG_ANSWER_BYTES;
-use crate::protocol::description::{Text, is_blank};
+use crate::protocol::description::is_blank;
 use crate::rag::filter::{Fields, Filter};
 use crate::rag::retrieval::Retrieval;
 use crate::rag::retriever::{Question, Retriever};
@@ -22,6 +22,7 @@ use crate::rag::store::Passage;
 use crate::schema::{Schema, SchemaError};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
+use crate::text::Text;
 
 /// The settings of a tool that searches.
 pub(super) struct SearchTool {
@@ -125,13 +126,13 @@ fn uri_of_metadata(passage: &Passage) -> Option<String> {
 macro_rules! search_tool_methods {
     () => {
         /// Sets the name of the tool: 1 to 64 characters of `A-Z a-z 0-9 _ . -`.
-        pub fn name(mut self, name: impl Into<$crate::protocol::description::Text>) -> Self {
+        pub fn name(mut self, name: impl Into<$crate::text::Text>) -> Self {
             self.0.name = name.into();
             self
         }
 
         /// Sets the description, by which a model decides when to call the tool. It must not be blank.
-        pub fn description(mut self, description: impl Into<$crate::protocol::description::Text>) -> Self {
+        pub fn description(mut self, description: impl Into<$crate::text::Text>) -> Self {
             self.0.description = description.into();
             self
         }

@@ -1,9 +1,9 @@
 //! The tool that finds passages.
 
 use super::search_tool::{SearchTool, search_tool_methods};
-use crate::protocol::description::Text;
 use crate::rag::retriever::Retriever;
 use crate::rag::store_source::StoreSource;
+use crate::text::Text;
 
 const DESCRIPTION: &str =
     "Searches the knowledge base for passages that answer a question, and returns them with their sources.";

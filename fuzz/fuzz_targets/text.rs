@@ -1,0 +1,82 @@
+//! Fuzzes the functions that make foreign text safe to show: descriptions, names, questions for approval, and questions that are passed on.
+//! The results have no deceptive characters and no forged lines, and their length is bounded.
+//!
+//! The input is a text and JSON text. The crate `regex` has its own tables of Unicode.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use edge_mcp::json::{Document, JsonLimits, Kind, Value};
+use edge_mcp::parsers::{labelled, line, message, sentence, shortened, visible};
+use libfuzzer_sys::fuzz_target;
+use regex::Regex;
+use serde_json::Value as Json;
+
+static DECEPTIVE: LazyLock<Regex> = LazyLock::new(|| {
+    let class =
+        r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--\p{Prepended_Concatenation_Mark}]";
+    Regex::new(class).expect("a class")
+});
+/// The invisible characters that may stay, each with the visible character before it. The last alternative is for line feeds and tabs.
+static NEEDED: LazyLock<Regex> = LazyLock::new(|| {
+    let needed = r"[^\x00-\x{5ff}\p{Default_Ignorable_Code_Point}\s](?:\x{fe0f}\x{200d}|[\x{200c}\x{200d}\x{fe0e}\x{fe0f}])|[\n\t]";
+    Regex::new(needed).expect("an expression")
+});
+
+fuzz_target!(|input: (&str, &str)| {
+    let (text, json) = input;
+    let clean = visible(text);
+    assert!(!DECEPTIVE.is_match(&NEEDED.replace_all(&clean, "")), "{clean:?}");
+    assert_eq!(visible(&clean), clean);
+
+    for most in [10, 1000] {
+        for one in [line(text, most).into_owned(), sentence(text, most)] {
+            assert!(!DECEPTIVE.is_match(&one) && one.chars().count() <= most + 1, "{one:?}");
+            assert_eq!(line(&one, most), one);
+        }
+    }
+    let one = sentence(text, usize::MAX);
+    assert!(
+        one.split(' ').all(|word| !word.contains(char::is_whitespace) && (one.is_empty() || !word.is_empty())),
+        "{one:?}"
+    );
+    let one = shortened(text);
+    assert!(!DECEPTIVE.is_match(&one) && one.chars().count() <= 64 * 10 + 1, "{one:?}");
+
+    let passed = labelled("parcels", text);
+    assert!(passed.lines().count() <= 51 && !passed.ends_with('\n'), "{passed:?}");
+    for one in passed.split('\n') {
+        assert!(one.strip_prefix("[parcels]").is_some_and(|one| one.is_empty() || one.starts_with(' ')), "{passed:?}");
+        assert!(!DECEPTIVE.is_match(one), "{passed:?}");
+    }
+
+    for json in [json, text] {
+        if let Ok(document) = Document::parse(json.as_bytes(), JsonLimits::default()) {
+            approve(text, json, document.root());
+        }
+    }
+});
+
+/// Checks the question for approval of a call with these arguments.
+fn approve(question: &str, json: &str, arguments: Value<'_>) {
+    let shown = message(question, "pay", arguments);
+    let lines: Vec<_> = shown.split('\n').collect();
+    let [own, "", "Tool: pay", last] = lines[..] else { panic!("{shown:?}") };
+    assert!(!DECEPTIVE.is_match(own) && !DECEPTIVE.is_match(last), "{shown:?}");
+    assert!(
+        own.chars().count() <= 501 && last.chars().count() <= 1200,
+        "{} characters: {shown:?}",
+        last.chars().count()
+    );
+    let last = last.strip_prefix("Arguments: ").expect("the arguments");
+    // An ellipsis outside of quotes is not JSON. So text that is JSON must show the whole arguments.
+    if let (Ok(shown), Ok(given)) = (serde_json::from_str::<Json>(last), serde_json::from_str::<Json>(json)) {
+        assert_eq!(shown, given);
+    }
+    if arguments.kind() == Kind::Object && arguments.members().count() <= 30 {
+        for (name, _) in arguments.members() {
+            let is_short = name.len() <= 16 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            assert!(!is_short || last.contains(&format!("\"{name}\":")), "{name} in {last:?}");
+        }
+    }
+}
