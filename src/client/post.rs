@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::connection::{Link, Session};
 use super::ending::Unanswered;
-use super::error::{Failed, Failure};
+use super::error::{Executed, Failed, Failure};
 use super::exchange::{self, Expected};
 use super::handlers::capabilities_json;
 use super::headers;
@@ -58,7 +58,8 @@ impl Link {
         };
         let answer = self.within(time, self.listening(&observer, exchange)).await;
         unanswered.settle(&answer);
-        answer
+        // The request was sent.
+        answer.map_err(|failed| failed.executed_as(Executed::Unknown))
     }
 
     /// Posts a notification to a legacy server.

@@ -33,6 +33,8 @@ mod peer;
 mod questions;
 mod requests;
 mod results;
+mod retries;
+mod scripted;
 mod sources;
 mod standing_stream;
 mod streams;

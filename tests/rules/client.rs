@@ -44,14 +44,14 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(34, "an answer has the defaults of its form and fits it, and only `https:` URLs are shown", TestedBy(&["src/client/answer.rs::an_answer_has_the_defaults_of_its_form", "src/client/question.rs::only_https_urls_are_asked", "tests/client/questions.rs::a_function_that_fails_ends_the_call", "tests/client/questions.rs::questions_of_this_library_are_answered"])),
     rule(35, "questions of a legacy server are answered within its session", TestedBy(&["tests/client/streams.rs::questions_of_a_legacy_server_are_answered", "tests/client/streams.rs::a_legacy_server_without_a_session_gets_no_answer", "tests/client/streams.rs::a_legacy_server_asks_at_most_eight_questions", "tests/client/streams.rs::a_legacy_server_learns_that_there_is_no_answer"])),
     // Negotiation and sessions
-    rule(36, "each answer of a server has one reaction of the negotiation", TestedBy(&["src/client/negotiation.rs::each_answer_has_its_reaction"])),
+    rule(36, "each answer of a server has one reaction of the negotiation", TestedBy(&["src/client/negotiation.rs::each_answer_has_its_reaction", "tests/client/retries.rs::a_call_is_repeated_only_after_a_proof"])),
     rule(37, "a tool call is never the first request to a server", TestedBy(&["tests/client/calls.rs::a_call_is_preceded_by_a_probe"])),
     rule(38, "a server may reject the revision that it supports, once", TestedBy(&["src/client/negotiation.rs::a_rejected_revision_is_sent_once_more"])),
     rule(39, "a server without a common revision is an error that names its revisions", TestedBy(&["tests/client/requests.rs::a_legacy_server_chooses_the_revision", "tests/client/requests.rs::offered_revisions_are_bounded"])),
     rule(40, "a session belongs to its connection", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection"])),
     rule(41, "the id of a session comes from the answer to `initialize`, and is at most 512 characters long", TestedBy(&["tests/client/requests.rs::a_session_belongs_to_its_connection", "tests/client/requests.rs::an_invalid_session_id_is_not_used", "tests/client/hostile_sessions.rs::a_session_has_a_usual_id"])),
     rule(42, "the end of a connection ends its sessions, and the caller does not wait for it", TestedBy(&["tests/client/legacy.rs::a_session_is_ended", "tests/client/legacy.rs::without_a_session_nothing_is_sent"])),
-    rule(43, "a revision that the program sets is not negotiated", TestedBy(&["tests/client/requests.rs::a_set_revision_is_not_negotiated", "tests/client/requests.rs::a_set_era_does_not_expire"])),
+    rule(43, "a revision that the program sets is not negotiated", TestedBy(&["src/client/negotiation.rs::a_set_revision_has_no_other_era", "tests/client/requests.rs::a_set_revision_is_not_negotiated", "tests/client/requests.rs::a_set_era_does_not_expire"])),
     // Lists
     rule(44, "a cached list belongs to the credential with which it was requested", TestedBy(&["tests/client/lists.rs::a_list_is_cached", "tests/client/lists.rs::callers_do_not_share_lists"])),
     rule(45, "incomplete lists, failures and answers without a hint are not cached", TestedBy(&["tests/client/lists.rs::some_lists_are_not_cached", "tests/client/hostile_lists.rs::a_list_with_many_reasons_is_not_cached"])),
@@ -62,8 +62,8 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(49, "the body of each answer is read to its end or dropped", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(50, "a tool that fails has a result, not an error of the client", TestedBy(&["tests/client/results.rs::a_tool_that_fails_has_a_result"])),
     rule(51, "an error has no text of a body that is not JSON-RPC, of a header, or of the query of a URL", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure", "tests/client/tokens.rs::an_answer_without_a_token_is_an_error"])),
-    rule(52, "a call is sent again only if it was not executed, or if it may be repeated", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated", "tests/client/definitions.rs::hints_of_trusted_servers_permit_a_second_call"])),
-    rule(53, "the error of a call states that its outcome is unknown", TestedBy(&["tests/client/calls.rs::a_failed_call_is_not_repeated"])),
+    rule(52, "a call is sent again only if the server proves that it did not execute it, or if it may be repeated", TestedBy(&["tests/client/retries.rs::a_call_is_repeated_only_after_a_proof", "tests/client/retries.rs::a_payment_is_made_once", "tests/client/retries.rs::a_session_is_replaced_once", "tests/client/retries.rs::the_next_call_negotiates_after_a_contradiction", "tests/client/retries.rs::the_error_of_a_call_is_about_all_its_attempts", "tests/client/retries.rs::no_random_server_gets_a_call_twice_without_a_proof", "tests/client/calls.rs::a_failed_call_is_not_repeated", "tests/client/definitions.rs::hints_of_trusted_servers_permit_a_second_call"])),
+    rule(53, "the error of a call states that its outcome is unknown", TestedBy(&["tests/client/retries.rs::a_payment_is_made_once", "tests/client/calls.rs::a_failed_call_is_not_repeated"])),
     rule(54, "the status of an answer counts before its body", TestedBy(&["tests/client/hostile.rs::a_result_with_an_error_status_does_not_count"])),
     // Lists and results
     rule(56, "an answer that exceeds a limit is dropped at once", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
