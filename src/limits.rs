@@ -258,6 +258,8 @@ limits! {
             "rounds of a call in which another MCP server asks no question" => "the call fails";
         UPSTREAM_QUESTIONS: usize = 8, Count, "":
             "questions of another MCP server in a round or on an event stream" => "the call fails";
+        UPSTREAM_PINGS: usize = 16, Count, "":
+            "pings of a legacy server during a request" => "further pings are not answered";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":

@@ -49,7 +49,8 @@ impl Link {
             era: known.era(),
             token: progress_token(&id),
             last: Cell::new(f64::NEG_INFINITY),
-            requests: Cell::new(0),
+            questions: Cell::new(0),
+            pings: Cell::new(0),
         };
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
