@@ -270,6 +270,8 @@ limits! {
             "times that the client sends a request, including all repetitions" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":
             "pages of a list of another MCP server" => "the list has the items so far";
+        UPSTREAM_PAGES_BYTES: usize = 8 << 20, Bytes, "":
+            "the answers with the pages of a list of another MCP server, together" => "the list has the items so far";
         UPSTREAM_ITEMS: usize = 1000, Count, "":
             "items of a list of another MCP server" => "the list has the items so far";
         UPSTREAM_ITEMS_BYTES: usize = 4 << 20, Bytes, "":

@@ -1,6 +1,6 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -31,6 +31,8 @@ pub(super) struct Expected<'a> {
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
+    /// The number of bytes of all answers to the request.
+    pub received: &'a Cell<usize>,
     /// The position at which the stream of a legacy server was interrupted.
     pub position: RefCell<Option<Position>>,
 }
@@ -41,6 +43,12 @@ pub(super) struct Position {
     pub last_event: HeaderValue,
     /// The pause before the resumption.
     pub pause: Duration,
+}
+
+impl Expected<'_> {
+    fn count(&self, bytes: usize) {
+        self.received.set(self.received.get().saturating_add(bytes));
+    }
 }
 
 /// The meaning of an event.
@@ -132,6 +140,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
         Ok(body) => body,
         Err(error) => return Err(of_body(error)),
     };
+    expected.count(body.len());
     let session = opened.headers.get(headers::SESSION).cloned();
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
@@ -184,6 +193,7 @@ pub(super) async fn read_events(
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         bytes = bytes.saturating_add(chunk.len());
+        expected.count(chunk.len());
         reader.feed(&chunk);
         while let Some(event) = reader.next_event() {
             events = events.saturating_add(1);

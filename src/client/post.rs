@@ -42,7 +42,13 @@ impl Link {
         let request = self.message_request(message, modern, credential)?;
         let mut unanswered = Unanswered::new(self, &request, &id);
         let opening = self.upstream().transport.open(request, self.host());
-        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        let expected = Expected {
+            id: &id,
+            era: known.era(),
+            bytes: UPSTREAM_BYTES,
+            received: &outgoing.received,
+            position: RefCell::default(),
+        };
         let observer = Observer {
             link: self,
             listeners: &outgoing.listeners,

@@ -1,5 +1,7 @@
 //! One JSON-RPC request to a server, with negotiation and retries.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -36,6 +38,8 @@ pub(super) struct Outgoing {
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
+    /// The number of bytes of all answers to the request.
+    pub received: Rc<Cell<usize>>,
 }
 
 impl Outgoing {
@@ -50,6 +54,7 @@ impl Outgoing {
             deadline: None,
             capabilities: None,
             listeners: Listeners::default(),
+            received: Rc::default(),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(54, "the status of an answer counts before its body", TestedBy(&["tests/client/hostile.rs::a_result_with_an_error_status_does_not_count"])),
     // Lists and results
     rule(56, "an answer that exceeds a limit is dropped at once", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
-    rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read", "tests/client/hostile_lists.rs::lists_end"])),
+    rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read", "tests/client/hostile_lists.rs::lists_end", "tests/client/hostile_lists.rs::pages_with_few_items_and_long_answers_end"])),
     rule(58, "a definition keeps its text, and no reference in it is resolved", TestedBy(&["tests/client/definitions.rs::a_definition_keeps_its_text", "tests/client/hostile_lists.rs::definitions_are_data"])),
     rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced", "src/client/definition.rs::only_small_output_schemas_are_kept"])),
     // Credentials
