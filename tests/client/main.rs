@@ -28,6 +28,7 @@ mod local_host;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../spec/network.rs"]
 mod network;
+mod parallel_calls;
 mod passed_questions;
 mod peer;
 mod questions;
