@@ -269,6 +269,8 @@ limits! {
             "rounds of a call in which another MCP server asks no question" => "the call fails";
         UPSTREAM_QUESTIONS: usize = 8, Count, "":
             "questions of another MCP server in a round or on an event stream" => "the call fails";
+        UPSTREAM_PINGS: usize = 16, Count, "":
+            "pings of a legacy server during a request" => "further pings are not answered";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
         UPSTREAM_QUESTION_LINES: usize = 50, Count, "":
@@ -281,6 +283,8 @@ limits! {
             "times that the client sends a request, including all repetitions" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":
             "pages of a list of another MCP server" => "the list has the items so far";
+        UPSTREAM_PAGES_BYTES: usize = 8 << 20, Bytes, "":
+            "the answers with the pages of a list of another MCP server, together" => "the list has the items so far";
         UPSTREAM_ITEMS: usize = 1000, Count, "":
             "items of a list of another MCP server" => "the list has the items so far";
         UPSTREAM_ITEMS_BYTES: usize = 4 << 20, Bytes, "":

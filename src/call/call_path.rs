@@ -3,11 +3,12 @@
 //! A handler that asks its client runs again from its beginning in the next round. Its steps and calls must then find
 //! the results and answers of earlier rounds, so a position must be the same in each round. A position lists the nested
 //! tool calls and steps that contain the work, outermost first. Each entry is a digest of the name and the input of the
-//! call or step.
+//! call or step. The name of a call at another server contains the server, so servers do not share a counter.
 //!
 //! Equal steps or calls with the same parent are counted. Steps with different inputs have separate counters, so the
 //! order in which `join!` polls its futures does not matter.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -18,6 +19,8 @@ use crate::json::{canonical, write};
 
 /// The number of digits of a digest in the key of a question.
 const SHOWN: usize = 8;
+/// The maximum number of characters of a tool's name in the key of a question.
+const SHOWN_NAME: usize = 64;
 
 /// The path of the innermost running step, or of the call if no step is running. All contexts of the call share it.
 pub(crate) struct CurrentPath(RefCell<Rc<CallPath>>);
@@ -37,6 +40,34 @@ impl CurrentPath {
     }
 }
 
+/// The tool of a nested call.
+#[derive(Clone, Copy)]
+pub(crate) struct Callee<'a> {
+    /// The other server that has the tool. `None` means this server.
+    pub server: Option<&'a str>,
+    pub tool: &'a str,
+}
+
+impl<'a> Callee<'a> {
+    pub(crate) fn own(tool: &'a str) -> Self {
+        Self { server: None, tool }
+    }
+
+    /// Returns the kind and the name for a digest. Different callees have different ones, whatever characters their names have.
+    fn identity(self) -> (&'static str, Cow<'a, str>) {
+        match self.server {
+            None => ("call", self.tool.into()),
+            Some(server) => ("remote call", format!("{} {server} {}", server.len(), self.tool).into()),
+        }
+    }
+
+    /// Returns the name of the tool for the key of a question, without the characters that separate the parts of a key.
+    fn shown(self) -> String {
+        let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+        self.tool.chars().filter(is_usual).take(SHOWN_NAME).collect()
+    }
+}
+
 /// The position of a step or nested call within a call. The default is the outermost call.
 #[derive(Default)]
 pub(crate) struct CallPath {
@@ -50,12 +81,13 @@ pub(crate) struct CallPath {
 }
 
 impl CallPath {
-    /// Returns the path of a nested call of `tool`.
-    pub(crate) fn of_call(&self, tool: &str, arguments: &str, rounds: &Rounds) -> Self {
-        let (digest, ordinal) = self.next("call", tool, arguments, rounds);
+    /// Returns the path of a nested call.
+    pub(crate) fn of_call(&self, callee: Callee<'_>, arguments: &str, rounds: &Rounds) -> Self {
+        let (kind, name) = callee.identity();
+        let (digest, ordinal) = self.next(kind, &name, arguments, rounds);
         let place = format!("{}{digest}{ordinal}/", self.place);
         let shown = digest.get(..SHOWN).unwrap_or_default();
-        Self { call: place.clone(), place, prefix: format!("{}{tool}-{shown}{ordinal}/", self.prefix) }
+        Self { call: place.clone(), place, prefix: format!("{}{}-{shown}{ordinal}/", self.prefix, callee.shown()) }
     }
 
     /// Returns the path of a step within the same call.
@@ -117,7 +149,37 @@ fn looks_nested(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::looks_nested;
+    use super::{CallPath, Callee, looks_nested};
+    use crate::call::rounds::Rounds;
+    use crate::protocol::capabilities::ClientCapabilities;
+
+    #[test]
+    fn different_callees_have_different_places() {
+        let remote = |server, tool| Callee { server: Some(server), tool };
+        let callees = [
+            Callee::own("book"),
+            Callee::own("alpha_book"),
+            Callee::own("alpha book"),
+            Callee::own("5 alpha book"),
+            remote("alpha", "book"),
+            remote("beta", "book"),
+            remote("alpha", "5 alpha book"),
+            remote("a", "lpha book"),
+            remote("alpha book", ""),
+            remote("", "alpha book"),
+            remote("alpha", "book\0"),
+        ];
+        let rounds = Rounds::new(ClientCapabilities::default(), 0);
+        let places: Vec<_> =
+            callees.map(|callee| CallPath::default().of_call(callee, "{}", &rounds).place().to_owned()).to_vec();
+        for (nth, place) in places.iter().enumerate() {
+            // A place that is used twice has an ordinal.
+            assert!(!places[..nth].contains(place) && !place.contains('.'), "{nth}: {place}");
+        }
+        let nested = CallPath::default().of_call(remote("alpha", "a-3f2a9c01/b"), "{}", &rounds);
+        let key = nested.question_key("sure").expect("a key");
+        assert!(key.starts_with("a-3f2a9c01b-") && key.matches('/').count() == 1, "{key}");
+    }
 
     #[test]
     fn keys_in_the_form_of_nested_calls_are_detected() {

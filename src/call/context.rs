@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
-use super::call_path::{CallPath, CurrentPath};
+use super::call_path::{CallPath, Callee, CurrentPath};
 use super::connection::Connection;
 use super::error::HandlerError;
 use super::notifications::Outbox;
@@ -153,12 +153,12 @@ impl Context {
 
     /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.
     pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
-        Self { tools: Some(tools), depth: self.depth.saturating_add(1), ..self.at_call(name, arguments) }
+        Self { tools: Some(tools), depth: self.depth.saturating_add(1), ..self.at_call(Callee::own(name), arguments) }
     }
 
-    /// Creates the context of the questions and steps that belong to a call of the tool `name`. `arguments` is JSON.
-    pub(crate) fn at_call(&self, name: &str, arguments: &str) -> Self {
-        let path = self.path().of_call(name, arguments, self.rounds());
+    /// Creates the context of the questions and steps that belong to a nested call. `arguments` is JSON.
+    pub(crate) fn at_call(&self, callee: Callee<'_>, arguments: &str) -> Self {
+        let path = self.path().of_call(callee, arguments, self.rounds());
         Self { current_path: Rc::new(CurrentPath::new(path)), ..self.clone() }
     }
 

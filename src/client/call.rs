@@ -18,6 +18,7 @@ use super::passed::{Pass, pass};
 use super::request::Outgoing;
 use super::result::CallResult;
 use super::rounds::Asked;
+use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::json::write;
 use crate::protocol::log_level::LogLevel;
@@ -172,7 +173,8 @@ impl Call {
             return Err(not_called("the definition belongs to another tool."));
         }
         let (cx, pass) = through.map_or_else(|| (link.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
-        let cx = cx.at_call(&name, arguments.get());
+        let callee = Callee { server: Some(&link.server().name), tool: &name };
+        let cx = cx.at_call(callee, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;

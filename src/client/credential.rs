@@ -5,8 +5,9 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use super::connection::Link;
-use super::error::{Failed, Failure};
-use super::negotiation::Known;
+use super::error::Failed;
+use super::negotiation::Sent;
+use super::reactions::{Action, Reaction};
 use super::request::Outgoing;
 use super::response::Answer;
 
@@ -19,16 +20,28 @@ impl Link {
         }
     }
 
-    /// Posts a request and reads its answer. If the server rejects the token and the source has another one, the request is sent once
-    /// more.
-    pub(super) async fn post(&self, outgoing: &Outgoing, known: Known, time: Duration) -> Result<Answer, Failed> {
+    /// Posts a request, and returns its answer with the reaction. If the server rejects the token and the source has another one, the
+    /// request is sent once more.
+    pub(super) async fn post(
+        &self,
+        outgoing: &Outgoing,
+        sent: &mut Sent,
+        time: Duration,
+    ) -> Result<(Answer, Reaction), Failed> {
         loop {
             let credential = self.credential().await?;
-            let answer = self.post_once(outgoing, known, time, credential.clone()).await;
-            let is_rejected = answer.as_ref().is_err_and(|failed| *failed.failure() == Failure::Unauthorized);
-            let source = self.token_source().filter(|_| is_rejected);
-            if source.zip(credential).is_none_or(|(source, rejected)| !source.replaces(&rejected)) {
-                return answer;
+            let answer = self.post_once(outgoing, sent.known, time, credential.clone()).await?;
+            let reaction = sent.react(answer.form());
+            let rejected = credential.filter(|_| matches!(answer, Answer::Http { status: 401, .. }));
+            // A source forgets a rejected token, also if the request is not sent again.
+            let is_replaced =
+                self.token_source().zip(rejected).is_some_and(|(source, rejected)| source.replaces(&rejected));
+            if reaction.action != Action::NewToken {
+                return Ok((answer, reaction));
+            }
+            if !is_replaced {
+                let reaction = sent.react(answer.form());
+                return Ok((answer, reaction));
             }
         }
     }

@@ -97,11 +97,11 @@ pub enum Failure {
     Local(String),
 }
 
-/// A failure that has no server and no method yet, and the cause for the log.
+/// A failure that has no server and no method yet, the cause for the log, and whether the server executed the request.
 ///
 /// It has the size of a pointer, because each `?` moves it.
 #[derive(Clone, Debug)]
-pub(super) struct Failed(Box<(Failure, Option<String>)>);
+pub(super) struct Failed(Box<(Failure, Option<String>, Executed)>);
 
 /// The reason why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +129,10 @@ pub enum NotMcp {
     WebPage,
 }
 
-/// Whether the server executed a request that failed.
+/// Whether the server executed a request that failed, in any of its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executed {
-    /// The server did not execute the request.
+    /// The server did not execute the request: the client did not send it, or each answer proves this.
     No,
     /// The server executed the request.
     Yes,
@@ -140,16 +140,33 @@ pub enum Executed {
     Unknown,
 }
 
+impl Executed {
+    /// Returns whether the server executed a request in this attempt or in an earlier one.
+    pub(super) fn or(self, earlier: Self) -> Self {
+        if self == Self::No { earlier } else { self }
+    }
+}
+
 impl Failed {
     pub(super) fn new(failure: Failure, cause: Option<String>) -> Self {
-        Self(Box::new((failure, cause)))
+        let executed = failure.executed();
+        Self(Box::new((failure, cause, executed)))
     }
 
     pub(super) fn failure(&self) -> &Failure {
         &self.0.0
     }
 
-    pub(super) fn into_parts(self) -> (Failure, Option<String>) {
+    pub(super) fn executed(&self) -> Executed {
+        self.0.2
+    }
+
+    pub(super) fn executed_as(mut self, executed: Executed) -> Self {
+        self.0.2 = executed;
+        self
+    }
+
+    pub(super) fn into_parts(self) -> (Failure, Option<String>, Executed) {
         *self.0
     }
 
@@ -203,31 +220,11 @@ impl ClientError {
 }
 
 impl Failure {
-    /// Returns whether the server executed a request that failed in this way.
+    /// Returns whether the server executed a request that failed in this way, if the answer of the server does not show it.
     fn executed(&self) -> Executed {
         match self {
-            Self::Unreachable(_)
-            | Self::Redirected { .. }
-            | Self::Rejected { .. }
-            | Self::Unauthorized
-            | Self::Forbidden
-            | Self::ScopeRequired { .. }
-            | Self::NotMcp(NotMcp::NotFound | NotMcp::NoPost)
-            | Self::UnsupportedRevision { .. }
-            | Self::CapabilityRequired
-            | Self::HeaderMismatch
-            | Self::BudgetExhausted
-            | Self::Local(_)
-            | Self::Rpc { code: -32_602 | -32_601, .. } => Executed::No,
-            Self::Timeout(_)
-            | Self::ConnectionLost
-            | Self::Interrupted
-            | Self::Unavailable { .. }
-            | Self::ServerFailed { .. }
-            | Self::NotMcp(NotMcp::WebPage)
-            | Self::Malformed(_)
-            | Self::LimitExceeded(_)
-            | Self::Rpc { .. } => Executed::Unknown,
+            Self::BudgetExhausted | Self::Local(_) | Self::Unauthorized => Executed::No,
+            _ => Executed::Unknown,
         }
     }
 

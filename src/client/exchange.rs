@@ -1,6 +1,6 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use super::error::{Failed, Failure, NotMcp, Unreachable};
 use super::headers;
 use super::observer::{Observer, ServerRequest};
-use super::response::{self, Answer, Outcome, of_http_status};
+use super::response::{self, Answer, Outcome};
 use super::sse::{Event, EventReader};
 use crate::auth::SecureUrl;
 use crate::host::{FetchError, Opened};
@@ -31,6 +31,8 @@ pub(super) struct Expected<'a> {
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
+    /// The number of bytes of all answers to the request.
+    pub received: &'a Cell<usize>,
     /// The position at which the stream of a legacy server was interrupted.
     pub position: RefCell<Option<Position>>,
 }
@@ -41,6 +43,12 @@ pub(super) struct Position {
     pub last_event: HeaderValue,
     /// The pause before the resumption.
     pub pause: Duration,
+}
+
+impl Expected<'_> {
+    fn count(&self, bytes: usize) {
+        self.received.set(self.received.get().saturating_add(bytes));
+    }
 }
 
 /// The meaning of an event.
@@ -60,20 +68,30 @@ pub(super) async fn read(
     observer: &Observer<'_>,
 ) -> Result<Answer, Failed> {
     let status = opened.status;
-    if let Some(failure) = of_status(&mut opened).await {
-        return Err(failure);
+    if let Some(failed) = of_status(&mut opened).await {
+        return Ok(Answer::Http { status, failed });
     }
     let media_type = media_type(&opened.headers);
     match media_type.as_deref() {
         Some("application/json") => read_json(opened, expected).await,
         Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
-        _ if status >= 300 => Ok(Answer::Http { status }),
+        _ if status >= 300 => Ok(not_rpc(status)),
         Some("text/html") => Err(Failure::NotMcp(NotMcp::WebPage).into()),
         _ => Err(Failed::new(
             Failure::Malformed("is not of type application/json or text/event-stream"),
             media_type.filter(|it| is_usual(it)),
         )),
     }
+}
+
+/// Returns the answer for a status from 400 to 499 and a body that is not JSON-RPC.
+fn not_rpc(status: u16) -> Answer {
+    let failure = match status {
+        404 => Failure::NotMcp(NotMcp::NotFound),
+        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
+        status => Failure::Rejected { status },
+    };
+    Answer::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))) }
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
@@ -122,10 +140,11 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
         Ok(body) => body,
         Err(error) => return Err(of_body(error)),
     };
+    expected.count(body.len());
     let session = opened.headers.get(headers::SESSION).cloned();
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
-        Err(_) if opened.status >= 300 => return Ok(Answer::Http { status: opened.status }),
+        Err(_) if opened.status >= 300 => return Ok(not_rpc(opened.status)),
         Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
@@ -136,7 +155,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
             Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
         }
         Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
-        _ if opened.status >= 300 => Ok(Answer::Http { status: opened.status }),
+        _ if opened.status >= 300 => Ok(not_rpc(opened.status)),
         Ok(_) => Err(Failure::Malformed("is not a response").into()),
         Err(problem) => Err(Failure::Malformed(problem).into()),
     }
@@ -174,6 +193,7 @@ pub(super) async fn read_events(
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         bytes = bytes.saturating_add(chunk.len());
+        expected.count(chunk.len());
         reader.feed(&chunk);
         while let Some(event) = reader.next_event() {
             events = events.saturating_add(1);
@@ -293,6 +313,6 @@ pub(super) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
     match of_status(opened).await {
         Some(failed) => Err(failed),
         None if opened.status < 300 => Ok(()),
-        None => Err(Failed::new(of_http_status(opened.status), Some(format!("status {}", opened.status)))),
+        None => not_rpc(opened.status).into_result().map(drop),
     }
 }

@@ -12,7 +12,8 @@ use super::connection::{Link, Session};
 use super::error::ClientError;
 use super::handlers::capabilities_json;
 use super::message::Params;
-use super::negotiation::{Known, Reaction, Sent, react};
+use super::negotiation::{Known, Sent};
+use super::reactions::{Action, Kind, Lesson, Reaction};
 use super::request::Outgoing;
 use super::response::{Answer, RpcResult, unsupported};
 use crate::json::{Document, JsonLimits, write};
@@ -52,26 +53,24 @@ impl Link {
     pub(super) async fn discover(&self) -> Result<Known, ClientError> {
         let outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
         let failed = |failed| self.failed(Method::Discover, failed);
-        let mut is_second = false;
+        let mut sent = Sent::new(Known::Nothing, Kind::Discover, false);
         loop {
-            let answer = self.post(&outgoing, Known::Nothing, TIME).await.map_err(failed)?;
-            let supported = answer.supported();
-            let sent = Sent { known: Known::Nothing, is_pinned: false, is_discover: true, is_second };
-            match react(sent, answer.form(&supported)) {
+            let (answer, Reaction { action, .. }) = self.post(&outgoing, &mut sent, TIME).await.map_err(failed)?;
+            let lesson = match action {
+                Action::Again(Lesson::Nothing) => continue,
+                Action::Accept(lesson) | Action::Again(lesson) => lesson,
+                Action::Unsupported => return Err(failed(unsupported(answer.supported()))),
+                Action::NewToken | Action::Contradiction => Lesson::Nothing,
+            };
+            let Some(known) = sent.known.after(lesson) else {
                 // The error does not show the era of the server.
-                Reaction::Accept(Known::Nothing) => {
-                    return answer.into_result().map(|_| Known::Nothing).map_err(failed);
-                }
-                Reaction::Accept(known) | Reaction::Again(known) => {
-                    self.learn(known);
-                    if let (Known::Modern(revision), Ok(result)) = (known, answer.into_result()) {
-                        self.about.replace(Some(About::of(revision, result.json)));
-                    }
-                    return Ok(known);
-                }
-                Reaction::Repeat => is_second = true,
-                Reaction::Unsupported => return Err(failed(unsupported(supported))),
+                return answer.into_result().map(|_| sent.known).map_err(failed);
+            };
+            self.learn(known);
+            if let (Known::Modern(revision), Ok(result)) = (known, answer.into_result()) {
+                self.about.replace(Some(About::of(revision, result.json)));
             }
+            return Ok(known);
         }
     }
 
@@ -85,7 +84,8 @@ impl Link {
         };
         let failed = |failed| self.failed(Method::Initialize, failed);
         let outgoing = Outgoing::new(Method::Initialize, self.initialize_params(requested), TIME);
-        let answer = self.post(&outgoing, known, TIME).await.map_err(failed)?;
+        let mut sent = Sent::new(known, Kind::Repeatable, self.is_pinned());
+        let (answer, _) = self.post(&outgoing, &mut sent, TIME).await.map_err(failed)?;
         let id = match &answer {
             Answer::Response { session, .. } => session.clone().filter(is_session_id),
             Answer::Http { .. } => None,
@@ -119,7 +119,8 @@ impl Link {
             let level = write::to_raw_value(&level).unwrap_or_default();
             let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), TIME);
             // Without the level, the server decides which messages it sends.
-            let _ = self.post(&outgoing, known, TIME).await;
+            let mut sent = Sent::new(known, Kind::Repeatable, self.is_pinned());
+            let _ = self.post(&outgoing, &mut sent, TIME).await;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The requests for the lists of servers, with all their pages.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{
     UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
-    UPSTREAM_PARALLEL,
+    UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
 };
 use crate::parallel::parallel;
 use crate::protocol::revision::Era;
@@ -237,12 +238,15 @@ impl Link {
         let mut cursors: Vec<String> = Vec::new();
         let mut names = BTreeSet::new();
         let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
+        // An answer may have much besides its items, which the client has to read.
+        let received = Rc::<Cell<usize>>::default();
         let deadline = self.deadline(self.upstream().list_timeout);
         for _ in 0..UPSTREAM_PAGES {
             let params =
                 cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
             let mut outgoing = Outgoing::new(method, params, self.upstream().list_timeout);
             outgoing.deadline = Some(deadline);
+            outgoing.received = received.clone();
             let result = match self.request(&outgoing).await {
                 Ok(result) => result,
                 // A server without such definitions does not have to implement the method.
@@ -280,7 +284,7 @@ impl Link {
                 None => return Ok((listing, time)),
                 // A cursor that repeats would make the loop endless.
                 Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
-                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES => break,
+                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES || received.get() > UPSTREAM_PAGES_BYTES => break,
                 Some(cursor) => cursors.push(cursor),
             }
         }

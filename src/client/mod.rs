@@ -26,7 +26,8 @@
 //! | `upstream` | another server: address, credential, trust |
 //! | `connection` | the connections of a client to its servers, for one call of a handler |
 //! | `request` | one JSON-RPC request, with negotiation and retries |
-//! | `negotiation` | the reaction to each answer, as a table |
+//! | `reactions` | the reaction to each answer, as a table |
+//! | `negotiation` | the knowledge about a server, and the reactions that a request has caused |
 //! | `handshake` | the requests that must come before another request |
 //! | `post` | the HTTP requests for messages and for sessions |
 //! | `message` | the text of a message |
@@ -95,6 +96,7 @@ mod param_headers;
 pub(crate) mod passed;
 mod post;
 mod question;
+mod reactions;
 mod read;
 mod request;
 mod response;

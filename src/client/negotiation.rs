@@ -1,11 +1,13 @@
 //! The negotiation of the revision: from the answer of a server to the next request of the client.
 //!
-//! Source: 2026-07-28, basic/versioning, "Backward Compatibility". A server belongs to one era. A legacy server rejects a modern request,
-//! or answers it in the legacy form. Timeouts, network failures and statuses of 500 and above say nothing about the era, so they do not
-//! reach this table.
+//! A server belongs to one era. A legacy server rejects a modern request, or answers it in the legacy form.
 
-use crate::protocol::error::ErrorCode;
+use super::error::Executed;
+use super::reactions::{Action, Form, Kind, Lesson, Reaction, Stage, reaction};
 use crate::protocol::revision::{Era, Revision};
+
+const MODERN: Known = Known::Modern(Revision::V2026_07_28);
+const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
 
 /// The knowledge about a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,167 +41,188 @@ impl Known {
             Self::WithSession(_) | Self::WithoutSession(_) => Era::Legacy,
         }
     }
-}
 
-/// The form of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form<'a> {
-    /// A result. `is_modern` says whether it has a `resultType`.
-    Result { is_modern: bool },
-    /// A JSON-RPC error, with the revisions in its data.
-    Error { status: u16, code: i64, supported: &'a [String] },
-    /// A response that is not JSON-RPC.
-    Http { status: u16 },
-}
-
-/// A request that was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
-    /// The knowledge with which it was sent.
-    pub known: Known,
-    /// Whether the program sets the revision. If it does, no answer changes the era.
-    pub is_pinned: bool,
-    /// Whether it was `server/discover`.
-    pub is_discover: bool,
-    /// Whether the server rejected the revision of the same request before.
-    pub is_second: bool,
-}
-
-/// The reaction to an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reaction {
-    /// The answer is the answer of the request. It leads to this knowledge.
-    Accept(Known),
-    /// Send the same request once more.
-    Repeat,
-    /// The answer contradicts the knowledge, and proves that the server did not execute the request. Send the request again with this
-    /// knowledge.
-    Again(Known),
-    /// Both sides have no common revision.
-    Unsupported,
-}
-
-const UNSUPPORTED: i64 = ErrorCode::UnsupportedVersion.number() as i64;
-const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
-const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
-const NO_METHOD: i64 = ErrorCode::MethodNotFound.number() as i64;
-/// The codes with which legacy servers reject a request without a session, or of an unknown revision, with status 200.
-const LEGACY_CODES: [i64; 5] = [NO_METHOD, -32_600, -32_602, -32_000, -32_001];
-const MODERN: Known = Known::Modern(Revision::V2026_07_28);
-const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
-
-/// Returns the reaction to an answer.
-#[expect(clippy::match_same_arms, reason = "each arm is a row of the table")]
-pub(super) fn react(Sent { known, is_pinned, is_discover, is_second }: Sent, form: Form<'_>) -> Reaction {
-    use Form::{Error, Http, Result};
-    use Known::{Modern, Nothing, Unsettled, WithSession, WithoutSession};
-    use Reaction::{Accept, Again};
-    match (known, form) {
-        // Errors that only modern servers send.
-        (Nothing | Unsettled | Modern(_), Error { code: MISMATCH | CAPABILITY, .. }) => Accept(MODERN),
-        (Nothing | Unsettled | Modern(_), Error { code: UNSUPPORTED, supported, .. }) => {
-            unsupported(supported, is_pinned, is_second)
+    /// Returns the knowledge after a lesson, or `None` if it does not change.
+    pub(super) fn after(self, lesson: Lesson) -> Option<Self> {
+        match (lesson, self) {
+            (Lesson::Nothing, _) => None,
+            (Lesson::Modern, _) => Some(MODERN),
+            (Lesson::Unsettled, _) => Some(Self::Unsettled),
+            (Lesson::Session, Self::WithSession(revision) | Self::WithoutSession(revision)) => {
+                Some(Self::WithSession(revision))
+            }
+            (Lesson::Legacy | Lesson::Session, _) => Some(LEGACY),
+            (Lesson::Forget, _) => Some(Self::Nothing),
         }
+    }
 
-        (Nothing | Unsettled, Result { is_modern: true }) => Accept(MODERN),
-        (Nothing | Unsettled, Result { is_modern: false }) if is_discover => Accept(MODERN),
-        (Nothing | Unsettled, Result { is_modern: false }) => Accept(Unsettled),
-        // Legacy servers answer an unknown method with status 200.
-        (Nothing | Unsettled, Error { status: 404, code: NO_METHOD, .. }) if !is_discover => Accept(MODERN),
-        (Nothing | Unsettled, Error { status: 400..=499, .. }) => Again(LEGACY),
-        (Nothing | Unsettled, Http { status: 400 | 404 | 405 | 406 | 415 }) => Again(LEGACY),
-        (Nothing | Unsettled, Error { code, .. }) if LEGACY_CODES.contains(&code) => Again(LEGACY),
-
-        (Modern(_), _) if is_pinned => Accept(known),
-        (Modern(_), Error { status: 404, code: NO_METHOD, .. }) => Accept(known),
-        (Modern(_), Error { status: 400 | 404 | 405, .. } | Http { status: 400 | 404 | 405 }) => Again(Nothing),
-
-        // The session has ended.
-        (WithSession(_), Error { status: 404, .. } | Http { status: 404 }) => Again(known),
-        // The server has sessions now.
-        (WithoutSession(revision), Error { status: 400 | 404, .. } | Http { status: 400 | 404 }) => {
-            Again(WithSession(revision))
+    fn stage(self, is_pinned: bool) -> Stage {
+        match self {
+            Self::Nothing | Self::Unsettled => Stage::Unknown,
+            Self::Modern(_) if is_pinned => Stage::Pinned,
+            Self::Modern(_) => Stage::Modern,
+            Self::WithSession(_) => Stage::Session,
+            Self::WithoutSession(_) => Stage::Sessionless,
         }
-        _ => Accept(known),
     }
 }
 
-/// Returns the reaction to the error for an unsupported revision.
-///
-/// A server may name the very revision that was sent. Then the same request is sent once more.
-fn unsupported(supported: &[String], is_pinned: bool, is_second: bool) -> Reaction {
-    let has = |era| supported.iter().filter_map(|name| Revision::named(name)).any(|revision| revision.era() == era);
-    if has(Era::Modern) && !is_second {
-        Reaction::Repeat
-    } else if has(Era::Legacy) && !is_pinned {
-        Reaction::Again(LEGACY)
-    } else {
-        Reaction::Unsupported
+/// A request, with the actions that its earlier answers have caused.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub known: Known,
+    kind: Kind,
+    /// Whether the program sets the revision. If it does, no answer changes the era.
+    is_pinned: bool,
+    taken: Vec<Action>,
+    /// Whether the server executed the request in an earlier attempt.
+    pub executed: Executed,
+}
+
+impl Sent {
+    pub(super) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
+        Self { known, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
+    }
+
+    /// Returns the reaction to the next answer.
+    pub(super) fn react(&mut self, form: Form) -> Reaction {
+        let reaction = reaction(self.known.stage(self.is_pinned), self.kind, form, &self.taken);
+        if matches!(reaction.action, Action::Again(_) | Action::NewToken) {
+            self.taken.push(reaction.action);
+            self.executed = reaction.executed.or(self.executed);
+        }
+        reaction
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::reactions::Offered;
 
-    fn reaction(known: Known, is_discover: bool, form: Form<'_>) -> Reaction {
-        react(Sent { known, is_pinned: false, is_discover, is_second: false }, form)
+    const CONTRADICTION: Action = Action::Contradiction;
+    const SESSIONLESS: Known = Known::WithoutSession(Revision::V2025_06_18);
+
+    fn error(status: u16, code: i64) -> Form {
+        Form::Error { status, code, offered: Offered::default() }
     }
 
-    fn error(status: u16, code: i64) -> Form<'static> {
-        Form::Error { status, code, supported: &[] }
+    fn http(status: u16) -> Form {
+        Form::Http { status }
     }
 
-    /// C36: each row of the negotiation.
+    fn result(is_modern: bool) -> Form {
+        Form::Result { is_modern }
+    }
+
+    fn offer(status: u16, names: &[&str]) -> Form {
+        let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+        Form::Error { status, code: -32_022, offered: Offered::of(&names) }
+    }
+
+    fn accept(lesson: Lesson) -> Action {
+        Action::Accept(lesson)
+    }
+
+    fn again(lesson: Lesson) -> Action {
+        Action::Again(lesson)
+    }
+
+    /// C36: the reactions to the first and the second answer of each form, and whether the server executed the request.
     #[test]
     fn each_answer_has_its_reaction() {
-        use Known::{Nothing, Unsettled, WithoutSession};
-        use Reaction::{Accept, Again};
-        let sessionless = WithoutSession(Revision::V2025_06_18);
-        for (known, is_discover, form, expected) in [
-            (Nothing, false, Form::Result { is_modern: true }, Accept(MODERN)),
-            (Nothing, false, Form::Result { is_modern: false }, Accept(Unsettled)),
-            (Unsettled, true, Form::Result { is_modern: true }, Accept(MODERN)),
-            (Nothing, false, error(400, MISMATCH), Accept(MODERN)),
-            (Nothing, false, error(400, CAPABILITY), Accept(MODERN)),
-            (Nothing, false, error(404, NO_METHOD), Accept(MODERN)),
-            (Nothing, true, error(404, NO_METHOD), Again(LEGACY)),
-            (Nothing, true, error(200, NO_METHOD), Again(LEGACY)),
-            (Nothing, false, error(400, -32_000), Again(LEGACY)),
-            (Nothing, false, error(200, -32_602), Again(LEGACY)),
-            (Nothing, false, error(200, -32_603), Accept(Nothing)),
-            (Nothing, false, Form::Http { status: 400 }, Again(LEGACY)),
-            (Nothing, false, Form::Http { status: 405 }, Again(LEGACY)),
-            (Nothing, false, Form::Http { status: 418 }, Accept(Nothing)),
-            (MODERN, false, Form::Result { is_modern: false }, Accept(MODERN)),
-            (MODERN, false, error(200, -32_602), Accept(MODERN)),
-            (MODERN, false, error(404, NO_METHOD), Accept(MODERN)),
-            (MODERN, false, Form::Http { status: 404 }, Again(Nothing)),
-            (LEGACY, false, Form::Http { status: 404 }, Again(LEGACY)),
-            (LEGACY, false, error(400, -32_602), Accept(LEGACY)),
-            (sessionless, false, error(400, -32_000), Again(Known::WithSession(Revision::V2025_06_18))),
-            (sessionless, false, error(200, -32_602), Accept(sessionless)),
+        use Executed::{No, Unknown};
+        use Kind::{Discover, Effectful, Repeatable};
+        use Known::Nothing;
+        const SAME: Action = Action::Accept(Lesson::Nothing);
+        for (known, kind, form, first, second, executed) in [
+            (Nothing, Repeatable, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, result(false), accept(Lesson::Unsettled), accept(Lesson::Unsettled), Unknown),
+            (Known::Unsettled, Discover, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Discover, result(false), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (Nothing, Repeatable, error(400, -32_021), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, error(404, -32_601), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (Nothing, Discover, error(404, -32_601), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Discover, error(200, -32_601), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(400, -32_000), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(200, -32_602), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(200, -32_603), SAME, SAME, Unknown),
+            (Nothing, Repeatable, http(400), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, http(405), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, http(418), SAME, SAME, Unknown),
+            (Nothing, Repeatable, http(503), SAME, SAME, Unknown),
+            (MODERN, Repeatable, result(false), SAME, SAME, Unknown),
+            (MODERN, Repeatable, error(200, -32_602), SAME, SAME, No),
+            (MODERN, Repeatable, error(404, -32_601), SAME, SAME, No),
+            (MODERN, Repeatable, http(404), again(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Repeatable, error(400, -32_603), SAME, SAME, Unknown),
+            (MODERN, Effectful, http(404), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, error(400, -32_000), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, error(400, -32_602), accept(Lesson::Forget), accept(Lesson::Forget), No),
+            (MODERN, Effectful, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (MODERN, Effectful, error(200, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (MODERN, Effectful, http(401), Action::NewToken, SAME, No),
+            (MODERN, Effectful, http(307), SAME, SAME, No),
+            (MODERN, Effectful, http(303), SAME, SAME, Unknown),
+            (MODERN, Effectful, Form::Unreached, SAME, SAME, No),
+            (LEGACY, Effectful, http(404), again(Lesson::Session), CONTRADICTION, No),
+            (LEGACY, Effectful, error(404, -32_001), again(Lesson::Session), CONTRADICTION, No),
+            (LEGACY, Effectful, error(404, -32_002), SAME, SAME, Unknown),
+            (LEGACY, Effectful, error(400, -32_602), SAME, SAME, No),
+            (SESSIONLESS, Repeatable, error(400, -32_000), again(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, error(400, -32_000), accept(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, http(404), accept(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, error(200, -32_602), SAME, SAME, No),
         ] {
-            assert_eq!(reaction(known, is_discover, form), expected, "{known:?} {form:?}");
+            let mut sent = Sent::new(known, kind, false);
+            assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
+            assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
         }
     }
 
-    /// C38: a server may reject the very revision that it supports, once.
+    /// C43: no answer changes the era of a server whose revision the program sets.
+    #[test]
+    fn a_set_revision_has_no_other_era() {
+        for form in [http(400), http(404), error(400, -32_000), error(404, -32_601), result(false)] {
+            let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(form);
+            assert_eq!(reaction.action, accept(Lesson::Nothing), "{form:?}");
+        }
+        let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(offer(400, &["2025-11-25"]));
+        assert_eq!(reaction.action, Action::Unsupported);
+    }
+
+    /// C38: a server may reject the very revision that it supports, once. With status 200, the error may come from the tool.
     #[test]
     fn a_rejected_revision_is_sent_once_more() {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let (repeat, initialize) = (again(Lesson::Nothing), again(Lesson::Legacy));
         for (supported, first, second) in [
-            (names(&["2026-07-28"]), Reaction::Repeat, Reaction::Unsupported),
-            (names(&["2099-01-01", "2026-07-28", "2025-11-25"]), Reaction::Repeat, Reaction::Again(LEGACY)),
-            (names(&["2025-06-18"]), Reaction::Again(LEGACY), Reaction::Again(LEGACY)),
-            (names(&["2099-01-01"]), Reaction::Unsupported, Reaction::Unsupported),
-            (names(&[]), Reaction::Unsupported, Reaction::Unsupported),
+            (vec!["2026-07-28"], repeat, Action::Unsupported),
+            (vec!["2099-01-01", "2026-07-28", "2025-11-25"], repeat, initialize),
+            (vec!["2025-06-18"], initialize, Action::Unsupported),
+            (vec!["2099-01-01"], Action::Unsupported, Action::Unsupported),
+            (vec![], Action::Unsupported, Action::Unsupported),
         ] {
-            let form = Form::Error { status: 400, code: UNSUPPORTED, supported: &supported };
-            for (is_second, expected) in [(false, first), (true, second)] {
-                let sent = Sent { known: Known::Nothing, is_pinned: false, is_discover: false, is_second };
-                assert_eq!(react(sent, form), expected, "{supported:?} {is_second}");
+            for (status, kind, is_sent) in [
+                (400, Kind::Discover, true),
+                (200, Kind::Repeatable, true),
+                (400, Kind::Effectful, true),
+                (200, Kind::Effectful, false),
+            ] {
+                let mut sent = Sent::new(MODERN, kind, false);
+                let form = offer(status, &supported);
+                let found = [sent.react(form).action, sent.react(form).action];
+                let expected = if is_sent { [first, second] } else { [accept(Lesson::Nothing); 2] };
+                assert_eq!(found, expected, "{supported:?} {status} {kind:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_lesson_changes_the_knowledge() {
+        let session = |known: Known| known.after(Lesson::Session);
+        assert_eq!(session(SESSIONLESS), Some(Known::WithSession(Revision::V2025_06_18)));
+        assert_eq!((session(LEGACY), LEGACY.after(Lesson::Nothing)), (Some(LEGACY), None));
+        assert_eq!((MODERN.after(Lesson::Forget), MODERN.after(Lesson::Legacy)), (Some(Known::Nothing), Some(LEGACY)));
     }
 }

@@ -11,7 +11,7 @@ use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits, Value, deserialize, write};
-use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::limits::{UPSTREAM_PINGS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Era;
@@ -113,8 +113,10 @@ pub(super) struct Observer<'a> {
     pub token: &'a str,
     /// The last progress.
     pub last: Cell<f64>,
-    /// The number of requests of the server.
-    pub requests: Cell<usize>,
+    /// The number of questions of the server.
+    pub questions: Cell<usize>,
+    /// The number of pings of the server.
+    pub pings: Cell<usize>,
 }
 
 /// A request of a server to this client.
@@ -157,15 +159,20 @@ impl Observer<'_> {
             warning::once(self.link.host(), "client", &problem);
             return Ok(());
         }
-        let requests = self.requests.get().saturating_add(1);
-        self.requests.set(requests);
-        if requests > UPSTREAM_QUESTIONS {
+        let ServerRequest { id, method, params } = request;
+        // A long call may cause many pings. A ping without an answer does not fail the call.
+        let is_ping = method == "ping";
+        let count = if is_ping { &self.pings } else { &self.questions };
+        count.set(count.get().saturating_add(1));
+        if !is_ping && count.get() > UPSTREAM_QUESTIONS {
             return Err(Failure::LimitExceeded("the server asks too many questions").into());
         }
-        let ServerRequest { id, method, params } = request;
         let size = params.as_ref().map_or(0, |params| params.get().len()).saturating_add(id.len());
         if size > UPSTREAM_QUESTION_BYTES {
             return Err(Failure::LimitExceeded("a question is too long").into());
+        }
+        if is_ping && count.get() > UPSTREAM_PINGS {
+            return Ok(());
         }
         if !self.link.has_session() {
             let problem = format!(
@@ -174,7 +181,7 @@ impl Observer<'_> {
             warning::once(self.link.host(), "client", &problem);
             return self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await;
         }
-        if method == "ping" {
+        if is_ping {
             return self.link.respond(&id, Ok(&empty())).await;
         }
         match self.answer(&method, params.as_deref()).await {

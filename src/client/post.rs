@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::connection::{Link, Session};
 use super::ending::Unanswered;
-use super::error::{Failed, Failure};
+use super::error::{Executed, Failed, Failure};
 use super::exchange::{self, Expected};
 use super::handlers::capabilities_json;
 use super::headers;
@@ -42,14 +42,21 @@ impl Link {
         let request = self.message_request(message, modern, credential)?;
         let mut unanswered = Unanswered::new(self, &request, &id);
         let opening = self.upstream().transport.open(request, self.host());
-        let expected = Expected { id: &id, era: known.era(), bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        let expected = Expected {
+            id: &id,
+            era: known.era(),
+            bytes: UPSTREAM_BYTES,
+            received: &outgoing.received,
+            position: RefCell::default(),
+        };
         let observer = Observer {
             link: self,
             listeners: &outgoing.listeners,
             era: known.era(),
             token: progress_token(&id),
             last: Cell::new(f64::NEG_INFINITY),
-            requests: Cell::new(0),
+            questions: Cell::new(0),
+            pings: Cell::new(0),
         };
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
@@ -58,7 +65,8 @@ impl Link {
         };
         let answer = self.within(time, self.listening(&observer, exchange)).await;
         unanswered.settle(&answer);
-        answer
+        // The request was sent.
+        answer.map_err(|failed| failed.executed_as(Executed::Unknown))
     }
 
     /// Posts a notification to a legacy server.

@@ -1,5 +1,7 @@
 //! One JSON-RPC request to a server, with negotiation and retries.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -7,8 +9,9 @@ use serde_json::value::RawValue;
 use super::connection::Link;
 use super::error::{ClientError, Executed, Failed, Failure};
 use super::message::Params;
-use super::negotiation::{Reaction, Sent, react};
+use super::negotiation::Sent;
 use super::observer::Listeners;
+use super::reactions::{Action, Kind, Reaction};
 use super::response::{Reply, unsupported};
 use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_TOTAL_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -35,6 +38,8 @@ pub(super) struct Outgoing {
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
+    /// The number of bytes of all answers to the request.
+    pub received: Rc<Cell<usize>>,
 }
 
 impl Outgoing {
@@ -49,6 +54,7 @@ impl Outgoing {
             deadline: None,
             capabilities: None,
             listeners: Listeners::default(),
+            received: Rc::default(),
         }
     }
 }
@@ -66,50 +72,64 @@ impl Link {
 
     /// Sends a request and returns its result, which may be a question.
     pub(super) async fn exchange(&self, outgoing: &Outgoing) -> Result<Reply, ClientError> {
+        let kind = if outgoing.is_repeatable { Kind::Repeatable } else { Kind::Effectful };
+        let mut sent = Sent::new(self.known(), kind, self.is_pinned());
+        let reply = self.attempts(outgoing, &mut sent).await;
+        reply.map_err(|error| {
+            let executed = error.executed().or(sent.executed);
+            error.executed_as(executed)
+        })
+    }
+
+    /// Sends a request until there is a reply, or a failure after which it is not sent again.
+    async fn attempts(&self, outgoing: &Outgoing, sent: &mut Sent) -> Result<Reply, ClientError> {
         let failed = |failed| self.failed(outgoing.method, failed);
         let deadline = outgoing.deadline.unwrap_or_else(|| self.deadline(outgoing.timeout));
-        let (mut is_second, mut has_failed) = (false, false);
+        let mut has_failed = false;
         for _ in 0..UPSTREAM_ATTEMPTS {
-            let known = self.negotiated(outgoing.method).await?;
+            // Before this attempt is sent, its failures are not those of the request.
+            let unsent = |error: ClientError| error.executed_as(Executed::No);
+            sent.known = self.negotiated(outgoing.method).await.map_err(unsent)?;
             if let Some((level, _)) = &outgoing.listeners.log {
-                self.set_log_level(*level, known).await;
+                self.set_log_level(*level, sent.known).await;
             }
-            let time = self.time_left(outgoing.timeout, deadline).map_err(failed)?;
-            let answer = match self.post(outgoing, known, time).await {
-                Ok(answer) => answer,
-                Err(failed)
-                    if outgoing.is_repeatable
-                        && failed.failure().is_transient()
-                        && !has_failed
-                        && self.is_before(deadline) =>
-                {
-                    has_failed = true;
-                    self.host().sleep(PAUSE).await;
-                    continue;
-                }
-                Err(failure) => return Err(failed(failure)),
+            let time = self.time_left(outgoing.timeout, deadline).map_err(|late| unsent(failed(late)))?;
+            let failure = match self.attempt(outgoing, sent, time).await {
+                Ok(Some(reply)) => return Ok(reply),
+                Ok(None) => continue,
+                Err(failure) => failure,
             };
-            let supported = answer.supported();
-            let sent = Sent { known, is_pinned: self.is_pinned(), is_discover: false, is_second };
-            match react(sent, answer.form(&supported)) {
-                Reaction::Accept(known) => {
-                    self.learn(known);
-                    let reply = match known.era() {
-                        Era::Modern => answer.into_reply(),
-                        Era::Legacy => answer.into_result().map(|result| Reply { asks: false, result: result.json }),
-                    };
-                    return reply.map_err(failed);
-                }
-                Reaction::Repeat => is_second = true,
-                Reaction::Again(known) => {
-                    self.end_session();
-                    self.learn(known);
-                }
-                Reaction::Unsupported => return Err(failed(unsupported(supported))),
+            let is_sent_again =
+                outgoing.is_repeatable && failure.failure().is_transient() && !has_failed && self.is_before(deadline);
+            if !is_sent_again {
+                return Err(failed(failure));
             }
+            sent.executed = failure.executed().or(sent.executed);
+            has_failed = true;
+            self.host().sleep(PAUSE).await;
         }
-        let failure = Failure::Malformed("contradicts the earlier answers of the server");
-        Err(failed(failure.into()).executed_as(Executed::No))
+        Err(failed(contradiction()))
+    }
+
+    /// Sends a request once. Returns `None` if the answer requires that it is sent again.
+    async fn attempt(&self, outgoing: &Outgoing, sent: &mut Sent, time: Duration) -> Result<Option<Reply>, Failed> {
+        let (answer, Reaction { action, executed }) = self.post(outgoing, sent, time).await?;
+        if let Action::Accept(lesson) | Action::Again(lesson) = action
+            && let Some(known) = sent.known.after(lesson)
+        {
+            self.end_session();
+            self.learn(known);
+        }
+        let reply = match (action, sent.known.era()) {
+            (Action::Again(_), _) => return Ok(None),
+            (Action::Unsupported, _) => Err(unsupported(answer.supported())),
+            (Action::Contradiction, _) => Err(contradiction()),
+            (Action::Accept(_) | Action::NewToken, Era::Modern) => answer.into_reply(),
+            (Action::Accept(_) | Action::NewToken, Era::Legacy) => {
+                answer.into_result().map(|result| Reply { asks: false, result: result.json })
+            }
+        };
+        reply.map(Some).map_err(|failed| failed.executed_as(executed))
     }
 
     /// Returns the time at which a request that begins now ends, with all its repetitions.
@@ -129,11 +149,15 @@ impl Link {
     }
 
     pub(super) fn failed(&self, method: Method, failed: Failed) -> ClientError {
-        let (failure, cause) = failed.into_parts();
-        let error = ClientError::new(&self.server().name, method.name(), failure);
+        let (failure, cause, executed) = failed.into_parts();
+        let error = ClientError::new(&self.server().name, method.name(), failure).executed_as(executed);
         match cause {
             Some(cause) => error.because(cause),
             None => error,
         }
     }
+}
+
+fn contradiction() -> Failed {
+    Failure::Malformed("contradicts the earlier answers of the server").into()
 }

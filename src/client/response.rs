@@ -4,8 +4,8 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::error::{Failed, Failure, NotMcp};
-use super::negotiation::Form;
+use super::error::{Failed, Failure};
+use super::reactions::{Form, Offered};
 use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
@@ -26,8 +26,8 @@ pub(super) enum Answer {
         /// The session that the response to `initialize` names.
         session: Option<HeaderValue>,
     },
-    /// A response that is not JSON-RPC, with a status from 400 to 499. It may show the era of the server.
-    Http { status: u16 },
+    /// A response whose status alone counts, or that is not JSON-RPC, with its failure. The status may show the era of the server.
+    Http { status: u16, failed: Failed },
 }
 
 pub(super) type Outcome = Result<RpcResult, RpcError>;
@@ -68,14 +68,18 @@ pub(super) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 impl Answer {
-    /// Returns the form of the response. `supported` has the revisions that it names.
-    pub(super) fn form<'a>(&self, supported: &'a [String]) -> Form<'a> {
+    /// Returns the form of the response.
+    pub(super) fn form(&self) -> Form {
         match self {
             Self::Response { outcome: Ok(result), .. } => Form::Result { is_modern: result.kind.is_some() },
             Self::Response { status, outcome: Err(error), .. } => {
-                Form::Error { status: *status, code: error.code, supported }
+                Form::Error { status: *status, code: error.code, offered: Offered::of(&self.supported()) }
             }
-            Self::Http { status } => Form::Http { status: *status },
+            // After 522, the server may have got the request.
+            Self::Http { status, failed } if *status != 522 && matches!(failed.failure(), Failure::Unreachable(_)) => {
+                Form::Unreached
+            }
+            Self::Http { status, .. } => Form::Http { status: *status },
         }
     }
 
@@ -101,7 +105,7 @@ impl Answer {
         match self {
             Self::Response { outcome: Ok(result), .. } => Ok(result),
             Self::Response { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
-            Self::Http { status } => Err(Failed::new(of_http_status(status), Some(format!("status {status}")))),
+            Self::Http { failed, .. } => Err(failed),
         }
     }
 
@@ -131,15 +135,6 @@ pub(super) fn unsupported(offered: Vec<String>) -> Failed {
         }
     }
     Failure::UnsupportedRevision { offered: shown }.into()
-}
-
-/// Returns the failure of an answer that is not JSON-RPC and that the negotiation does not explain.
-pub(super) fn of_http_status(status: u16) -> Failure {
-    match status {
-        404 => Failure::NotMcp(NotMcp::NotFound),
-        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
-        status => Failure::Rejected { status },
-    }
 }
 
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.

@@ -75,8 +75,12 @@ impl Link {
         let failed = |failed| self.failed(outgoing.method, failed).executed_as(Executed::Unknown);
         let mut empty = 0;
         for round in 1..=UPSTREAM_ROUNDS {
-            let reply = self.round(round, &outgoing, asked).await;
-            let Reply { asks, result } = reply.map_err(|error| self.explained(error, asked))?;
+            let reply = self.round(round, &outgoing, asked).await.map_err(|error| {
+                // In an earlier round, the server may have executed a part of the request.
+                let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
+                self.explained(error.executed_as(executed), asked)
+            });
+            let Reply { asks, result } = reply?;
             if !asks {
                 return Ok(result);
             }
@@ -108,6 +112,7 @@ impl Link {
         let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
                        supports elicitation can be asked.";
         ClientError::new(&self.server().name, error.method(), Failure::Local(problem.into()))
+            .executed_as(error.executed())
     }
 
     /// Sends the request of one round. If the rounds are kept, a later round of the caller's request does not send it again.

@@ -6,7 +6,7 @@
 //!
 //! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use futures::future::{Either, select};
@@ -67,7 +67,13 @@ impl Link {
         let mut stream = self.standing_stream.lock().await;
         let Some((opened, reader)) = &mut *stream else { return Ok(()) };
         // No id is empty, so no response on this stream is the answer to a request.
-        let expected = Expected { id: "", era: Era::Legacy, bytes: UPSTREAM_BYTES, position: RefCell::default() };
+        let expected = Expected {
+            id: "",
+            era: Era::Legacy,
+            bytes: UPSTREAM_BYTES,
+            received: &Cell::new(0),
+            position: RefCell::default(),
+        };
         match read_events(opened, reader, &expected, observer).await {
             Err(failed) if !failed.is_interruption() => Err(failed),
             _ => {

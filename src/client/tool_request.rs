@@ -56,8 +56,8 @@ impl Link {
 
     /// Sends a call.
     ///
-    /// If the server requires headers that the client did not send, it has not executed the call. The client then lists the tools and sends
-    /// the call once more.
+    /// If the server requires headers that the client did not send, and has not executed the call, the client lists the tools and sends the
+    /// call once more.
     async fn send_call(
         self: &Rc<Self>,
         outgoing: &Outgoing,
@@ -67,7 +67,9 @@ impl Link {
         asked: &Asked,
     ) -> Result<Box<RawValue>, ClientError> {
         let answer = self.send_defined(outgoing.clone(), arguments, definition, asked).await;
-        if answer.as_ref().is_err_and(|error| *error.failure() == Failure::HeaderMismatch)
+        let is_rejected =
+            |error: &ClientError| *error.failure() == Failure::HeaderMismatch && error.executed() == Executed::No;
+        if answer.as_ref().is_err_and(is_rejected)
             && let Ok(list) = self.new_list(TOOLS).await
             && let Some(tool) = list.items.iter().find(|item| item.is_tool(name))
         {

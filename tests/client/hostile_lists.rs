@@ -6,7 +6,7 @@ use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, track};
-use crate::peer::{Answer, Peer, result};
+use crate::peer::{Answer, Peer, json_answer, result};
 
 fn pinned(peer: &Peer) -> Upstream {
     at(peer).revision(Revision::V2026_07_28)
@@ -60,6 +60,30 @@ fn lists_end() {
         let (listing, sent) = list(pages);
         assert_eq!((listing.items.len(), sent, listing.is_truncated), (items, requests, true), "{case}");
         assert!(listing.missing.is_empty(), "{case}");
+    }
+}
+
+/// The hostile case 58, C57: pages with few items and much else end after 8 MiB, wherever an answer has the rest.
+#[test]
+fn pages_with_few_items_and_long_answers_end() {
+    let filler = "x".repeat(3 << 20);
+    for case in ["in the result", "in the message", "in another event"] {
+        let pages = (0..5).map(|nth| {
+            let mut list = json!({ "tools": [tool(&format!("t{nth}"))], "nextCursor": nth.to_string() });
+            if case == "in the result" {
+                list["more"] = json!(filler);
+            }
+            let mut message = json!({ "jsonrpc": "2.0", "id": "$id", "result": list });
+            if case == "in the message" {
+                message["more"] = json!(filler);
+            }
+            if case == "in another event" {
+                return Answer::new(200, "text/event-stream", format!(": {filler}\n\ndata: {message}\n\n"));
+            }
+            json_answer(200, message)
+        });
+        let (listing, sent) = list(pages);
+        assert_eq!((listing.items.len(), sent, listing.is_truncated), (3, 3, true), "{case}");
     }
 }
 

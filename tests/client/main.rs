@@ -29,11 +29,14 @@ mod local_host;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../spec/network.rs"]
 mod network;
+mod parallel_calls;
 mod passed_questions;
 mod peer;
 mod questions;
 mod requests;
 mod results;
+mod retries;
+mod scripted;
 mod sources;
 mod standing_stream;
 mod streams;

@@ -202,7 +202,8 @@ fn a_caller_that_cannot_be_asked_gets_an_error() {
             assert_eq!(
                 answer.text(),
                 "The server `parcels` needs to ask a person, but the caller of this program cannot be asked. A client of revision \
-                 2026-07-28 that supports elicitation can be asked."
+                 2026-07-28 that supports elicitation can be asked. It is not known whether the call was executed. Check its effect \
+                 before you call again."
             );
         });
         let declared = &body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];

@@ -291,7 +291,8 @@ fn questions_of_this_library_are_answered() {
     let declined = upstream().on_elicitation(|_, _| async { Ok(Elicited::Declined) });
     assert_eq!(call(declined, "ship").expect("a result").text(), "Not shipped.");
     let error = call(upstream(), "ship").expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::CapabilityRequired, Executed::No));
+    // A tool may ask after it has begun.
+    assert_eq!((error.failure(), error.executed()), (&Failure::CapabilityRequired, Executed::Unknown));
 }
 
 /// C30: resources and prompts can ask too.

@@ -231,6 +231,24 @@ fn a_legacy_server_asks_at_most_eight_questions() {
     assert_eq!(error.failure(), &Failure::LimitExceeded("a question is too long"));
 }
 
+/// C35: pings are not questions. The client answers 16 of them, and further ones do not fail the call.
+#[test]
+fn pings_do_not_count_as_questions() {
+    for (pings, answered) in [(12, 12), (50, 16)] {
+        let ping = |nth| asks(json!(nth), "ping", json!({}));
+        let mut messages: Vec<_> = (0..pings).map(ping).collect();
+        messages.extend((100..108).map(|nth| asks(json!(nth), "elicitation/create", form())));
+        let answers = (0..50).map(|_| accepted());
+        let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&messages)].into_iter().chain(answers));
+        assert_eq!(track(legacy(&peer)).expect("a result"), "in Lyon");
+        let requests = peer.requests();
+        let messages = requests.iter().filter(|request| request.method() == "POST").map(body);
+        let sent: Vec<_> = messages.filter(|message| message.get("method").is_none()).collect();
+        let pongs = sent.iter().filter(|message| message["result"] == json!({})).count();
+        assert_eq!((pongs, sent.len()), (answered, answered + 8));
+    }
+}
+
 /// C35: if the function of the program fails, the server gets an error and the call fails.
 #[test]
 fn a_legacy_server_learns_that_there_is_no_answer() {

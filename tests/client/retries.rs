@@ -1,0 +1,182 @@
+//! Calls that may have effects: they are sent again only after a proof that the server did not execute them.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use edge_mcp::Revision;
+use edge_mcp::client::{ClientError, Executed, Failure};
+use edge_mcp::testing::{self, TestHost};
+use serde_json::json;
+
+use crate::calls::{at, client, context};
+use crate::peer::{Answer, Peer};
+use crate::scripted::{
+    CODES, Call, Failing, Form, OFFERS, STATUSES, Scripted, Server, Shop, check, client_of, pay, run,
+};
+
+/// All answers: each status with a page and with each code, and answers that break.
+fn answers() -> Vec<Failing> {
+    let errors = |status| {
+        let codes =
+            CODES.into_iter().filter(|code| *code != -32_022).map(move |code| Failing::Error(status, code, &[]));
+        codes.chain(OFFERS.map(|offered| Failing::Error(status, -32_022, offered)))
+    };
+    let other = [Failing::NoHead, Failing::Broken { is_stream: true }, Failing::Broken { is_stream: false }];
+    STATUSES.into_iter().flat_map(|status| errors(status).chain([Failing::Page(status)])).chain(other).collect()
+}
+
+/// Makes a call at a known server that gives this answer to the next calls. It executes each call, unless the answer denies this.
+fn pay_after(
+    server: Server,
+    failing: Failing,
+    count: usize,
+    is_set: bool,
+    has_credentials: bool,
+) -> (Result<String, ClientError>, Vec<Call>) {
+    let left = Rc::new(Cell::new(0));
+    let of_script = left.clone();
+    let shop = Shop::new(server, move |method, form| {
+        let fails = method == "tools/call" && of_script.get() > 0;
+        fails.then(|| {
+            of_script.set(of_script.get() - 1);
+            Scripted { failing, executes: !failing.denies_execution(form) }
+        })
+    });
+    let upstream = if is_set { shop.upstream().revision(server.revision()) } else { shop.upstream() };
+    let client = client_of(upstream, has_credentials);
+    assert_eq!(pay(&client).expect("a result"), "paid");
+    drop(shop.take());
+    left.set(count);
+    let outcome = pay(&client);
+    (outcome, shop.take().0)
+}
+
+/// Returns whether the client can send a call again after this answer.
+fn can_repeat(form: Form, failing: Failing, is_set: bool, has_credentials: bool) -> bool {
+    let is_repeated = match failing {
+        Failing::Page(401) | Failing::Error(401, ..) => has_credentials,
+        // The server supports no session, so `initialize` fails.
+        Failing::Error(400, -32_022, offered) => offered.contains(&"2026-07-28") || is_set && offered.len() > 1,
+        _ => true,
+    };
+    failing.permits_repetition(form) && is_repeated
+}
+
+/// C36, C52: for each kind of server, each setting of the client, and each answer, the number of calls and effects, and what the error says
+/// about them.
+#[test]
+fn a_call_is_repeated_only_after_a_proof() {
+    let mut cases = 0;
+    for (server, form) in [
+        (Server::Modern, Form::Modern),
+        (Server::WithSessions, Form::OfSession),
+        (Server::WithoutSessions, Form::Legacy),
+    ] {
+        for failing in answers() {
+            for (is_set, has_credentials) in [(false, true), (true, false)] {
+                let case = format!("{server:?} {failing:?} {is_set} {has_credentials}");
+                let is_repeated = can_repeat(form, failing, is_set, has_credentials);
+                for count in [1, usize::MAX] {
+                    let (outcome, calls) = pay_after(server, failing, count, is_set, has_credentials);
+                    check(&outcome, &calls);
+                    assert_eq!(calls.len(), if is_repeated { 2 } else { 1 }, "{case}");
+                    assert_eq!(outcome.is_ok(), is_repeated && count == 1, "{case}: {outcome:?}");
+                    if let Err(error) = outcome {
+                        // A session that ends twice proves nothing.
+                        let is_denied = failing.denies_execution(form) && !(is_repeated && form == Form::OfSession)
+                            || matches!(failing, Failing::Page(401) | Failing::Error(401, ..));
+                        let expected = if is_denied { Executed::No } else { Executed::Unknown };
+                        assert_eq!(error.executed(), expected, "{case}: {error}");
+                        assert!(!error.to_string().contains("SECRET"), "{error}");
+                    }
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert!(cases > 4000, "{cases}");
+}
+
+/// C52, C53: a server that has made a payment, and then answers with an error, gets the call once.
+#[test]
+fn a_payment_is_made_once() {
+    for (server, failing, failure) in [
+        (Server::Modern, Failing::Error(400, -32_603, &[]), "no"),
+        (Server::Modern, Failing::Error(400, -32_000, &[]), "no"),
+        (Server::Modern, Failing::Error(404, -32_002, &[]), "no"),
+        (Server::Modern, Failing::Page(400), "rejects the request"),
+        (Server::WithSessions, Failing::Error(404, -32_002, &[]), "no"),
+        (Server::WithoutSessions, Failing::Page(404), "has no MCP endpoint"),
+    ] {
+        let (outcome, calls) = pay_after(server, failing, usize::MAX, false, false);
+        let error = outcome.expect_err("a failure");
+        let effects = calls.iter().filter(|call| call.is_executed).count();
+        assert_eq!((effects, error.executed()), (1, Executed::Unknown), "{server:?} {failing:?}");
+        let text = error.to_string();
+        assert!(text.contains(failure) && text.contains("It is not known whether the call was executed."), "{text}");
+    }
+}
+
+/// C52: a session that ends again after it was replaced ends the call.
+#[test]
+fn a_session_is_replaced_once() {
+    let (outcome, calls) = pay_after(Server::WithSessions, Failing::Page(404), usize::MAX, false, false);
+    let error = outcome.expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::Malformed("contradicts the earlier answers of the server"));
+    assert_eq!((calls.len(), error.executed()), (2, Executed::Unknown));
+}
+
+/// C52: after an answer that contradicts the knowledge about a server, the next call negotiates, and a known server gets one request.
+#[test]
+fn the_next_call_negotiates_after_a_contradiction() {
+    for (before, after, requests) in [
+        (Server::Modern, Server::WithSessions, 5),
+        (Server::WithoutSessions, Server::WithSessions, 4),
+        (Server::Modern, Server::WithoutSessions, 1),
+        (Server::Modern, Server::Modern, 1),
+    ] {
+        let shop = Shop::new(before, |_, _| None);
+        let client = client_of(shop.upstream(), false);
+        assert_eq!(pay(&client).expect("a result"), "paid");
+        shop.replace(after);
+        drop(shop.take());
+        let is_contradicted = requests > 1;
+        if is_contradicted {
+            let error = pay(&client).expect_err("a failure");
+            assert_eq!(error.executed(), Executed::Unknown);
+            assert_eq!(shop.take().0.len(), 1);
+        }
+        assert_eq!(pay(&client).expect("a result"), "paid", "{before:?} {after:?}");
+        let (calls, found) = shop.take();
+        assert_eq!((calls.len(), found), (1, requests), "{before:?} {after:?}");
+    }
+}
+
+/// C52, C53: the server may have executed a call in an earlier attempt than the last one.
+#[test]
+fn the_error_of_a_call_is_about_all_its_attempts() {
+    let (outage, rejected) = (Answer::new(502, "", ""), Answer::new(401, "", ""));
+    for (answers, expected) in
+        [(vec![outage.clone(), rejected.clone()], Executed::Unknown), (vec![rejected], Executed::No)]
+    {
+        let (peer, host) = (Peer::new(answers), TestHost::new());
+        let connection = client(at(&peer).revision(Revision::V2026_07_28)).connect(&context(&host));
+        let call = connection.call("parcels_pay", json!({})).expect("a call").idempotent();
+        let error = testing::run(host.run(async move { call.await })).expect("the call ends").expect_err("a failure");
+        assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, expected));
+    }
+}
+
+/// C52: random scripts of honest and lying servers.
+#[test]
+fn no_random_server_gets_a_call_twice_without_a_proof() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33).to_le_bytes()[0]
+    };
+    for _ in 0..600 {
+        let input: Vec<_> = (0..64).map(|_| random()).collect();
+        run(&input);
+    }
+}
