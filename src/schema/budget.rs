@@ -74,6 +74,8 @@ pub(super) const SUBSCHEMA: u32 = 50;
 pub(super) const TEXT: u32 = 20;
 /// Bytes of a text that are copied in one step.
 pub(super) const COPIED: usize = 4;
+/// The problem with a schema or a pattern for which the steps run out, as a predicate.
+pub(super) const TOO_COSTLY: &str = "takes too long to compile";
 /// Creating the alphabet of a pattern.
 pub(super) const ALPHABET: u32 = 600;
 /// Parsing a character of a pattern.

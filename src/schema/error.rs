@@ -6,6 +6,8 @@ use std::ptr;
 
 use serde_json::Value;
 
+use super::budget::TOO_COSTLY;
+
 /// The reason why a schema is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
@@ -28,7 +30,7 @@ impl SchemaError {
 
     /// Creates the error for a schema whose compilation takes too many steps.
     pub(super) fn too_costly() -> Box<Self> {
-        Self::at("", "the schema takes too long to compile")
+        Self::at("", format!("the schema {TOO_COSTLY}"))
     }
 
     /// Converts the position from a position in `schema` to a position in `root`, which contains `schema`.

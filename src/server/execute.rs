@@ -79,7 +79,8 @@ pub(crate) fn execute(
 fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
     let (bytes, limit) = (arguments.tree_bytes(), ARGUMENT_TREE);
     if bytes > limit {
-        let problem = format!("their values take {bytes} bytes of memory (limit: {limit}): send fewer of them in one call");
+        let problem =
+            format!("their values take {bytes} bytes of memory (limit: {limit}): send fewer of them in one call");
         return Err(refused(&tool.metadata.name, &problem));
     }
     arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))

@@ -17,9 +17,6 @@ pub(super) use search::Searches;
 
 use super::budget::Steps;
 
-/// The problem with a pattern for which the steps run out.
-const TOO_COSTLY: &str = "takes too long to compile";
-
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {

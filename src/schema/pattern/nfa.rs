@@ -1,10 +1,9 @@
 //! The nondeterministic finite automaton of a pattern.
 
-use super::TOO_COSTLY;
 use super::char_set::CharSet;
 use super::parse::{Assertion, Ast, Parsed};
 use crate::limits::{PATTERN_CLASSES, PATTERN_STATES};
-use crate::schema::budget::{PART, Steps};
+use crate::schema::budget::{PART, Steps, TOO_COSTLY};
 use crate::schema::sorted::sorted;
 
 /// The index of a state.

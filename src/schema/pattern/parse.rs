@@ -5,10 +5,9 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::TOO_COSTLY;
 use super::char_set::{CharSet, LAST};
 use crate::limits::{PATTERN_GROUPS, PATTERN_STATES};
-use crate::schema::budget::{ALPHABET, PARSED, Steps};
+use crate::schema::budget::{ALPHABET, PARSED, Steps, TOO_COSTLY};
 
 /// A parsed pattern.
 pub(super) struct Parsed {
