@@ -92,6 +92,9 @@ pub enum Failure {
         /// The `data` of the error, as JSON text.
         data: Option<String>,
     },
+    /// The call failed in an earlier round of the caller's request. It is not sent again, because its server may have executed it. The text
+    /// is the predicate of a sentence whose subject is the server.
+    Earlier(String),
     /// This program did not provide what the request needs: a token, an answer to a question, or valid arguments. The text is the
     /// predicate of a sentence whose subject is the server.
     Local(String),
@@ -310,7 +313,7 @@ impl fmt::Display for Failure {
             }
             // A quotation mark would end the quotation, and the rest would read like a sentence of this client.
             Self::Rpc { message, .. } => write!(f, "answers: \"{}\"", message.replace('"', "'")),
-            Self::Local(problem) => f.write_str(problem),
+            Self::Earlier(problem) | Self::Local(problem) => f.write_str(problem),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::connection::Link;
@@ -24,7 +25,6 @@ use crate::limits::{
 };
 use crate::parallel::try_parallel;
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::method::Method;
 
 /// The pause before the next round if the server asked no question.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -41,6 +41,14 @@ pub(super) struct Asked {
     pub pass: Option<Pass>,
     /// Whether the rounds are remembered while the caller of this program is asked.
     pub is_kept: bool,
+}
+
+/// A finished step: the reply to the request, or the failure of a request that must not be sent again.
+#[derive(Deserialize, Serialize)]
+struct Finished {
+    reply: Option<Reply>,
+    /// The predicate of a sentence whose subject is the server.
+    failure: Option<String>,
 }
 
 /// The questions of a round.
@@ -120,34 +128,46 @@ impl Link {
         let exchange = self.exchange(outgoing).boxed_local();
         if asked.is_kept && asked.cx.has_rounds() {
             let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
-            self.step(&asked.cx, &name, outgoing.method, exchange).await
+            self.step(&asked.cx, &name, outgoing, exchange).await
         } else {
             exchange.await
         }
     }
 
-    /// Runs `work` as a step of our caller's request.
+    /// Runs `work` as a step of our caller's request. In a later round, a request that failed is sent again only if it may be repeated, or
+    /// if the server did not execute it.
     pub(super) async fn step(
         &self,
         cx: &Context,
         name: &str,
-        method: Method,
+        outgoing: &Outgoing,
         work: LocalBoxFuture<'_, Result<Reply, ClientError>>,
     ) -> Result<Reply, ClientError> {
+        let error = |failure, cause| self.failed(outgoing.method, Failed::new(failure, cause));
         // A step fails with the error of a handler. The error of the client is kept beside it.
         let failed = Cell::new(None);
         let step = cx.step(name, &(), async || {
-            work.await.map_err(|error| {
-                let shown = HandlerError::new(error.to_string());
-                failed.set(Some(error));
-                shown
-            })
+            let outcome = match work.await {
+                Ok(reply) => Ok(Finished { reply: Some(reply), failure: None }),
+                Err(error) => {
+                    let failure = error.failure().to_string();
+                    let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
+                    let shown = HandlerError::new(error.to_string());
+                    failed.set(Some(error));
+                    if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
+                }
+            };
+            outcome
         });
-        step.await.map_err(|error| {
-            let other =
-                || self.failed(method, Failed::new(Failure::Local(error.message().to_owned()), error.0.cause.clone()));
-            failed.take().unwrap_or_else(other)
-        })
+        match step.await {
+            Ok(Finished { reply: Some(reply), .. }) => Ok(reply),
+            Ok(Finished { failure, .. }) => Err(failed.take().unwrap_or_else(|| {
+                error(Failure::Earlier(failure.unwrap_or_default()), None).executed_as(Executed::Unknown)
+            })),
+            Err(other) => Err(failed
+                .take()
+                .unwrap_or_else(|| error(Failure::Local(other.message().to_owned()), other.0.cause.clone()))),
+        }
     }
 
     /// Reads the questions of a round, and prepares their answers. If a question cannot be answered, this fails before any is asked.

@@ -42,7 +42,7 @@ impl Link {
         let json = if asked.is_kept {
             let step = format!("{}_{name}", self.server().name);
             let call = async { Ok(Reply { asks: false, result: call.await? }) };
-            self.step(&asked.cx, &step, outgoing.method, call.boxed_local()).await?.result
+            self.step(&asked.cx, &step, &outgoing, call.boxed_local()).await?.result
         } else {
             call.await?
         };

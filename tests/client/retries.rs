@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{ClientError, Executed, Failure};
-use edge_mcp::testing::{self, TestHost};
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{Context, HandlerError, McpServer, Revision, Tool};
 use serde_json::json;
 
 use crate::calls::{at, client, context};
-use crate::peer::{Answer, Peer};
+use crate::peer::{Answer, Peer, error};
 use crate::scripted::{
     CODES, Call, Failing, Form, OFFERS, STATUSES, Scripted, Server, Shop, check, client_of, pay, run,
 };
@@ -178,5 +178,35 @@ fn no_random_server_gets_a_call_twice_without_a_proof() {
     for _ in 0..600 {
         let input: Vec<_> = (0..64).map(|_| random()).collect();
         run(&input);
+    }
+}
+
+/// C52: a handler that catches the failure of a call, and then asks its caller, does not send the call again in the next round.
+#[test]
+fn a_failed_call_is_not_sent_again_in_a_later_round() {
+    for (failure, calls, texts) in [
+        // The call may have been executed.
+        (error(500, -32_603, "The payment was made, but the receipt failed."), 1, ["failed (status 500)", "Unknown"]),
+        // The call was not executed.
+        (error(404, -32_601, "no"), 2, ["no", "No"]),
+    ] {
+        let peer = Peer::new([failure.clone(), failure]);
+        let client = client(at(&peer).revision(Revision::V2026_07_28));
+        let endpoint = testing::endpoint(move |_| {
+            let client = client.clone();
+            let pay = move |cx: Context| {
+                let client = client.clone();
+                async move {
+                    let call = client.connect(&cx).call("parcels_pay", json!({}))?;
+                    let error = call.await.expect_err("a failure");
+                    cx.confirm("sure", "Continue without the receipt?").await?;
+                    Ok::<_, HandlerError>(format!("{error} {:?}", error.executed()))
+                }
+            };
+            McpServer::builder("desk", "1.0.0").tool(Tool::new("pay", "Pays.", pay)).build()
+        });
+        let answer = testing::run(Client::new(&endpoint).answer("sure", json!({})).call("pay", json!({})));
+        assert!(texts.iter().all(|text| answer.text().contains(text)), "{}", answer.text());
+        assert_eq!(peer.methods(), vec!["tools/call"; calls]);
     }
 }
