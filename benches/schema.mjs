@@ -1,5 +1,5 @@
-// Measures how long checks of large values take in WebAssembly, and how long one step of a check takes. `scripts/bench schema` builds the
-// module and runs this script.
+// Measures in WebAssembly how long checks of large values take, how long one step of a check takes, and the time and the memory for schemas
+// of hostile servers. `scripts/bench schema` builds the module and runs this script.
 //
 // Times are CPU times of this thread, so that other processes affect them less. A check may take 50 ms, and a step should take 10 ns.
 
@@ -9,9 +9,13 @@ import { join } from 'node:path'
 /** The number of checks of each case. The fastest check counts, because the first checks run code that V8 has not optimized yet. */
 const CHECKS = 9
 
+/** The number of compilations that are measured together, because some clocks have a resolution of 4 ms. */
+const COMPILATIONS = 20
+
 const folder = process.argv[2]
-const { initSync, cases } = await import(join(folder, 'schema_bench.js'))
-initSync({ module: readFileSync(join(folder, 'schema_bench_bg.wasm')) })
+const { initSync, cases, foreign_schemas: foreignSchemas } = await import(join(folder, 'schema_bench.js'))
+const bytes = readFileSync(join(folder, 'schema_bench_bg.wasm'))
+const { memory } = initSync({ module: bytes })
 
 const now = () => {
   const { user, system } = process.threadCpuUsage()
@@ -26,6 +30,23 @@ const time = (work) => {
 }
 
 const fastest = (work) => Math.min(...Array.from({ length: CHECKS }, () => time(work)))
+
+// These schemas are measured first, because linear memory never shrinks. The growth is that of all schemas so far.
+const all = foreignSchemas()
+const before = memory.buffer.byteLength
+console.log('| schema of another server | bytes | first, with parsing, ms | compilation, ms | steps | ns/step | enforced | growth of the memory, MiB |')
+console.log('|---|--:|--:|--:|--:|--:|---|--:|')
+for (const each of all) {
+  const begun = performance.now()
+  each.compile()
+  const first = performance.now() - begun
+  const repeated = (work) => fastest(() => { for (let nth = 0; nth < COMPILATIONS; nth++) work() }) / COMPILATIONS
+  const compile = Math.max(0, repeated(() => each.compile()) - repeated(() => each.read()))
+  const [steps, growth] = [each.compile(), (memory.buffer.byteLength - before) / 2 ** 20]
+  const cells = [each.name, each.bytes, first.toFixed(1), compile.toFixed(1), steps, (compile * 1e6 / steps).toFixed(1), each.is_enforced() ? 'yes' : 'no', growth.toFixed(1)]
+  console.log(`| ${cells.join(' | ')} |`)
+}
+console.log()
 
 console.log('| value | bytes | read, ms | check, ms | first check, ms | steps | ns/step | verdict |')
 console.log('|---|--:|--:|--:|--:|--:|--:|---|')

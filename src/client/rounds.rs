@@ -147,17 +147,15 @@ impl Link {
         // A step fails with the error of a handler. The error of the client is kept beside it.
         let failed = Cell::new(None);
         let step = cx.step(name, &(), async || {
-            let outcome = match work.await {
-                Ok(reply) => Ok(Finished { reply: Some(reply), failure: None }),
-                Err(error) => {
-                    let failure = error.failure().to_string();
-                    let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
-                    let shown = HandlerError::new(error.to_string());
-                    failed.set(Some(error));
-                    if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
-                }
+            let error = match work.await {
+                Ok(reply) => return Ok(Finished { reply: Some(reply), failure: None }),
+                Err(error) => error,
             };
-            outcome
+            let failure = error.failure().to_string();
+            let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
+            let shown = HandlerError::new(error.to_string());
+            failed.set(Some(error));
+            if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
         });
         match step.await {
             Ok(Finished { reply: Some(reply), .. }) => Ok(reply),

@@ -173,11 +173,8 @@ impl Schema {
         let mut steps = Steps::of(FOREIGN_SCHEMA_STEPS);
         let compiled = Self::compile(value, &mut steps);
         let taken = FOREIGN_SCHEMA_STEPS.saturating_sub(steps.left());
-        let compiled = compiled.map(Rc::new).map_err(|_| match steps.are_exhausted() {
-            true => NotEnforceable::TooCostly,
-            false => NotEnforceable::Unsupported,
-        });
-        (compiled, taken)
+        let reason = if steps.are_exhausted() { NotEnforceable::TooCostly } else { NotEnforceable::Unsupported };
+        (compiled.map(Rc::new).map_err(|_| reason), taken)
     }
 
     /// Returns whether the schema has patterns, whose automata may be large.

@@ -29,110 +29,105 @@ fn same(bytes: usize, part: &str) -> String {
     filled(bytes, |_| part.to_owned())
 }
 
+fn named(schemas: impl IntoIterator<Item = (&'static str, String)>) -> impl Iterator<Item = Hostile> {
+    schemas.into_iter().map(|(name, schema)| Hostile { name, schema })
+}
+
 /// Returns the schemas. Each repeats a text, a list or an automaton as often as its size permits.
 pub fn hostile() -> Vec<Hostile> {
+    named(long_names()).chain(named(alternatives())).chain(named(patterns())).chain(named(large())).collect()
+}
+
+/// Schemas in which a long name could be copied for each nested schema.
+fn long_names() -> [(&'static str, String); 6] {
     let half = BYTES / 2;
-    let (long, chinese) = ("n".repeat(half), |nth: usize| char::from_u32(0x4e00 + nth as u32).unwrap_or('x'));
-    let references = same(half, r##"{"$ref":"#/a"}"##);
-    let constants = |bytes: usize| filled(bytes, |nth| format!("\"{nth:x}\""));
-    let pairs = same(half, r##"{"anyOf":[{"$ref":"#/a"},{"$ref":"#/b"}]}"##);
-    let closed = |properties: String| format!(r#"{{"additionalProperties":false,"properties":{{{properties}}}}}"#);
-    let patterns = |pattern: &dyn Fn(usize) -> String| {
-        format!(r#"{{"allOf":[{}]}}"#, filled(BYTES, |nth| format!(r#"{{"pattern":"{}"}}"#, pattern(nth))))
-    };
-    let one_pattern = |pattern: String| format!(r#"{{"pattern":"{pattern}"}}"#);
-    let nested = |open: &str, inside: &str, close: &str| format!("{}{inside}{}", open.repeat(110), close.repeat(110));
+    let long = "n".repeat(half);
+    let marked = filled(half, |nth| format!(r#""{nth:x}":{{"type":"string","x-mcp-header":"A{nth}"}}"#));
+    let ids = filled(half, |nth| format!(r#"{{"$id":"{nth:x}"}}"#));
     [
         ("numbers below a long name", format!(r#"{{"properties":{{"{long}":{{"allOf":[{}]}}}}}}"#, same(half, "0"))),
         ("schemas below a long name", format!(r#"{{"properties":{{"{long}":{{"allOf":[{}]}}}}}}"#, same(half, "{}"))),
         ("schemas below a long $id", format!(r#"{{"$id":"x:{long}","allOf":[{}]}}"#, same(half, "{}"))),
         (
             "references relative to a long $id",
-            format!(r#"{{"$id":"x:/{long}/","b":0,"allOf":[{{"$id":"a"}},{}]}}"#, same(half, r#"{"$ref":"a"}"#)),
+            format!(r#"{{"$id":"x:/{long}/","allOf":[{{"$id":"a"}},{}]}}"#, same(half, r#"{"$ref":"a"}"#)),
         ),
+        ("$ids relative to a long $id", format!(r#"{{"$id":"x:/{long}/","allOf":[{ids}]}}"#)),
         (
-            "$ids relative to a long $id",
-            format!(r#"{{"$id":"x:/{long}/","allOf":[{}]}}"#, filled(half, |nth| format!(r#"{{"$id":"{nth:x}"}}"#))),
+            "marked arguments below a long name",
+            format!(r#"{{"properties":{{"{long}":{{"properties":{{{marked}}}}}}}}}"#),
         ),
-        (
-            "alternatives of one closed object",
-            format!(r#"{{"a":{},"anyOf":[{references}]}}"#, closed(filled(half, |nth| format!(r#""{nth:x}":{{}}"#)))),
-        ),
-        (
-            "alternatives of one object with constants",
-            format!(
-                r#"{{"a":{},"anyOf":[{references}]}}"#,
-                closed(filled(half, |nth| format!(r#""{nth:x}":{{"const":1}}"#)))
-            ),
-        ),
+    ]
+}
+
+/// Schemas in which all alternatives are the same large schema, or in which many lists have the same large alternatives.
+fn alternatives() -> [(&'static str, String); 6] {
+    let half = BYTES / 2;
+    let references = same(half, r##"{"$ref":"#/a"}"##);
+    let pairs = same(half, r##"{"anyOf":[{"$ref":"#/a"},{"$ref":"#/b"}]}"##);
+    let constants = |bytes: usize| filled(bytes, |nth| format!("\"{nth:x}\""));
+    let closed = |properties: String| format!(r#"{{"additionalProperties":false,"properties":{{{properties}}}}}"#);
+    let tagged = |bytes: usize, tag: u8| closed(filled(bytes, |nth| format!(r#""{nth:x}":{{"const":{tag}}}"#)));
+    let (quarter, open) = (half / 2, filled(half, |nth| format!(r#""{nth:x}":{{}}"#)));
+    let long = "x".repeat(quarter);
+    [
+        ("alternatives of one closed object", format!(r#"{{"a":{},"anyOf":[{references}]}}"#, closed(open))),
+        ("alternatives of one object with constants", format!(r#"{{"a":{},"anyOf":[{references}]}}"#, tagged(half, 1))),
         ("alternatives of one enum", format!(r#"{{"a":{{"enum":[{}]}},"oneOf":[{references}]}}"#, constants(half))),
         (
             "pairs of the same enums",
-            format!(
-                r#"{{"a":{{"enum":[{}]}},"b":{{"enum":["{}"]}},"allOf":[{pairs}]}}"#,
-                constants(half / 2),
-                "x".repeat(half / 2)
-            ),
+            format!(r#"{{"a":{{"enum":[{}]}},"b":{{"enum":["{long}"]}},"allOf":[{pairs}]}}"#, constants(quarter)),
         ),
         (
             "pairs of the same objects",
-            format!(
-                r#"{{"a":{},"b":{},"allOf":[{pairs}]}}"#,
-                closed(filled(half / 2, |nth| format!(r#""{nth:x}":{{"const":1}}"#))),
-                closed(filled(half / 2, |nth| format!(r#""{nth:x}":{{"const":2}}"#)))
-            ),
+            format!(r#"{{"a":{},"b":{},"allOf":[{pairs}]}}"#, tagged(quarter, 1), tagged(quarter, 2)),
         ),
         ("conjunctions of one schema", format!(r#"{{"a":{{"allOf":[{}]}},"allOf":[{references}]}}"#, same(half, "{}"))),
-        ("short patterns", patterns(&|nth| format!("{nth:x}"))),
-        (
-            "names that are patterns",
-            format!(r#"{{"patternProperties":{{{}}}}}"#, filled(BYTES, |nth| format!(r#""{nth:x}":0"#))),
-        ),
-        ("patterns of many states", patterns(&|nth| format!("a{{4{:03}}}", nth % 1000))),
-        (
-            "patterns of many classes",
-            patterns(&|nth| (0..1000).map(|other| chinese(nth * 1000 + other)).collect::<String>() + "{4}"),
-        ),
-        ("a pattern of different characters", one_pattern((0..5000).map(chinese).collect())),
-        ("a pattern of empty groups that is repeated", one_pattern(format!("(?:a{}){{4000}}", "()".repeat(BYTES / 3)))),
-        (
-            "a pattern of named groups",
-            one_pattern((0..BYTES / 12).map(|nth| format!("(?<g{nth:x}>)")).collect::<String>()),
-        ),
-        ("a pattern of wide classes", one_pattern(format!("(?:{}){{9}}", "[\\\\W\\\\S]".repeat(500)))),
-        (
-            "dependencies of many names",
-            format!(r#"{{"dependentRequired":{{{}}}}}"#, filled(BYTES, |nth| format!(r#""{nth:x}":[]"#))),
-        ),
-        (
-            "properties and required names",
-            format!(
-                r#"{{"properties":{{{}}},"required":[{}]}}"#,
-                filled(half, |nth| format!(r#""{nth:x}":{{}}"#)),
-                constants(half)
-            ),
-        ),
+    ]
+}
+
+/// Schemas with patterns whose automata are large, or whose parts are repeated often.
+fn patterns() -> [(&'static str, String); 8] {
+    let chinese = |nth: usize| u32::try_from(nth).ok().and_then(|nth| char::from_u32(0x4e00 + nth)).unwrap_or('x');
+    let all = |pattern: &dyn Fn(usize) -> String| {
+        format!(r#"{{"allOf":[{}]}}"#, filled(BYTES, |nth| format!(r#"{{"pattern":"{}"}}"#, pattern(nth))))
+    };
+    let one = |pattern: String| format!(r#"{{"pattern":"{pattern}"}}"#);
+    let classes = |nth: usize| (0..1000).map(|other| chinese(nth * 1000 + other)).collect::<String>() + "{4}";
+    let names: Vec<_> = (0..BYTES / 12).map(|nth| format!("(?<g{nth:x}>)")).collect();
+    let by_name = filled(BYTES, |nth| format!(r#""{nth:x}":0"#));
+    [
+        ("short patterns", all(&|nth| format!("{nth:x}"))),
+        ("names that are patterns", format!(r#"{{"patternProperties":{{{by_name}}}}}"#)),
+        ("patterns of many states", all(&|nth| format!("a{{4{:03}}}", nth % 1000))),
+        ("patterns of many classes", all(&classes)),
+        ("a pattern of different characters", one((0..5000).map(chinese).collect())),
+        ("a pattern of empty groups that is repeated", one(format!("(?:a{}){{4000}}", "()".repeat(BYTES / 3)))),
+        ("a pattern of named groups", one(names.concat())),
+        ("a pattern of wide classes", one(format!("(?:{}){{9}}", "[\\\\W\\\\S]".repeat(500)))),
+    ]
+}
+
+/// Schemas with many or deeply nested parts.
+fn large() -> [(&'static str, String); 8] {
+    let half = BYTES / 2;
+    let nested = |open: &str, inside: &str, close: &str| format!("{}{inside}{}", open.repeat(110), close.repeat(110));
+    let dependencies = filled(BYTES, |nth| format!(r#""{nth:x}":[]"#));
+    let properties = filled(half, |nth| format!(r#""{nth:x}":{{}}"#));
+    let required = filled(half, |nth| format!("\"{nth:x}\""));
+    let pointers = same(BYTES - 2000, &format!(r##"{{"$ref":"#/a{}"}}"##, "/not".repeat(60)));
+    let deepest = format!(r#"{{"allOf":[{}]}}"#, same(BYTES - 2000, "{}"));
+    [
+        ("dependencies of many names", format!(r#"{{"dependentRequired":{{{dependencies}}}}}"#)),
+        ("properties and required names", format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#)),
         ("anchors", format!(r#"{{"allOf":[{}]}}"#, filled(BYTES, |nth| format!(r#"{{"$anchor":"a{nth:x}"}}"#)))),
         ("alternatives that are booleans", format!(r#"{{"oneOf":[{}]}}"#, same(BYTES, "true"))),
         ("nested conditions", nested(r#"{"if":{},"then":"#, "{}", "}")),
-        (
-            "many schemas at the greatest depth",
-            nested(r#"{"not":"#, &format!(r#"{{"allOf":[{}]}}"#, same(BYTES - 2000, "{}")), "}"),
-        ),
+        ("many schemas at the greatest depth", nested(r#"{"not":"#, &deepest, "}")),
         (
             "references through long pointers",
-            format!(r#"{{"a":{},"allOf":[{}]}}"#, nested(r#"{"not":"#, "{}", "}"), {
-                let pointer = "/not".repeat(60);
-                same(BYTES - 2000, &format!(r##"{{"$ref":"#/a{pointer}"}}"##))
-            }),
+            format!(r#"{{"a":{},"allOf":[{pointers}]}}"#, nested(r#"{"not":"#, "{}", "}")),
         ),
-        ("marked arguments below a long name", {
-            let marked = filled(half, |nth| format!(r#""{nth:x}":{{"type":"string","x-mcp-header":"A{nth}"}}"#));
-            format!(r#"{{"properties":{{"{long}":{{"properties":{{{marked}}}}}}}}}"#)
-        }),
         ("long numbers", format!(r#"{{"enum":[{}]}}"#, filled(BYTES, |nth| format!("{nth}e-300")))),
     ]
-    .into_iter()
-    .map(|(name, schema)| Hostile { name, schema })
-    .collect()
 }

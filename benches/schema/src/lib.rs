@@ -1,8 +1,11 @@
-//! A WebAssembly module that checks large values, as a Worker does. benches/schema.mjs measures it.
+//! A WebAssembly module that checks large values, and compiles schemas of hostile servers, as a Worker does. benches/schema.mjs measures it.
 
 // A benchmark may panic.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
 
+#[path = "../../../tests/schema/hostile.rs"]
+#[allow(clippy::allow_attributes, unreachable_pub)]
+mod hostile;
 #[path = "../../../tests/schema/large.rs"]
 #[allow(clippy::allow_attributes, unreachable_pub, dead_code)]
 mod large;
@@ -11,6 +14,7 @@ use std::rc::Rc;
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::schema::Schema;
+use hostile::Hostile;
 use large::Large;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -66,5 +70,53 @@ impl Case {
 
     fn document(&self) -> Document<'_> {
         Document::parse(self.value.as_bytes(), JsonLimits::default()).expect("within the limits")
+    }
+}
+
+/// A schema of another server.
+#[wasm_bindgen]
+pub struct Foreign {
+    name: String,
+    text: String,
+}
+
+/// Returns schemas that are as costly to compile as possible.
+#[wasm_bindgen]
+pub fn foreign_schemas() -> Vec<Foreign> {
+    let foreign = |Hostile { name, schema }: Hostile| Foreign { name: name.to_owned(), text: schema };
+    hostile::hostile().into_iter().map(foreign).collect()
+}
+
+#[wasm_bindgen]
+impl Foreign {
+    /// The name of the case.
+    #[wasm_bindgen(getter)]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The length of the schema in bytes.
+    #[wasm_bindgen(getter)]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Parses the schema once and compiles it. Returns the number of steps.
+    pub fn compile(&self) -> u32 {
+        Schema::of_other_server_with_steps(self.json()).1
+    }
+
+    /// Parses the schema.
+    pub fn read(&self) {
+        self.json();
+    }
+
+    /// Whether the schema is enforced.
+    pub fn is_enforced(&self) -> bool {
+        Schema::of_other_server_with_steps(self.json()).0.is_ok()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).expect("JSON")
     }
 }

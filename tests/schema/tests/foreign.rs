@@ -5,7 +5,7 @@
 #![allow(clippy::expect_used, clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 #[path = "../hostile.rs"]
-#[allow(unreachable_pub, reason = "it is also a module of a fuzz target")]
+#[allow(unreachable_pub, reason = "it is also a module of the benchmark")]
 mod hostile;
 
 use edge_mcp::schema::Schema;
@@ -18,6 +18,9 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 /// The bytes that the compilation may have allocated at any time. They include the schema as a JSON value.
 const MOST_BYTES: usize = 16 << 20;
+
+/// The name of a kind of schemas, and the schema of this kind with a number of parts.
+type Shape<'a> = (&'static str, &'a dyn Fn(usize) -> Value);
 
 /// Compiles a schema of another server. Returns the steps, the largest number of allocated bytes, and whether the schema is enforced.
 fn compile(schema: &Value) -> (u32, usize, bool) {
@@ -43,7 +46,6 @@ fn the_compilation_of_a_schema_is_bounded_and_takes_time_in_proportion() {
     let by_name = |count: usize, value: &Value| -> Value {
         names(count).into_iter().map(|name| (name, value.clone())).collect::<serde_json::Map<_, _>>().into()
     };
-    type Shape<'a> = (&'static str, &'a dyn Fn(usize) -> Value);
     let shapes: [Shape<'_>; 4] = [
         ("properties", &|count| json!({ "properties": by_name(count, &json!({ "type": "string" })) })),
         ("dependencies", &|count| json!({ "dependentRequired": by_name(count, &json!(["a"])) })),
