@@ -92,8 +92,8 @@ pub(super) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<
     }
     let Compiler { mut program, subschemas, .. } = compiler;
     cycles::check(&program).map_err(|(rule, problem)| {
-        let error = SchemaError::at("", problem);
-        subschemas.get(rule).map(|at| at.schema).map_or(error.clone(), |at| error.within(schema, at))
+        let at = subschemas.get(rule).map_or(schema, |subschema| subschema.schema);
+        SchemaError::at("", problem).within(schema, at)
     })?;
     program.resolve_references();
     program.analyze_alternatives(steps);
