@@ -1,7 +1,5 @@
 //! Compile-time analysis of `anyOf` and `oneOf`: constants become one list, and a key or a tag excludes alternatives without a check.
 
-use std::collections::BTreeMap;
-
 use super::budget::Steps;
 use super::mistake::or_list;
 use super::program::{Alternatives, Enum, Keyword, ObjectRule, Program, Rule, RuleId, SELECTABLE, Selection, Tag};
@@ -89,12 +87,15 @@ impl Program {
     }
 
     /// Finds the tag of the alternatives: the property that has an `enum` or a `const` in the most alternatives, and in at least two.
-    fn tag(&self, rules: &[RuleId], steps: &mut Steps) -> Option<Tag> {
+    fn tag<'s>(&'s self, rules: &[RuleId], steps: &mut Steps) -> Option<Tag> {
         let properties: Vec<_> = rules.iter().map(|rule| self.properties_with_enum(*rule)).collect();
-        let names = sorted(properties.iter().flat_map(BTreeMap::keys));
+        let names = sorted(properties.iter().flatten().map(|(name, _)| *name));
         let groups = names.chunk_by(|one, other| one == other).filter(|group| group.len() > 1);
         let name = *groups.max_by_key(|group| group.len())?.first()?;
-        let allowed: Vec<_> = properties.iter().map(|properties| properties.get(name)).collect();
+        let of_name = |properties: &Vec<(&str, &'s Enum)>| {
+            properties.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed)
+        };
+        let allowed: Vec<_> = properties.iter().map(of_name).collect();
         let expected = || allowed.iter().flatten().flat_map(|allowed| &allowed.shown).map(String::as_str);
         if !steps.take_for_texts(expected()) {
             return None;
@@ -103,19 +104,19 @@ impl Program {
             .iter()
             .map(|allowed| allowed.map(|allowed| allowed.canonical.as_slice().iter().map(String::as_str).collect()));
         Some(Tag {
-            name: (*name).to_owned(),
+            name: name.to_owned(),
             selection: Selection::of(&texts.collect::<Vec<_>>(), steps)?,
             expected: or_list(&mut expected()),
         })
     }
 
     /// Returns the properties of a rule that have an `enum` or a `const`, each with the first of them.
-    fn properties_with_enum(&self, rule: RuleId) -> BTreeMap<&str, &Enum> {
-        let mut found = BTreeMap::new();
+    fn properties_with_enum(&self, rule: RuleId) -> Vec<(&str, &Enum)> {
+        let mut found = Vec::new();
         for object in self.object_rules(rule) {
             for (name, property) in object.properties.iter().enumerate() {
                 if let Some(allowed) = property.and_then(|property| enums(&self.rule(property).keywords).next()) {
-                    found.insert(object.names.get(name), allowed);
+                    found.push((object.names.get(name), allowed));
                 }
             }
         }

@@ -285,7 +285,7 @@ impl<'s> Compiler<'s, '_> {
             names.extend_from_slice(others);
         }
         let names = Names::of(names.into_iter().map(str::to_owned).collect());
-        let mut by_id = vec![None; names.len()];
+        let (mut by_id, mut seen) = (vec![None; names.len()], vec![false; names.len()]);
         for (name, rule) in properties {
             if let Some(slot) = names.find(name).and_then(|id| by_id.get_mut(id)) {
                 *slot = Some(rule);
@@ -300,10 +300,10 @@ impl<'s> Compiler<'s, '_> {
             patterns: by_pattern,
             others: self.optional_rule(object, "additionalProperties"),
             property_names: self.optional_rule(object, "propertyNames"),
-            required: names.find_all(required),
+            required: names.find_all(&required, &mut seen),
             dependent_required: dependent_required
                 .into_iter()
-                .filter_map(|(name, others)| Some((names.find(name)?, names.find_all(others))))
+                .filter_map(|(name, others)| Some((names.find(name)?, names.find_all(&others, &mut seen))))
                 .collect(),
             dependent_schemas: dependent_schemas
                 .iter()

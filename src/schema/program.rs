@@ -1,7 +1,5 @@
 //! A compiled schema.
 
-use rustc_hash::FxHashSet;
-
 use super::budget::{COMPARED, Steps};
 use super::format::Format;
 use super::pattern::Pattern;
@@ -108,10 +106,19 @@ impl Names {
         self.0.binary_search_by(|known| (known.len(), known.as_str()).cmp(&(name.len(), name))).ok()
     }
 
-    /// Returns the ids of these names, in their order and without duplicates.
-    pub(super) fn find_all(&self, names: Vec<&str>) -> Vec<NameId> {
-        let mut seen = FxHashSet::default();
-        names.into_iter().filter_map(|name| self.find(name)).filter(|id| seen.insert(*id)).collect()
+    /// Returns the ids of these names, in their order and without duplicates. `seen` has an entry for each id. All of them are `false` before
+    /// and after the call, so that several calls can share one list.
+    pub(super) fn find_all(&self, names: &[&str], seen: &mut [bool]) -> Vec<NameId> {
+        let mut ids = Vec::new();
+        for id in names.iter().filter_map(|name| self.find(name)) {
+            if seen.get_mut(id).is_some_and(|seen| !std::mem::replace(seen, true)) {
+                ids.push(id);
+            }
+        }
+        for id in &ids {
+            seen.get_mut(*id).into_iter().for_each(|seen| *seen = false);
+        }
+        ids
     }
 
     /// Returns the steps of a lookup, in addition to those of a lookup in a short list.

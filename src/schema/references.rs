@@ -45,20 +45,15 @@ pub(super) struct Subschema<'s> {
     pub resource: ResourceId,
 }
 
-/// A schema resource: the whole document, or a subschema with an `$id` (Core §4.3.5).
-struct Resource<'s> {
-    schema: &'s Value,
-    /// The base URI. It is empty for a document without an `$id`.
-    uri: Rc<str>,
-    anchors: BTreeMap<&'s str, &'s Value>,
-}
-
-/// The schema resources of a document. The first one is the whole document.
+/// The schema resources of a document: the whole document, and the subschemas with an `$id` (Core §4.3.5).
 #[derive(Default)]
 pub(super) struct References<'s> {
-    resources: Vec<Resource<'s>>,
-    by_uri: BTreeMap<Rc<str>, ResourceId>,
+    /// The base URI and the schema of each resource. The base URI is empty for a document without an `$id`.
+    resources: Vec<(Rc<str>, &'s Value)>,
+    /// The resource of each schema with an `$id`, by the address of the schema.
     by_address: FxHashMap<*const Value, ResourceId>,
+    /// The subschemas with a URI: a base URI, or a base URI with an anchor.
+    by_uri: BTreeMap<String, Subschema<'s>>,
 }
 
 impl<'s> References<'s> {
@@ -111,8 +106,9 @@ impl<'s> References<'s> {
             resource = self.add(schema, &uri)?;
         }
         for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
-            let known = self.resources.get_mut(resource).and_then(|known| known.anchors.insert(anchor, schema));
-            if known.is_some_and(|known| !ptr::eq(known, schema)) {
+            let uri = self.with_anchor(resource, anchor, steps)?;
+            let known = self.by_uri.insert(uri, Subschema { schema, resource });
+            if known.is_some_and(|known| !ptr::eq(known.schema, schema)) {
                 return Err(SchemaError::at("", format!("two schemas have the anchor `{anchor}`")));
             }
         }
@@ -120,14 +116,13 @@ impl<'s> References<'s> {
     }
 
     fn add(&mut self, schema: &'s Value, uri: &str) -> Result<ResourceId, Box<SchemaError>> {
-        let uri: Rc<str> = uri.trim_end_matches('#').into();
-        let id = self.resources.len();
-        if self.by_uri.insert(uri.clone(), id).is_some() {
+        let (uri, resource) = (uri.trim_end_matches('#'), self.resources.len());
+        if self.by_uri.insert(uri.to_owned(), Subschema { schema, resource }).is_some() {
             return Err(SchemaError::at("", format!("two schemas have the `$id` `{uri}`")));
         }
-        self.by_address.insert(schema, id);
-        self.resources.push(Resource { schema, uri, anchors: BTreeMap::new() });
-        Ok(id)
+        self.by_address.insert(schema, resource);
+        self.resources.push((uri.into(), schema));
+        Ok(resource)
     }
 
     /// Returns the schema resource of a subschema that is nested in a schema of `subschema.resource`.
@@ -152,22 +147,24 @@ impl<'s> References<'s> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = match name {
             "" => Some(resource),
-            name => self.by_uri.get(&*self.joined(resource, name, steps)?).copied(),
+            name => self.by_uri.get(&self.joined(resource, name, steps)?).map(|found| found.resource),
         };
         let Some(resource) = resource else {
             return Err(error(format!("`{reference}` is in another document, which is not fetched")));
         };
         let fragment = percent_decode_str(fragment).decode_utf8_lossy();
-        self.target(resource, &fragment).ok_or_else(|| error(format!("`{reference}` is not in this document")))
+        let target = if fragment.is_empty() || fragment.starts_with('/') {
+            self.at_pointer(resource, &fragment)
+        } else {
+            self.by_uri.get(&self.with_anchor(resource, &fragment, steps)?).copied()
+        };
+        target.ok_or_else(|| error(format!("`{reference}` is not in this document")))
     }
 
-    /// Returns the subschema that a fragment names: the whole resource, a JSON pointer or an anchor.
-    fn target(&self, resource: ResourceId, fragment: &str) -> Option<Subschema<'s>> {
-        let Resource { schema, anchors, .. } = self.resources.get(resource)?;
-        if !fragment.is_empty() && !fragment.starts_with('/') {
-            return anchors.get(fragment).map(|schema| Subschema { schema, resource });
-        }
-        fragment.split('/').skip(1).try_fold(Subschema { schema, resource }, |Subschema { schema, resource }, token| {
+    /// Returns the subschema of a resource to which a JSON pointer leads.
+    fn at_pointer(&self, resource: ResourceId, pointer: &str) -> Option<Subschema<'s>> {
+        let (_, schema) = *self.resources.get(resource)?;
+        pointer.split('/').skip(1).try_fold(Subschema { schema, resource }, |Subschema { schema, resource }, token| {
             let schema = schema.pointer(&format!("/{token}"))?;
             Some(Subschema { schema, resource: self.resource_of(Subschema { schema, resource }) })
         })
@@ -178,9 +175,22 @@ impl<'s> References<'s> {
     /// # Errors
     /// The steps run out. They are taken before the URI is copied.
     fn joined(&self, resource: ResourceId, reference: &str, steps: &mut Steps) -> Result<String, Box<SchemaError>> {
-        let base = self.resources.get(resource).map_or("", |resource| &resource.uri);
-        let takes = steps.take(TEXT) && steps.take_for(base.len().saturating_add(reference.len()), 1);
-        if takes { Ok(joined(base, reference)) } else { Err(SchemaError::too_costly()) }
+        Ok(joined(self.base(resource, reference, steps)?, reference))
+    }
+
+    /// Returns the URI of an anchor in a schema resource.
+    ///
+    /// # Errors
+    /// The steps run out. They are taken before the URI is copied.
+    fn with_anchor(&self, resource: ResourceId, anchor: &str, steps: &mut Steps) -> Result<String, Box<SchemaError>> {
+        Ok(format!("{}#{anchor}", self.base(resource, anchor, steps)?))
+    }
+
+    /// Returns the base URI of a schema resource, and takes the steps for a copy with `rest`.
+    fn base(&self, resource: ResourceId, rest: &str, steps: &mut Steps) -> Result<&str, Box<SchemaError>> {
+        let base = self.resources.get(resource).map_or("", |(uri, _)| uri);
+        let takes = steps.take(TEXT) && steps.take_for(base.len().saturating_add(rest.len()), 1);
+        if takes { Ok(base) } else { Err(SchemaError::too_costly()) }
     }
 }
 

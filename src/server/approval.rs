@@ -19,11 +19,12 @@ pub(super) const APPROVAL: &str = "edge-mcp/approval";
 /// The key of the question.
 const KEY: &str = "edge-mcp/approval";
 
-/// A function that returns the question for a call with these arguments, or `None` if the call does not need approval.
-pub(crate) type Approval = Rc<dyn Fn(&serde_json::Value) -> Option<Text>>;
+/// A function that decides whether a call of the tool with this name may run. Its other parameters are a copy of the arguments, the arguments,
+/// which fit the tool's schema, and the context. Only tools that require approval contain a reference to [`permission`].
+pub(crate) type Approval = Rc<dyn Fn(&str, &serde_json::Value, Value<'_>, &Context) -> Permission>;
 
 /// The decision whether a call may run.
-pub(super) enum Permission {
+pub(crate) enum Permission {
     Granted,
     /// The question was asked, and its answer comes with the next round.
     Pending,
@@ -32,17 +33,10 @@ pub(super) enum Permission {
     Invalid(InputError),
 }
 
-/// Decides whether a call of the tool `name` may run, and asks for approval if the call needs it. `arguments` fit the tool's schema, and
-/// `json` is a copy of them.
+/// Decides whether a call of the tool `name` may run, and asks for approval if there is a `question`.
 #[inline(never)]
-pub(super) fn permission(
-    approval: &Approval,
-    name: &str,
-    json: &serde_json::Value,
-    arguments: Value<'_>,
-    cx: &Context,
-) -> Permission {
-    let Some(question) = approval(json) else { return Permission::Granted };
+pub(super) fn permission(question: Option<Text>, name: &str, arguments: Value<'_>, cx: &Context) -> Permission {
+    let Some(question) = question else { return Permission::Granted };
     match cx.confirm_now(KEY, &message(&question, name, arguments)) {
         Ok(None) => Permission::Pending,
         Ok(Some(Elicited::Accepted(()))) => Permission::Granted,

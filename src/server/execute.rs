@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
-use super::approval::{Permission, permission};
+use super::approval::Permission;
 use super::builder::McpServer;
 use super::hook::{Hooks, ToolEvent};
 use super::tool::Tool;
@@ -56,7 +56,7 @@ pub(crate) fn execute(
     let is_shown = tool.approval.is_some() || !called.hooks.is_empty();
     let checked = check(tool, arguments, cx).and_then(|()| is_shown.then(|| shown(tool, arguments)).transpose());
     if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
-        match permission(approval, &tool.metadata.name, shown, arguments, cx) {
+        match approval(&tool.metadata.name, shown, arguments, cx) {
             Permission::Granted => {}
             // The question ends the round before the handler is called.
             Permission::Pending => return ready(Executed::Asks).boxed_local(),

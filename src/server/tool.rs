@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::access::{Access, access_methods};
-use super::approval::{APPROVAL, Approval};
+use super::approval::{APPROVAL, Approval, permission};
 use super::hook::{Hooks, ToolEvent};
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::{CallableTool, Context};
@@ -211,7 +211,7 @@ impl Tool {
     #[must_use]
     pub fn requires_approval(mut self, question: impl Fn(&serde_json::Value) -> Option<Text> + 'static) -> Self {
         self.metadata.set_meta(APPROVAL, true);
-        self.approval = Some(Rc::new(question));
+        self.approval = Some(Rc::new(move |name, json, arguments, cx| permission(question(json), name, arguments, cx)));
         self
     }
 
