@@ -365,6 +365,10 @@ limits! {
             "steps of a random walk" => "the tool is rejected";
         RAG_QUERY_WORDS: usize = 64, Count, "":
             "distinct words of a question, without frequent words such as \"the\"" => "further words are ignored";
+        RAG_CORRECTED_WORDS: usize = 4, Count, "":
+            "words of a question that are corrected because no passage contains them" => "further words are not corrected";
+        RAG_SIMILAR_WORDS: usize = 1000, Count, "":
+            "words that a store with SQLite reads to correct a question" => "words of fewer passages are not read";
         RAG_QUESTION: usize = 2000, Count, "":
             "characters of the argument `queryText`" => "the call fails";
         RAG_TOP_K: usize = 10, Count, "`topK`":
