@@ -318,7 +318,7 @@ limits! {
             "the argument `filter`, without spaces between its parts" => "the call fails";
         FILTER_DEPTH: usize = 5, Count, "":
             "nesting depth of objects in the argument `filter`" => "the call fails";
-        FILTER_TESTS: usize = 50, Count, "":
+        FILTER_TESTS: usize = 10, Count, "":
             "tests in the argument `filter`" => "the call fails";
         FILTER_LIST: usize = 100, Count, "":
             "values in a list of a filter" => "the call fails";

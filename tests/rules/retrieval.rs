@@ -26,7 +26,7 @@ pub(crate) const RETRIEVAL_RULES: &[Rule] = &[
     rule(12, "the settings of the request take precedence over those of the tool, one by one", TestedBy(&["tests/rag_tools/scope.rs::settings_of_the_request_take_precedence"])),
     rule(13, "headers, `_meta` and arguments do not change the settings of the request", TestedBy(&["tests/rag_tools/scope.rs::a_client_cannot_change_the_settings"])),
     // Filters
-    rule(14, "a filter has at most 2 048 bytes, 5 levels and 50 tests", TestedBy(&["tests/rag_filter/argument.rs::limits_are_exact", "tests/rag_filter/program.rs::limits_of_combined_filters_are_exact", "tests/rag_tools/arguments.rs::each_invalid_argument_is_named"])),
+    rule(14, "a filter has at most 2 048 bytes, 5 levels and 10 tests", TestedBy(&["tests/rag_filter/argument.rs::limits_are_exact", "tests/rag_filter/program.rs::limits_of_combined_filters_are_exact", "tests/rag_filter/program.rs::a_json_text_of_the_program_can_have_more_tests_than_an_argument", "tests/rag_tools/arguments.rs::each_invalid_argument_is_named"])),
     rule(15, "a test holds if it holds for any element of the field", TestedBy(&["tests/rag_filter/semantics.rs::each_operator_matches_exactly_these_values"])),
     rule(16, "negative operators are exact negations", TestedBy(&["tests/rag_filter/semantics.rs::each_operator_matches_exactly_these_values", "tests/rag_filter/semantics.rs::negative_operators_are_exact_negations"])),
     rule(17, "types never mix, and a value of the wrong type for a declared field is an error", TestedBy(&["tests/rag_filter/argument.rs::invalid_forms_are_rejected_by_name", "tests/rag_filter/semantics.rs::each_operator_matches_exactly_these_values", "tests/rag_filter/semantics.rs::strings_are_ordered_by_bytes_and_numbers_as_floats"])),
