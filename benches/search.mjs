@@ -1,5 +1,5 @@
-// Measures the knowledge base: how long scripts/load takes for 1 000 documents of 5 KB, and the CPU time of a search. `scripts/bench search`
-// starts this script and documents it. The other checkout, if there is one, takes turns with this one.
+// Measures the knowledge base: how long scripts/load takes for documents of 5 KB, and the CPU time of a search. `scripts/bench search` starts
+// this script and documents it. The other checkout, if there is one, takes turns with this one.
 
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -12,8 +12,10 @@ import { cpuMicros } from './proc.mjs'
 import { median, quartiles, rotated } from './statistics.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
-const DOCUMENTS = 1000
+const DOCUMENTS = Number(process.env.BENCH_DOCUMENTS ?? 1000)
 const BYTES = 5000
+/** The tags of each document: as many as the knowledge base stores, and almost as long. */
+const TAGS = Array.from({ length: 20 }, (_, n) => `tag-${n}-${'x'.repeat(50)}`)
 const ROUNDS = 9
 /** The rounds before the measurement, in which V8 optimizes the modules. */
 const WARM_UP = 3
@@ -21,6 +23,11 @@ const WARM_UP = 3
 const search = { name: 'search-documents', arguments: (query) => ({ query }) }
 const passages = { name: 'search-passages', arguments: (queryText) => ({ queryText }) }
 const related = { name: 'related-passages', arguments: (queryText) => ({ queryText }) }
+/** The filter with the most tests, each of which reads all tags of each document. */
+const filter = { $and: Array.from({ length: 10 }, (_, n) => ({ tags: { $ne: `no-tag-${n}` } })) }
+const filtered = (tool) => ({
+  name: tool.name, label: `${tool.name}, filter of 10 tests`, arguments: (queryText) => ({ ...tool.arguments(queryText), filter }),
+})
 
 /** Writes documents that consist of sections of the corpus in tests/rag. They are the same in each run. */
 async function writeDocuments(folder) {
@@ -33,7 +40,7 @@ async function writeDocuments(folder) {
     return Math.floor((state / 2 ** 32) * below)
   }
   for (let n = 0; n < DOCUMENTS; n++) {
-    let text = `# Document ${n}\n\n`
+    let text = `---\ntags: [${TAGS.join(', ')}]\n---\n\n# Document ${n}\n\n`
     while (text.length < BYTES) text += `${sections[random(sections.length)].replace(/^#+/, '##')}\n`
     await mkdir(join(folder, `part-${n % 10}`), { recursive: true })
     await writeFile(join(folder, `part-${n % 10}`, `document-${n}.md`), text.slice(0, BYTES))
@@ -88,7 +95,7 @@ async function main() {
     const questions = (await readFile(join(ROOT, 'tests/rag/questions.tsv'), 'utf8')).trim().split('\n').map((line) => line.split('\t')[1])
     for (const [name, root, tools] of [
       ...(other ? [['before', resolve(other), [search]]] : []),
-      ['now', ROOT, [search, passages, related]],
+      ['now', ROOT, [search, passages, related, filtered(passages), filtered(related)]],
     ]) {
       const { startWorker } = await import(pathToFileURL(join(root, 'tests/e2e/worker.mjs')))
       // The log and the rate limit are not part of a search.
@@ -112,7 +119,7 @@ async function main() {
       for (const [nth, tool] of tools.entries()) {
         const { lower, median: middle, upper } = quartiles(times[nth].map((micros) => micros / 1000))
         const ratio = baseline ? median(times[nth].map((micros, round) => micros / baseline[round])).toFixed(2) : '–'
-        console.log(`| ${tool.name}, ${name} | ${middle.toFixed(2)} (${lower.toFixed(2)}–${upper.toFixed(2)}) | ${ratio} |`)
+        console.log(`| ${tool.label ?? tool.name}, ${name} | ${middle.toFixed(2)} (${lower.toFixed(2)}–${upper.toFixed(2)}) | ${ratio} |`)
       }
     }
   } finally {

@@ -335,7 +335,7 @@ limits! {
             "the argument `filter`, without spaces between its parts" => "the call fails";
         FILTER_DEPTH: usize = 5, Count, "":
             "nesting depth of objects in the argument `filter`" => "the call fails";
-        FILTER_TESTS: usize = 50, Count, "":
+        FILTER_TESTS: usize = 10, Count, "":
             "tests in the argument `filter`" => "the call fails";
         FILTER_LIST: usize = 100, Count, "":
             "values in a list of a filter" => "the call fails";
@@ -382,6 +382,10 @@ limits! {
             "steps of a random walk" => "the tool is rejected";
         RAG_QUERY_WORDS: usize = 64, Count, "":
             "distinct words of a question, without frequent words such as \"the\"" => "further words are ignored";
+        RAG_CORRECTED_WORDS: usize = 4, Count, "":
+            "words of a question that are corrected because no passage contains them" => "further words are not corrected";
+        RAG_SIMILAR_WORDS: usize = 1000, Count, "":
+            "words that a store with SQLite reads to correct a question" => "words of fewer passages are not read";
         RAG_QUESTION: usize = 2000, Count, "":
             "characters of the argument `queryText`" => "the call fails";
         RAG_TOP_K: usize = 10, Count, "`topK`":

@@ -1,7 +1,6 @@
 //! The store in D1. Triggers keep its full-text indexes (SQLite's FTS5) up to date.
 
 use async_trait::async_trait;
-use edge_mcp::rag::{self, StoreFailure};
 use edge_mcp::worker::D1Passages;
 use worker::js_sys::Array;
 use worker::wasm_bindgen::JsValue;
@@ -9,7 +8,7 @@ use worker::{D1Database, D1Type};
 
 use crate::document::{Document, NotASlug, Slug};
 use crate::passages::{space, with_passages};
-use crate::store::{Outage, Store, StoreError};
+use crate::store::{Failure, Store, StoreError};
 
 pub(crate) struct D1Store {
     database: D1Database,
@@ -42,7 +41,9 @@ const DELETE: &str = "DELETE FROM documents WHERE slug = ?1 AND (?2 IS NULL OR s
 const LIST_SET: &str =
     "SELECT slug, ifnull(hash, '') FROM documents WHERE set_name = ?1 AND slug > ?2 ORDER BY slug LIMIT ?3";
 
-const LIST: &str = "SELECT slug, title FROM documents ORDER BY slug";
+/// Lists documents whose slugs begin with `?1`. The index of slugs has them in this order.
+const LIST: &str = "SELECT slug, title FROM documents \
+     WHERE slug > ?2 AND slug >= ?1 AND slug < ?1 || char(1114111) ORDER BY slug LIMIT ?3";
 
 impl D1Store {
     pub(crate) fn new(database: D1Database, passages: D1Passages) -> Self {
@@ -64,7 +65,7 @@ pub(crate) async fn rows<const N: usize>(
     let text = |text: JsValue| text.as_string();
     let texts = |row: &JsValue| Array::from(row).iter().map_while(text).collect::<Vec<_>>();
     let malformed =
-        |_| StoreError { outage: Outage::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
+        |_| StoreError { failure: Failure::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
     found.iter().map(|row| texts(row).try_into().map_err(malformed)).collect()
 }
 
@@ -74,22 +75,15 @@ fn optional(text: Option<&str>) -> D1Type<'_> {
 
 /// Parses a slug from the database.
 fn slug(text: String) -> Result<Slug, StoreError> {
-    let malformed = |error: NotASlug| StoreError { outage: Outage::Unavailable, cause: error.to_string() };
+    let malformed = |error: NotASlug| StoreError { failure: Failure::Unavailable, cause: error.to_string() };
     text.try_into().map_err(malformed)
-}
-
-impl From<rag::StoreError> for StoreError {
-    fn from(rag::StoreError { kind, cause }: rag::StoreError) -> Self {
-        let outage = if kind == StoreFailure::NotMigrated { Outage::NotMigrated } else { Outage::Unavailable };
-        Self { outage, cause }
-    }
 }
 
 fn failed(error: worker::Error) -> StoreError {
     let cause = error.to_string();
     let is_missing = ["no such table", "no such column", "has no column"].iter().any(|part| cause.contains(part));
-    let outage = if is_missing { Outage::NotMigrated } else { Outage::Unavailable };
-    StoreError { outage, cause }
+    let failure = if is_missing { Failure::NotMigrated } else { Failure::Unavailable };
+    StoreError { failure, cause }
 }
 
 #[async_trait(?Send)]
@@ -123,7 +117,12 @@ impl Store for D1Store {
     async fn reindex(&self, limit: u32) -> Result<u32, StoreError> {
         let mut passages = Vec::new();
         for [name, title, text] in self.rows(UNINDEXED, &[D1Type::Real(f64::from(limit))]).await? {
-            passages.push(with_passages(&Document { slug: slug(name)?, title, text, set: None, hash: None }));
+            let mut document = with_passages(&Document { slug: slug(name)?, title, text, set: None, hash: None });
+            // The document is stored already. Its tags must not prevent that it gets passages.
+            if document.check().is_err() {
+                document.metadata.remove("tags");
+            }
+            passages.push(document);
         }
         // A slug has no character that JSON escapes.
         let slugs: Vec<_> = passages.iter().map(|document| format!("\"{}\"", document.name)).collect();
@@ -143,9 +142,10 @@ impl Store for D1Store {
         Ok(counted.and_then(|[count]| count.parse().ok()).unwrap_or_default())
     }
 
-    async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
+    async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {
         let mut listed = Vec::new();
-        for [name, title] in self.rows(LIST, &[]).await? {
+        let values = [D1Type::Text(prefix), D1Type::Text(after), D1Type::Real(f64::from(limit))];
+        for [name, title] in self.rows(LIST, &values).await? {
             listed.push((slug(name)?, title));
         }
         Ok(listed)

@@ -13,11 +13,14 @@ use crate::passages::metadata;
 use crate::store;
 
 /// Finds documents of earlier versions, which have no passages until `run_reindex` stores them. A match in the title counts five times as
-/// much as a match in the text. `?1`: the expression of FTS5, `?2`: the most documents.
+/// much as a match in the text. `?1`: the expression of FTS5, `?2`: the most documents, `?3`: the values of the filter.
 const SEARCH_EARLIER: &str = "\
 SELECT CAST(d.id AS TEXT), d.slug, d.title, snippet(documents_index, 1, '', '', ' … ', 64) \
 FROM documents_index JOIN documents AS d ON d.id = documents_index.rowid \
-WHERE documents_index MATCH ?1 ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
+WHERE documents_index MATCH ?1 AND ?3 IS NOT NULL AND {filter} ORDER BY bm25(documents_index, 5.0, 1.0), d.slug LIMIT ?2";
+
+/// The metadata of a document of an earlier version.
+const METADATA: &str = "json_object('slug', d.slug, 'title', d.title)";
 
 /// The passages of the knowledge base.
 ///
@@ -34,19 +37,21 @@ impl Passages {
     }
 
     async fn find(&self, search: Search) -> Result<Matches, StoreError> {
-        let filter = search.filter.clone();
-        let earlier = self.find_earlier(search.query.expression(), search.most);
+        let earlier = self.find_earlier(search.query.expression(), search.filter.clone(), search.most);
         let (mut matches, earlier) = try_join(self.stored.search(search), earlier).await?;
-        matches.passages.extend(earlier.into_iter().filter(|passage| filter.matches(&passage.metadata)));
+        matches.passages.extend(earlier);
         Ok(matches)
     }
 
-    async fn find_earlier(&self, expression: String, most: usize) -> Result<Vec<Passage>, StoreError> {
+    async fn find_earlier(&self, expression: String, filter: Filter, most: usize) -> Result<Vec<Passage>, StoreError> {
         if expression.is_empty() {
             return Ok(Vec::new());
         }
         let most = f64::from(u32::try_from(most).unwrap_or(u32::MAX));
-        let found = rows(&self.database, SEARCH_EARLIER, &[D1Type::Text(&expression), D1Type::Real(most)]).await?;
+        let condition = filter.to_sql(METADATA, 3)?;
+        let sql = SEARCH_EARLIER.replace("{filter}", &format!("({})", condition.text));
+        let values = [D1Type::Text(&expression), D1Type::Real(most), D1Type::Text(&condition.values)];
+        let found = rows(&self.database, &sql, &values).await?;
         let passage = |[id, slug, title, text]: [String; 4]| Passage {
             id: id.parse::<PassageId>().unwrap_or_default().saturating_neg(),
             ordinal: 0,
@@ -60,8 +65,8 @@ impl Passages {
 }
 
 impl From<store::StoreError> for StoreError {
-    fn from(store::StoreError { outage, cause }: store::StoreError) -> Self {
-        Self { kind: outage.into(), cause }
+    fn from(store::StoreError { failure, cause }: store::StoreError) -> Self {
+        Self { kind: failure.into(), cause }
     }
 }
 

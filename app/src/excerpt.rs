@@ -1,6 +1,7 @@
 //! The excerpt of a passage that a list of results shows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::Range;
 
 use edge_mcp::rag::Query;
@@ -22,21 +23,36 @@ pub(crate) fn excerpt(text: &str, question: &str) -> String {
         let said = Query::new(text.get(word.clone()).unwrap_or_default());
         matches.extend(said.stems().filter_map(|stem| Some((nth, *asked.get(stem)?))));
     }
-    // The number of words of the question from a match on.
-    let distinct = |at: usize, first: usize| {
-        let near = matches.iter().skip(at).take_while(|(nth, _)| nth.saturating_sub(first) < WORDS - BEFORE);
-        near.map(|(_, stem)| stem).collect::<HashSet<_>>().len()
-    };
-    // Of equal places, the first is the best.
-    let best = matches.iter().enumerate().rev().max_by_key(|(at, (nth, _))| distinct(*at, *nth));
-    let best = best.map_or(0, |(_, (nth, _))| *nth);
-    let first = best.saturating_sub(BEFORE).min(words.len().saturating_sub(WORDS));
+    let first = densest(&matches).saturating_sub(BEFORE).min(words.len().saturating_sub(WORDS));
     let shown = words.iter().skip(first).take(WORDS);
     let Some(start) = shown.clone().map(|word| word.start).next() else { return String::new() };
     let end = shown.map(|word| word.end).next_back().unwrap_or(start);
     let before = if first > 0 { " … " } else { "" };
     let after = if first.saturating_add(WORDS) < words.len() { " … " } else { "" };
     format!("{before}{}{after}", text.get(start..end).unwrap_or_default())
+}
+
+/// Returns the position of the match from which on most different stems are near. Of equal positions, the first is the best. The matches
+/// are in the order of their positions. One word can match many stems, so the function reads each match only twice.
+fn densest<S: Copy + Eq + Hash>(matches: &[(usize, S)]) -> usize {
+    let mut near: HashMap<S, usize> = HashMap::new();
+    let (mut most, mut best) = (0, 0);
+    let mut ahead = matches.iter().peekable();
+    for (first, stem) in matches {
+        while let Some((_, stem)) = ahead.next_if(|(nth, _)| nth.saturating_sub(*first) < WORDS - BEFORE) {
+            let count = near.entry(*stem).or_default();
+            *count = count.saturating_add(1);
+        }
+        if near.len() > most {
+            (most, best) = (near.len(), *first);
+        }
+        if near.get(stem) == Some(&1) {
+            near.remove(stem);
+        } else if let Some(count) = near.get_mut(stem) {
+            *count = count.saturating_sub(1);
+        }
+    }
+    best
 }
 
 /// Returns the places of the words of a text. White space separates words.
@@ -72,6 +88,42 @@ mod tests {
             assert!(excerpt.contains(expected), "{question}: {excerpt}");
             assert!(excerpt.starts_with(" … filler") && excerpt.ends_with("filler … "), "{excerpt}");
             assert_eq!(excerpt.split_whitespace().count(), WORDS + 2);
+        }
+    }
+
+    thread_local! {
+        static HASHES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    /// A stem that counts how often it is looked up.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    struct Stem(usize);
+
+    impl Hash for Stem {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            HASHES.set(HASHES.get().saturating_add(1));
+            self.0.hash(state);
+        }
+    }
+
+    /// A word such as `a0/a1/…/g8` matches many words of a question.
+    #[test]
+    fn an_excerpt_takes_few_steps_for_each_match() {
+        let matches: Vec<_> = (0..2000).map(|nth| (nth / 100, Stem(nth % 63))).collect();
+        assert_eq!(densest(&matches), 0);
+        let hashes = HASHES.get();
+        assert!(hashes <= 5 * matches.len(), "{hashes} lookups");
+    }
+
+    #[test]
+    fn the_excerpt_begins_where_most_different_words_are_near() {
+        for (matches, expected) in [
+            (vec![], 0),
+            (vec![(3, 'a'), (4, 'a'), (40, 'a'), (41, 'b')], 40),
+            (vec![(3, 'a'), (28, 'b'), (29, 'c'), (50, 'a')], 28),
+            (vec![(3, 'a'), (28, 'b'), (60, 'a'), (61, 'b')], 3),
+        ] {
+            assert_eq!(densest(&matches), expected, "{matches:?}");
         }
     }
 

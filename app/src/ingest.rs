@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
-use crate::store::{Documents, Outage, StoreError};
+use crate::store::{Documents, Failure, StoreError};
 use crate::tools::Saved;
 
 #[derive(Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ fn check(slugs: &[&Slug]) -> Result<(), HandlerError> {
 /// Saves the documents. If the database does not answer, the function tries once more. Saving twice has no further effect.
 async fn save(stored: &Documents, documents: &[Document]) -> Result<(), StoreError> {
     match stored.save(documents).await {
-        Err(StoreError { outage: Outage::Unavailable, .. }) => stored.save(documents).await,
+        Err(StoreError { failure: Failure::Unavailable, .. }) => stored.save(documents).await,
         saved => saved,
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const INDEX: &str = "documents";
 /// The size of the chunks of a document that has too many chunks of the usual size.
 const LONG_CHUNK: usize = 3000;
 
-/// The most tags of a document, and the longest tag in bytes. With them, the metadata is shorter than the limit for metadata.
+/// The most tags of a document, and the longest tag in bytes.
 const TAGS: usize = 20;
 const TAG_BYTES: usize = 64;
 
@@ -74,7 +74,9 @@ fn tags(matter: &str) -> Vec<&str> {
     let first = first.trim();
     let inner = first.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or(first);
     let items = lines.map_while(|line| line.trim_start().strip_prefix("- "));
-    inner.split(',').chain(items).map(unquoted).filter(|tag| (1..=TAG_BYTES).contains(&tag.len())).take(TAGS).collect()
+    // JSON needs 6 bytes for a control character.
+    let is_tag = |tag: &&str| (1..=TAG_BYTES).contains(&tag.len()) && !tag.contains(char::is_control);
+    inner.split(',').chain(items).map(unquoted).filter(is_tag).take(TAGS).collect()
 }
 
 fn unquoted(text: &str) -> &str {
@@ -147,6 +149,7 @@ mod tests {
             ("title: a\ntags: tea, pots\nmore: x\n".into(), vec!["tea", "pots"]),
             ("tags:\n  - tea\n  - \"pots\"\nmore:\n  - x\n".into(), vec!["tea", "pots"]),
             (format!("tags: [{long}, a, , []\n"), vec!["a", "["]),
+            ("tags: [a\u{1}, \u{8}, b]\n".into(), vec!["b"]),
             ("mytags: [a]\n".into(), vec![]),
         ] {
             assert_eq!(tags(&matter), expected, "{matter}");

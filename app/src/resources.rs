@@ -9,6 +9,12 @@ use crate::document::{MARKDOWN, Slug};
 use crate::scopes;
 use crate::store::Documents;
 
+/// The most documents that `resources/list` shows.
+const LISTED: u32 = 5000;
+
+/// The most slugs that a completion reads. The client gets 100 of them, and learns whether there are more.
+const COMPLETED: u32 = 101;
+
 /// The variables of the URI template.
 #[derive(Deserialize)]
 struct Address {
@@ -36,7 +42,7 @@ async fn list(cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
     let describe = |(slug, title): (Slug, String)| {
         ResourceDescription::new(slug.uri(), slug.as_str().to_owned()).title(title).mime_type(MARKDOWN)
     };
-    Ok(cx.state::<Documents>()?.list().await?.into_iter().map(describe).collect())
+    Ok(cx.state::<Documents>()?.list("", "", LISTED).await?.into_iter().map(describe).collect())
 }
 
 /// Returns the slugs that begin with the text that the user has typed.
@@ -44,6 +50,6 @@ async fn complete_slug(
     CompletionRequest { value, .. }: CompletionRequest,
     cx: Context,
 ) -> Result<Vec<String>, HandlerError> {
-    let slugs = cx.state::<Documents>()?.list().await?.into_iter().map(|(slug, _)| slug.as_str().to_owned());
-    Ok(slugs.filter(|slug| slug.starts_with(&value)).collect())
+    let listed = cx.state::<Documents>()?.list(&value, "", COMPLETED).await?;
+    Ok(listed.into_iter().map(|(slug, _)| slug.as_str().to_owned()).collect())
 }

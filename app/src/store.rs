@@ -5,43 +5,58 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use edge_mcp::HandlerError;
-use edge_mcp::rag::{PassageStore, StoreFailure};
+use edge_mcp::rag::{self, PassageStore, StoreFailure};
 
 use crate::document::{Document, Slug};
 
 /// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outage {
+pub(crate) enum Failure {
     /// Tables or columns are missing: the migrations have not been applied.
     NotMigrated,
     /// The database does not answer.
     Unavailable,
+    /// A document is not valid. The cause is a sentence for the caller.
+    Document,
 }
 
-impl From<Outage> for StoreFailure {
-    fn from(outage: Outage) -> Self {
-        match outage {
-            Outage::NotMigrated => Self::NotMigrated,
-            Outage::Unavailable => Self::Unavailable,
+impl From<Failure> for StoreFailure {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotMigrated => Self::NotMigrated,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Document => Self::Document,
         }
     }
 }
 
-/// An [`Outage`], with its cause for the log.
+impl From<rag::StoreError> for StoreError {
+    fn from(rag::StoreError { kind, cause }: rag::StoreError) -> Self {
+        let failure = match kind {
+            StoreFailure::NotMigrated => Failure::NotMigrated,
+            StoreFailure::Document => Failure::Document,
+            _ => Failure::Unavailable,
+        };
+        Self { failure, cause }
+    }
+}
+
+/// A [`Failure`], with its cause for the log.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreError {
-    pub(crate) outage: Outage,
+    pub(crate) failure: Failure,
     pub(crate) cause: String,
 }
 
 impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
-        let message = match error.outage {
-            Outage::NotMigrated => {
+        let message = match error.failure {
+            Failure::NotMigrated => {
                 "The knowledge base has no tables yet, or those of an earlier version. Its operator must apply the migrations: \
                  `npx wrangler d1 migrations apply DB --remote` for a deployed Worker, `scripts/dev` for a local one."
             }
-            Outage::Unavailable => {
+            Failure::Document => return Self::invalid(error.cause),
+            Failure::Unavailable => {
                 "The knowledge base's database does not answer. Try again later. If it still does not answer, its \
                  operator can find the reason with `npx wrangler tail`."
             }
@@ -72,8 +87,9 @@ pub(crate) trait Store {
     /// Returns the number of documents without passages.
     async fn count_unindexed(&self) -> Result<u32, StoreError>;
 
-    /// Returns the slug and the title of every document, sorted by slug.
-    async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError>;
+    /// Returns the slugs and the titles of at most `limit` documents whose slugs begin with `prefix`, sorted by slug. Slugs up to `after` are
+    /// left out.
+    async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError>;
 }
 
 /// The documents that all requests share.
@@ -114,14 +130,16 @@ pub(crate) mod memory {
     use futures::FutureExt;
     use futures::future::{LocalBoxFuture, ready};
 
-    use super::{Document, Outage, Slug, Store, StoreError};
+    use super::{Document, Failure, Slug, Store, StoreError};
     use crate::passages::{space, with_passages};
 
     #[derive(Default)]
     pub(crate) struct MemoryStore {
         documents: RefCell<BTreeMap<Slug, Document>>,
         passages: rag::MemoryStore,
-        pub(crate) outage: Cell<Option<Outage>>,
+        pub(crate) failure: Cell<Option<Failure>>,
+        /// The number of documents that the last list read.
+        pub(crate) listed: Cell<usize>,
         /// The number of documents without passages.
         pub(crate) unindexed: Cell<u32>,
         /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
@@ -134,16 +152,16 @@ pub(crate) mod memory {
         }
 
         fn check(&self) -> Result<(), StoreError> {
-            let outage = self.outage.get().or((self.remaining.get() == Some(0)).then_some(Outage::Unavailable));
+            let failure = self.failure.get().or((self.remaining.get() == Some(0)).then_some(Failure::Unavailable));
             self.remaining.set(self.remaining.get().map(|times| times.saturating_sub(1)));
-            match outage {
-                Some(outage) => Err(StoreError { outage, cause: "simulated outage".into() }),
+            match failure {
+                Some(failure) => Err(StoreError { failure, cause: "simulated outage".into() }),
                 None => Ok(()),
             }
         }
 
         fn check_passages(&self) -> Result<(), rag::StoreError> {
-            self.check().map_err(|StoreError { outage, cause }| rag::StoreError { kind: outage.into(), cause })
+            self.check().map_err(|StoreError { failure, cause }| rag::StoreError { kind: failure.into(), cause })
         }
     }
 
@@ -158,7 +176,7 @@ pub(crate) mod memory {
             self.check()?;
             for document in documents {
                 let passages = with_passages(document);
-                self.passages.save(&space(), &passages).await.expect("a store in memory does not fail");
+                self.passages.save(&space(), &passages).await?;
                 self.documents.borrow_mut().insert(document.slug.clone(), document.clone());
             }
             Ok(())
@@ -199,9 +217,14 @@ pub(crate) mod memory {
             Ok(self.unindexed.get())
         }
 
-        async fn list(&self) -> Result<Vec<(Slug, String)>, StoreError> {
+        async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {
             self.check()?;
-            Ok(self.documents.borrow().values().map(|one| (one.slug.clone(), one.title.clone())).collect())
+            let documents = self.documents.borrow();
+            let is_listed = |one: &&Document| one.slug.as_str().starts_with(prefix) && one.slug.as_str() > after;
+            let listed = documents.values().filter(is_listed).take(limit as usize);
+            let listed: Vec<_> = listed.map(|one| (one.slug.clone(), one.title.clone())).collect();
+            self.listed.set(listed.len());
+            Ok(listed)
         }
     }
 

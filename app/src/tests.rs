@@ -7,10 +7,11 @@ use edge_mcp::testing::{self, Answer, Client};
 use edge_mcp::{Endpoint, Revision, StaticTokens};
 use serde_json::{Value, json};
 
+use crate::document::Document;
 use crate::librarian::Librarian;
 use crate::server::server;
 use crate::store::memory::MemoryStore;
-use crate::store::{Documents, Outage};
+use crate::store::{Documents, Failure, Store};
 
 #[allow(unreachable_pub)]
 #[path = "../../tests/spec/fake_model.rs"]
@@ -105,10 +106,10 @@ fn ingest_stores_all_documents_or_none() {
         assert!(is_error && text.contains(expected), "{text}");
         assert_eq!(count(), 2, "nothing is stored");
     }
-    base.store.outage.set(Some(Outage::NotMigrated));
+    base.store.failure.set(Some(Failure::NotMigrated));
     let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
     assert!(is_error && text.contains("migrations"), "{text}");
-    base.store.outage.set(None);
+    base.store.failure.set(None);
     let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
     assert_eq!(
         *done.structured(),
@@ -216,6 +217,60 @@ fn invalid_arguments_are_rejected() {
     assert!(!is_error, "arguments at the limits are valid: {text}");
 }
 
+/// The metadata of a document can be too long although each argument is valid.
+#[test]
+fn a_document_that_no_store_can_save_is_a_mistake_of_the_caller() {
+    let base = KnowledgeBase::new();
+    let document = |title: &str, tag: &str| {
+        let text = format!("---\ntags: [{}]\n---\n# T\n\nText.\n", vec![tag; 20].join(", "));
+        json!({ "slug": "testing", "title": title, "text": text })
+    };
+    // JSON needs 6 bytes for a control character, and 2 for a quote.
+    let (controls, quotes) = ("\u{1}".repeat(300), format!("'{}'", "\"".repeat(64)));
+    for (tool, arguments) in [
+        ("save-document", document(&controls, &quotes)),
+        ("run_ingest", json!({ "documents": [document(&controls, &quotes)] })),
+    ] {
+        let (text, is_error) = base.text(tool, arguments);
+        assert!(is_error && text.contains("The metadata must have at most 4096 bytes"), "{tool}: {text}");
+    }
+    assert_eq!(base.text("read-document", json!({ "slug": "testing" })).0, "Run scripts/test, then deploy.");
+    // Tags with control characters are ignored.
+    for title in ["T", &controls] {
+        let (text, is_error) = base.text("save-document", document(title, &"\u{1}".repeat(64)));
+        assert!(!is_error, "{text}");
+    }
+}
+
+/// A list reads at most as many documents as it shows.
+#[test]
+fn lists_of_documents_are_limited() {
+    let base = KnowledgeBase::new();
+    let save = |numbers: std::ops::Range<u32>| {
+        let document = |number| Document {
+            slug: format!("many-{number:05}").try_into().expect("a slug"),
+            title: "T".into(),
+            text: "Text.".into(),
+            set: None,
+            hash: None,
+        };
+        let documents: Vec<_> = numbers.map(document).collect();
+        testing::run(base.store.save(&documents)).expect("saved");
+    };
+    save(0..150);
+    let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
+    let argument = json!({ "name": "slug", "value": "many-" });
+    let completed = base.request("completion/complete", json!({ "ref": reference, "argument": argument }));
+    let completion = &completed.result()["completion"];
+    assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
+    assert_eq!((&completion["hasMore"], base.store.listed.get()), (&json!(true), 101));
+
+    save(150..5000);
+    let listed = base.request("resources/list", json!({}));
+    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000));
+    assert_eq!(base.store.listed.get(), 5000);
+}
+
 #[test]
 fn slugs_are_completed_by_prefix() {
     let base = KnowledgeBase::new();
@@ -227,7 +282,7 @@ fn slugs_are_completed_by_prefix() {
     for (value, slugs) in [("", json!(["deploying", "testing"])), ("te", json!(["testing"])), ("x", json!([]))] {
         assert_eq!(complete(value).result()["completion"]["values"], slugs, "{value}");
     }
-    base.store.outage.set(Some(Outage::Unavailable));
+    base.store.failure.set(Some(Failure::Unavailable));
     assert_eq!(code(&complete("")), Some(-32603));
 }
 
@@ -251,7 +306,7 @@ fn prompts_embed_the_matching_documents() {
     ] {
         assert_eq!(get(name, json!({ "code": "x" })).text(), text, "{name}");
     }
-    base.store.outage.set(Some(Outage::NotMigrated));
+    base.store.failure.set(Some(Failure::NotMigrated));
     assert_eq!(code(&get("answer-from-documents", json!({ "question": "x" }))), Some(-32603));
 }
 
@@ -297,8 +352,8 @@ fn a_failing_store_leaves_no_partial_state() {
 #[test]
 fn outage_errors_name_a_remedy() {
     let base = KnowledgeBase::new();
-    for (outage, remedy) in [(Outage::NotMigrated, "migrations apply"), (Outage::Unavailable, "Try again later")] {
-        base.store.outage.set(Some(outage));
+    for (failure, remedy) in [(Failure::NotMigrated, "migrations apply"), (Failure::Unavailable, "Try again later")] {
+        base.store.failure.set(Some(failure));
         for (tool, arguments) in [
             ("search-documents", json!({ "query": "x" })),
             ("read-document", json!({ "slug": "testing" })),

@@ -1,4 +1,5 @@
-//! Fuzzes filters. Nothing panics, both forms of the argument `filter` have the same result, and filters have two truth values.
+//! Fuzzes filters. Nothing panics, both forms of the argument `filter` have the same result, and filters have two truth values. A caller's
+//! filter reads the metadata of a document a limited number of times.
 //!
 //! The first line of the input is a filter as JSON, and the second line is metadata.
 #![no_main]
@@ -9,6 +10,8 @@ use edge_mcp::schema::Schema;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 
+/// The most tests in the argument `filter`.
+const TESTS: usize = 10;
 /// The longest condition, in bytes. A statement of D1 has at most 100 KB.
 const LONGEST: usize = 95_000;
 
@@ -39,6 +42,7 @@ fuzz_target!(|input: &str| {
     }
     if let Ok(filter) = parsed {
         check(&filter, &metadata);
+        check_cost(&filter);
         // The schema counts the spaces of a text, and the parser does not.
         assert!(document.root().as_str().is_some() || is_in_schema(json, &fields), "{json}");
     }
@@ -55,6 +59,16 @@ fn check(filter: &Filter, metadata: &Map<String, Value>) {
     assert_eq!(condition.text.matches('?').count(), condition.text.matches("?2").count(), "{}", condition.text);
     let values: Value = serde_json::from_str(&condition.values).expect("JSON");
     assert!(values.is_array());
+}
+
+/// Checks that the database reads each element of the metadata at most once for each test. The lists of the filter are read once for all
+/// documents.
+fn check_cost(filter: &Filter) {
+    let condition = filter.to_sql("documents.metadata", 2).expect("a valid filter").text;
+    let count = |part: &str| condition.matches(part).count();
+    assert!(count("json_each(documents.metadata") <= TESTS, "{condition}");
+    assert!(count("documents.metadata") <= 4 * TESTS, "{condition}");
+    assert_eq!(count("json_each("), count("json_each(documents.metadata") + count("json_each(?2, "), "{condition}");
 }
 
 /// Returns whether the published schema accepts a filter.

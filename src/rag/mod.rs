@@ -6,7 +6,8 @@
 //! | `links` | the links of a document to other documents |
 //! | `filter` | filters on the metadata of documents, evaluated in Rust and as a condition of SQLite |
 //! | `words`, `stem` | the words of a text, as the full-text index of SQLite reads them |
-//! | `query` | a question as an expression of the full-text index |
+//! | `impact` | the impacts and the weights of words, by which stores choose passages |
+//! | `query` | the words of a question |
 //! | `store` | the storage of passages |
 //! | `memory` | the store in memory |
 //! | `sqlite` | the store in SQLite, such as D1 |
@@ -15,7 +16,7 @@
 //! | `retriever` | from a question to passages |
 //! | `retrieved` | the result of a retrieval |
 //! | `order` | the order of items by several numbers |
-//! | `rescore` | the order of the passages that the index finds |
+//! | `rescore` | the order of the passages that a store finds |
 //! | `graph` | the scores of passages by their connections with the passages that were found |
 //! | `passages` | passages as text for a model |
 //! | `tools` | the tools that search |
@@ -24,6 +25,7 @@
 mod chunks;
 mod filter;
 mod graph;
+mod impact;
 mod links;
 mod memory;
 mod order;

@@ -2,16 +2,17 @@
 //!
 //! A store uses a [`Query`] in three steps:
 //!
-//! 1. It reads the number of passages that contain each of the [stems](Query::stems), and the words of the index that resemble them.
+//! 1. It reads how many of the passages that the caller can see contain each of the [stems](Query::stems), and the words of these passages
+//!    that resemble them.
 //! 2. [`Query::learn`] takes these words. It notes how frequent each word of the question is, and corrects words that no passage contains.
-//! 3. It searches for the [expression](Query::expression), and [`rank`](super::rescore::rank) orders the passages that were found.
+//! 3. It searches for the stems, and [`rank`](super::rescore::rank) orders the passages that were found.
 //!
-//! The first and the third step can run at the same time, with the expression of the original question. The store repeats the search
-//! if `learn` corrects a word.
+//! The first and the third step can run at the same time, with the original question. The store repeats the search if `learn` corrects a
+//! word.
 
 use super::stem::stem;
 use super::words::{fold, words};
-use crate::limits::RAG_QUERY_WORDS;
+use crate::limits::{RAG_CORRECTED_WORDS, RAG_QUERY_WORDS};
 
 /// Frequent English words that say little about the subject of a question. They are ignored, unless a question has no other words.
 const STOP_WORDS: [&str; 64] = [
@@ -50,14 +51,14 @@ pub struct Query {
 pub(super) struct QueryWord {
     word: String,
     pub(super) stem: String,
-    /// The number of passages that contain the stem, in the whole index.
+    /// The number of passages that contain the stem, of those that the caller can see.
     pub(super) passages: u64,
 }
 
-/// A word of the index: a row of a table of the module `fts5vocab`.
+/// A word of the passages that a caller can see.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedWord {
-    /// The stem, as the index contains it.
+    /// The stem.
     pub stem: String,
     /// The number of passages that contain it.
     pub passages: u64,
@@ -105,15 +106,21 @@ impl Query {
     /// changes the expression.
     ///
     /// A word that no passage contains is replaced by a word that differs by one letter, or by the order of two adjacent letters. If
-    /// several words do, the one in most passages is taken.
+    /// several words do, the one in most passages is taken. At most the first 4 words that no passage contains are corrected.
+    ///
+    /// The words must come only from passages that the caller can see, because the caller sees the correction.
     pub fn learn(&mut self, index: &[IndexedWord]) -> bool {
         let mut corrected = false;
+        let mut unknown: usize = 0;
         for mut word in std::mem::take(&mut self.words) {
             if let Some(indexed) = index.iter().find(|indexed| indexed.stem == word.stem) {
                 word.passages = indexed.passages;
-            } else if let Some(correct) = correction(&word, index) {
-                word = correct;
-                corrected = true;
+            } else if word.is_correctable() && unknown < RAG_CORRECTED_WORDS {
+                unknown = unknown.saturating_add(1);
+                if let Some(correct) = correction(&word, index) {
+                    word = correct;
+                    corrected = true;
+                }
             }
             // The question may also contain the corrected word.
             if !self.contains(&word.stem) {
@@ -121,6 +128,11 @@ impl Query {
             }
         }
         corrected
+    }
+
+    /// The stems of the words that are corrected if no passage contains them.
+    pub(super) fn correctable(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter(|word| word.is_correctable()).map(|word| word.stem.as_str())
     }
 
     pub(super) fn words(&self) -> &[QueryWord] {
@@ -132,19 +144,23 @@ impl Query {
     }
 }
 
+impl QueryWord {
+    fn is_correctable(&self) -> bool {
+        self.word.len() >= CORRECTED_WORD && self.stem.len() >= CORRECTED_STEM && is_english(&self.stem)
+    }
+}
+
 fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
 
 /// Returns the word of the index that `word` is a misspelling of, if there is one.
 fn correction(word: &QueryWord, index: &[IndexedWord]) -> Option<QueryWord> {
-    let is_long = word.word.len() >= CORRECTED_WORD && word.stem.len() >= CORRECTED_STEM;
-    if !is_long || !is_english(&word.stem) {
-        return None;
-    }
     let resembles = |indexed: &&IndexedWord| {
         let other = indexed.stem.as_str();
-        is_english(other) && same_beginning(&word.stem, other) && one_edit_apart(word.stem.as_bytes(), other.as_bytes())
+        is_english(other)
+            && beginning(other) == beginning(&word.stem)
+            && one_edit_apart(word.stem.as_bytes(), other.as_bytes())
     };
     let (better, passages) = (index.iter().filter(resembles))
         .filter_map(|indexed| Some((word_with_stem(&indexed.stem)?, indexed.passages)))
@@ -163,8 +179,9 @@ fn is_english(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-fn same_beginning(a: &str, b: &str) -> bool {
-    a.get(..CORRECT_LETTERS).is_some() && a.get(..CORRECT_LETTERS) == b.get(..CORRECT_LETTERS)
+/// Returns the letters of a stem that are not corrected.
+pub(super) fn beginning(stem: &str) -> Option<&str> {
+    stem.get(..CORRECT_LETTERS)
 }
 
 /// Whether one letter is replaced, missing or added, or two adjacent letters are swapped.
@@ -269,6 +286,19 @@ mod tests {
         let mut query = Query::new("attacks");
         assert!(!query.learn(&index(&[("attach", 9), ("attack", 1)])));
         assert_eq!((query.expression().as_str(), query.words()[0].passages), ("\"attacks\"", 1));
+    }
+
+    #[test]
+    fn further_unknown_words_are_not_corrected() {
+        let mut query = Query::new("tempalte introspektion variabels databaase autorization");
+        assert!(query.learn(&index(&[
+            ("templat", 1),
+            ("introspect", 1),
+            ("variabl", 1),
+            ("databas", 1),
+            ("author", 1)
+        ])));
+        assert_eq!(stems(&query), ["templat", "introspect", "variabl", "databas", "autor"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The order of the passages that a store found.
 //!
-//! FTS5 finds passages and orders them by its function `bm25`. This module orders the best of them again, by the same formula with three
-//! differences:
+//! A store chooses passages by [impacts](super::impact), which are BM25 with rounded numbers. This module orders them again, by BM25 with
+//! three differences:
 //!
-//! - The weight of a word is the square root of its weight in `bm25`. Questions contain words that are rare in the documents and say
-//!   little about the subject ("flaky", "hammering"). In `bm25` such a word outweighs two words of the subject.
+//! - The weight of a word is the square root of its weight in BM25. Questions contain words that are rare in the documents and say
+//!   little about the subject ("flaky", "hammering"). In BM25 such a word outweighs two words of the subject.
 //! - Words of a passage's own heading count more than words of the headings above it.
 //! - A passage of a section that already has a better passage counts less, so that the first results come from several sections.
 
@@ -24,7 +24,7 @@ const OWN_HEADING: f64 = 3.0;
 const SATURATION: f64 = 1.2;
 /// The parameter `b` of BM25: the influence of the length of a passage.
 const LENGTH: f64 = 0.75;
-/// The least weight of a word before the square root. `bm25` gives almost none to a word that most passages contain.
+/// The least weight of a word before the square root. BM25 gives none to a word that most passages contain.
 const LEAST_WEIGHT: f64 = 0.05;
 /// The factor of a passage for each better passage of the same section.
 const SAME_SECTION: f64 = 0.7;
@@ -51,19 +51,13 @@ pub(super) struct Ranked {
 
 /// Orders passages by how well they match a query, the best first. Passages with equal scores stay in their order.
 ///
-/// `passages` is the number of passages in the whole index. Call [`Query::learn`] first, which sets the weights of the words.
+/// `passages` is the number of passages that the caller can see. Call [`Query::learn`] first, which sets the weights of the words.
 pub(super) fn rank(query: &Query, passages: u64, candidates: &[Candidate<'_>]) -> Vec<Ranked> {
     let counted: Vec<_> = candidates.iter().map(|candidate| Counted::new(query, candidate)).collect();
     let (length, number) =
         counted.iter().fold((0.0, 0.0), |(length, number), passage| (length + passage.length, number + 1.0));
     let mean_length = length / f64::max(number, 1.0);
-    let weights: Vec<_> = (query.words().iter().enumerate())
-        .map(|(nth, word)| {
-            let occurs = counted.iter().any(|passage| passage.occurrences.get(nth).is_some_and(|count| *count > 0.0));
-            // The number of passages of other tenants must not show in the score, so it is not used for a word without a match.
-            weight(if occurs { word.passages } else { 0 }, passages)
-        })
-        .collect();
+    let weights: Vec<_> = query.words().iter().map(|word| weight(word.passages, passages)).collect();
     let most = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let mut ranked: Vec<_> = (counted.iter().enumerate())
         .map(|(candidate, passage)| Ranked { candidate, score: passage.score(&weights, mean_length) / most })
@@ -227,15 +221,5 @@ mod tests {
         }
         assert_eq!(ranked("", &[], &candidates).len(), 4);
         assert_eq!(ranked("tea", &[], &[]), []);
-    }
-
-    /// R88: the documents of other tenants do not show in the scores.
-    #[test]
-    fn the_count_of_a_word_that_no_candidate_contains_does_not_change_the_score() {
-        let candidates = [passage("A", "tea x")];
-        assert_eq!(
-            ranked("tea secret", &[("tea", 9)], &candidates),
-            ranked("tea secret", &[("tea", 9), ("secret", 5)], &candidates)
-        );
     }
 }

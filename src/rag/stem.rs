@@ -1,7 +1,6 @@
 //! The Porter stemmer, as the tokenizer `porter` of FTS5 applies it.
 //!
-//! The index contains stems. The weights of words, the correction of spelling and the ranking compare words with the index, so they
-//! need exactly the same stems.
+//! The index contains stems. The weights of words, the correction of spelling and the ranking compare words with the index.
 
 /// FTS5 does not stem tokens outside of this range of bytes.
 const STEMMED_BYTES: std::ops::RangeInclusive<usize> = 3..=64;

@@ -69,11 +69,11 @@ pub struct Search {
 /// The passages that a store found.
 #[derive(Clone, Debug)]
 pub struct Matches {
-    /// The query, which has [learned](Query::learn) from the index.
+    /// The query, which has [learned](Query::learn) from the passages that match the filter.
     pub query: Query,
-    /// The number of passages in the index.
+    /// The number of passages of the space that match the filter.
     pub indexed: u64,
-    /// The passages, best first by the order of the full-text index.
+    /// The passages, best first by the order of the store.
     pub passages: Vec<Passage>,
 }
 
@@ -174,7 +174,7 @@ pub enum StoreFailure {
     Unavailable,
     /// The filter is not valid.
     Filter,
-    /// The store has passages, but none of this index. The cause is a sentence for the caller.
+    /// The space has passages, but only in other indexes. The cause is a sentence for the caller.
     UnknownIndex,
     /// The document is not valid. The cause is a sentence for the caller.
     Document,
@@ -186,8 +186,9 @@ pub enum StoreFailure {
 pub trait PassageStore {
     /// Finds passages that contain words of the query and match the filter.
     ///
-    /// An index exists while it has passages. So a search in an empty store finds nothing, and a search in an index that does not exist
-    /// beside others is a [`StoreFailure::UnknownIndex`].
+    /// The result must depend only on the passages of the space that match the filter, because the caller sees the order, the scores and
+    /// the correction of words. A search in an empty space finds nothing. A search without a filter is a [`StoreFailure::UnknownIndex`] if
+    /// the space has passages, but only in other indexes.
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>>;
 
     /// Returns the passages with these numbers that are in the space and match the filter, in the order of the numbers.

@@ -305,7 +305,7 @@ describe('HTTP', () => {
 
 test('a document that cannot be indexed is not stored', async () => {
   await save('whole', 'Whole', 'before')
-  await worker.sql('ALTER TABLE rag_chunks_text RENAME TO away')
+  await worker.sql('ALTER TABLE rag_chunks RENAME TO away')
   try {
     const failed = await save('whole', 'Whole', 'after')
     assert.equal(failed.isError, true)
@@ -313,7 +313,7 @@ test('a document that cannot be indexed is not stored', async () => {
     assert.equal((await save('fresh', 'Fresh', 'after')).isError, true)
     assert.match((await call(worker, 'read-document', { slug: 'fresh' })).content[0].text, /There is no document/)
   } finally {
-    await worker.sql('ALTER TABLE away RENAME TO rag_chunks_text')
+    await worker.sql('ALTER TABLE away RENAME TO rag_chunks')
   }
   assert.equal((await save('whole', 'Whole', 'after')).isError, false)
 })

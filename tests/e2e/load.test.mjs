@@ -44,7 +44,7 @@ describe('scripts/load', () => {
     assert.match(JSON.stringify(result.structuredContent), /guides-getting-started/)
   })
 
-  const passages = async () => new Map((await worker.sql('SELECT id, document FROM rag_chunks')).map(({ id, document }) => [id, document]))
+  const passages = async () => new Map((await worker.sql('SELECT chunk.id AS id, name AS document FROM rag_chunks AS chunk JOIN rag_documents AS document ON document.id = chunk.document')).map(({ id, document }) => [id, document]))
 
   test('replaces a document that changed, and leaves the passages of the others', async () => {
     await writeFile(join(folder, 'README.md'), '# Read me\n\nStart at the end.\n')
@@ -89,7 +89,7 @@ describe('scripts/load', () => {
       assert.equal(Number(loaded) + Number(unchanged), 150)
       assert.ok(Number(unchanged) >= 25 && Number(loaded) > 0, output)
       const [{ documents, chunked }] = await worker.sql(
-        "SELECT count(*) AS documents, count(DISTINCT chunk.document) AS chunked FROM documents LEFT JOIN rag_chunks AS chunk ON chunk.document = slug AND chunk.ordinal = 0 WHERE set_name = 'many'")
+        "SELECT count(*) AS documents, count(rag_documents.id) AS chunked FROM documents LEFT JOIN rag_documents ON name = slug WHERE set_name = 'many'")
       assert.deepEqual([documents, chunked], [150, 150])
     } finally {
       await rm(many, { recursive: true, force: true })

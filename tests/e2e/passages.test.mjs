@@ -38,10 +38,6 @@ before(async () => {
   for (const name of (await readdir(join(ROOT, 'migrations'))).sort()) {
     await database.batch(statementsOf(await readFile(join(ROOT, 'migrations', name), 'utf8')).map((sql) => database.prepare(sql)))
   }
-  // Passages belong to a document of the knowledge base.
-  for (let n = 0; n < 5; n++) {
-    await database.prepare("INSERT INTO documents (slug, title, text, is_chunked) VALUES (?1, 'T', 'T', 1)").bind(`d${n}`).run()
-  }
 })
 after(async () => {
   await workerd?.dispose()
@@ -54,22 +50,29 @@ function statementsOf(migration) {
   return [...text.matchAll(/\s*CREATE TRIGGER[\s\S]*?END;|[^;]*[^;\s][^;]*;/g)].map(([statement]) => statement.trim())
 }
 
+/** The rows that each batch read. */
+const rowsRead = []
+
 async function answer(batch) {
   try {
     const statements = batch.map(([sql, values]) => database.prepare(sql).bind(...values))
     const results = await database.batch(statements)
+    rowsRead.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0))
     return { rows: results.map(({ results }) => results.map(({ item }) => item)) }
   } catch (error) {
     return { error: error.message }
   }
 }
 
-// R26, R29, R62, R66, R72, R84, R85, R103
-test('the store has the passages of a model after random changes', async (t) => {
-  t.diagnostic(`seed ${SEED}`)
+/** Runs the example with a second argument, and executes its statements. Returns the number of batches. */
+async function run(argument) {
+  // Passages belong to a document of the knowledge base.
+  for (let n = 0; n < 12; n++) {
+    await database.prepare("INSERT OR IGNORE INTO documents (slug, title, text, is_chunked) VALUES (?1, 'T', 'T', 1)").bind(`d${n}`).run()
+  }
   const program = spawn('cargo', [
     // These are the features of scripts/test, so cargo does not build the library again.
-    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, String(CHANGES),
+    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, argument,
   ], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''
   program.stderr.on('data', (text) => { errors += text })
@@ -81,17 +84,60 @@ test('the store has the passages of a model after random changes', async (t) => 
     program.stdin.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`)
   }
   assert.equal(await ended, 0, `PASSAGES_SEED=${SEED}: ${errors}`)
+  return batches
+}
+
+// R26, R29, R62, R66, R72, R84, R85, R103
+test('the store has the passages of a model after random changes', async (t) => {
+  t.diagnostic(`seed ${SEED}`)
+  const batches = await run(String(CHANGES))
   assert.ok(batches > CHANGES * 4, `${batches} batches`)
 
   // R103: nothing is left over.
-  const [{ orphans }] = (await database.prepare(
-    'SELECT count(*) AS orphans FROM rag_links WHERE NOT EXISTS (SELECT 1 FROM rag_chunks AS chunk WHERE chunk.document = rag_links.document' +
-    ' AND chunk.index_name = rag_links.index_name AND chunk.space = rag_links.space)').all()).results
-  assert.equal(orphans, 0)
-  await database.prepare("INSERT INTO rag_chunks_text (rag_chunks_text) VALUES ('integrity-check')").run()
-  await database.prepare('DELETE FROM documents').run()
-  for (const table of ['rag_chunks', 'rag_links', 'rag_words']) {
-    assert.equal((await database.prepare(`SELECT count(*) AS rows FROM ${table}`).all()).results[0].rows, 0, table)
+  const count = async (table) => (await database.prepare(`SELECT count(*) AS rows FROM ${table}`).all()).results[0].rows
+  for (const [table, column] of [['rag_chunks', 'document'], ['rag_links', 'document'], ['rag_words', 'rowid']]) {
+    const parent = column === 'rowid' ? 'rag_chunks' : 'rag_documents'
+    assert.equal(await count(`${table} WHERE ${column} NOT IN (SELECT id FROM ${parent})`), 0, table)
   }
-  assert.equal((await database.prepare('SELECT passages FROM rag_size').all()).results[0].passages, 0)
+  assert.equal(await count('rag_chunks WHERE id NOT IN (SELECT rowid FROM rag_words)'), 0)
+  assert.equal(await count('rag_documents AS document WHERE passages <> (SELECT count(*) FROM rag_chunks WHERE document = document.id)'), 0)
+  assert.equal(await count('rag_spaces AS space WHERE passages <> (SELECT ifnull(sum(passages), 0) FROM rag_documents WHERE space = space.id)'), 0)
+  await database.prepare("INSERT INTO rag_words (rag_words) VALUES ('integrity-check')").run()
+  await database.prepare('DELETE FROM documents').run()
+  for (const table of ['rag_documents', 'rag_chunks', 'rag_links', 'rag_words', 'rag_vocabulary', 'rag_spaces WHERE passages <> 0']) {
+    assert.equal(await count(table), 0, table)
+  }
+})
+
+test('the largest filter of a caller reads the tags of each document once for each test', async () => {
+  await run('filter')
+  const [unfiltered, filtered] = rowsRead.slice(-2)
+  const [documents, passages, tests, tags] = [12, 120, 10, 20]
+  assert.ok(filtered - unfiltered < documents * tests * (tags + 4) + 4 * passages, `${unfiltered} rows, with the filter ${filtered}`)
+})
+
+test('an import of the exported tables fills the index again', async () => {
+  await run('filter')
+  const rows = async (sql) => (await database.prepare(sql).all()).results
+  const index = () => rows('SELECT term, doc, col FROM rag_hits ORDER BY doc, term')
+  const spaces = () => rows('SELECT * FROM rag_spaces ORDER BY id')
+  const before = [await index(), await spaces()]
+  const tables = ['documents', 'rag_spaces', 'rag_documents', 'rag_chunks', 'rag_links']
+  const exported = await Promise.all(tables.map((table) => rows(`SELECT * FROM ${table}`)))
+  await database.batch(['documents', 'rag_spaces'].map((table) => database.prepare(`DELETE FROM ${table}`)))
+  assert.deepEqual(await index(), [])
+  for (const [nth, table] of tables.entries()) {
+    for (const row of exported[nth]) {
+      const places = Object.keys(row).map((_, at) => `?${at + 1}`)
+      await database.prepare(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${places})`).bind(...Object.values(row)).run()
+    }
+  }
+  assert.deepEqual([await index(), await spaces()], before)
+})
+
+// R85, R88, R91
+test('a caller gets the same bytes, whatever documents the caller cannot see', async (t) => {
+  t.diagnostic(`seed ${SEED}`)
+  const batches = await run('isolation')
+  assert.ok(batches > 500, `${batches} batches`)
 })

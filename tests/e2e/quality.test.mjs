@@ -61,7 +61,7 @@ const show = (measured) => Object.entries(measured).map(([name, value]) => `${na
 test('search-passages finds the sections that answer the questions', async (t) => {
   const rows = await questions()
   assert.equal(rows.length, 70)
-  const stored = new Set((await worker.sql('SELECT DISTINCT document, heading FROM rag_chunks')).map(({ document, heading }) => section(document, heading)))
+  const stored = new Set((await worker.sql('SELECT DISTINCT name AS document, heading FROM rag_chunks JOIN rag_documents ON rag_documents.id = document')).map(({ document, heading }) => section(document, heading)))
   for (const row of rows) {
     for (const name of row.gold) assert.ok(stored.has(name), `the corpus has no section ${name}`)
     const result = await call(worker, 'search-passages', { queryText: row.question, topK: DEPTH })

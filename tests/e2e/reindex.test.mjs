@@ -24,6 +24,15 @@ const search = async (query, limit = 50) => {
 }
 const count = async (table) => (await worker.sql(`SELECT count(*) AS rows FROM ${table}`))[0].rows
 
+// R22
+test('a filter finds documents of earlier versions that match the question less than others', async () => {
+  const values = Array.from({ length: 120 }, (_, n) => `('many-${n}', 'Many', '${n === 7 ? `A dirigible. ${'Other words. '.repeat(200)}` : 'dirigible dirigible'}')`)
+  await worker.sql(`INSERT INTO documents (slug, title, text) VALUES ${values.join(', ')}`)
+  const { sources } = (await call(worker, 'search-passages', { queryText: 'dirigible', topK: 1, filter: { slug: 'many-7' } })).structuredContent
+  assert.deepEqual(sources.map(({ uri }) => uri), ['kb://documents/many-7'])
+  await worker.sql("DELETE FROM documents WHERE slug LIKE 'many-%'")
+})
+
 // R64, R67
 test('documents of earlier versions are found before and after they have passages', async () => {
   assert.equal((await search('zeppelin')).length, DOCUMENTS)
@@ -61,7 +70,7 @@ test('documents of earlier versions are found before and after they have passage
 test('a changed section changes one passage', async () => {
   const text = (word) => `# Tea\n\nWarm the pot.\n\n## Steeping\n\n${word} minutes.\n\n## Pots\n\nIron.`
   const ids = async () => Object.fromEntries(
-    (await worker.sql("SELECT id, heading FROM rag_chunks WHERE document = 'tea' ORDER BY ordinal")).map(({ id, heading }) => [heading, id]))
+    (await worker.sql("SELECT id, heading FROM rag_chunks WHERE document = (SELECT id FROM rag_documents WHERE name = 'tea') ORDER BY ordinal")).map(({ id, heading }) => [heading, id]))
   await call(worker, 'save-document', { slug: 'tea', title: 'Tea', text: text('Three') })
   const before = await ids()
   await call(worker, 'save-document', { slug: 'tea', title: 'Tea', text: text('Four') })
@@ -88,10 +97,10 @@ test('a failure while passages are stored changes nothing', async () => {
 test('a deleted document leaves no passage and no link', async () => {
   await call(worker, 'save-document', { slug: 'target', title: 'Target', text: 'Text.' })
   await call(worker, 'save-document', { slug: 'source', title: 'Source', text: 'A unicorn. See [the target](target.md).' })
-  assert.equal(await count("rag_links WHERE document = 'source' AND target = 'target'"), 1)
+  assert.equal(await count("rag_links JOIN rag_documents ON id = document WHERE name = 'source' AND target = 'target'"), 1)
   for (const existed of [true, false]) {
     assert.deepEqual((await call(worker, 'delete-document', { slug: 'source' })).structuredContent, { existed })
   }
   assert.deepEqual(await search('unicorn'), [])
-  for (const table of ['rag_chunks', 'rag_links']) assert.equal(await count(`${table} WHERE document = 'source'`), 0)
+  for (const table of ['rag_chunks', 'rag_links']) assert.equal(await count(`${table} WHERE document NOT IN (SELECT id FROM rag_documents WHERE name <> 'source')`), 0)
 })

@@ -129,7 +129,7 @@ fn limits_are_exact() {
         json!({ "category": values }).to_string()
     };
     for (within, beyond, message) in [
-        (of_tests(50), of_tests(51), "the filter must have at most 50 tests. Use `$in`"),
+        (of_tests(10), of_tests(11), "the filter must have at most 10 tests. Use `$in`"),
         (nested(5), nested(6), "objects must be nested at most 5 deep."),
         (text(512), text(513), "`category` must have at most 512 bytes (got 513)."),
         (list(100), list(101), "`version` must be a list of at most 100 values (got 101)."),

@@ -109,11 +109,32 @@ fn the_text_of_a_condition_depends_only_on_the_shape() {
     assert_eq!(condition(Filter::not(Filter::default())).text, "NOT 1");
 }
 
+/// The database evaluates a test for each document, so a caller cannot make it evaluate the same test many times.
+#[test]
+fn equal_tests_are_evaluated_once() {
+    let tests =
+        |filter: Filter| filter.to_sql("documents.metadata", 3).expect("valid").text.matches("json_type").count();
+    let once = tests(Filter::ne("tags", "x"));
+    let nine_times = (0..9).map(|_| Filter::ne("tags", "x")).fold(Filter::default(), Filter::and);
+    assert_eq!(tests(nine_times.clone()), once);
+    assert_eq!(tests(nine_times.clone().or(nine_times)), once);
+    assert!(tests(Filter::ne("tags", "x").and(Filter::ne("tags", "y"))) > once);
+}
+
+/// R14: a filter of the program can have more tests than that of a caller.
+#[test]
+fn a_json_text_of_the_program_can_have_more_tests_than_an_argument() {
+    let of_tests = |count: usize| format!("{{\"$and\":[{}]}}", vec!["{\"a\":1}"; count].join(","));
+    assert!(Filter::from_json(&of_tests(80)).is_ok());
+    let error = Filter::from_json(&of_tests(81)).expect_err("too many tests").to_string();
+    assert_eq!(error, "the filter is invalid: it must have at most 80 tests (got 81).");
+}
+
 /// The longest condition fits into a statement of D1, which has at most 100 KB.
 #[test]
 fn the_longest_condition_fits_into_a_statement() {
     let values = || [Scalar::from("x"), Scalar::from(1), Scalar::from(true)];
-    let longest = (0..80).map(|_| Filter::none_of("a", values())).reduce(Filter::or).expect("tests");
+    let longest = (0..80).map(|nth| Filter::none_of(&format!("a{nth}"), values())).reduce(Filter::or).expect("tests");
     let text = longest.to_sql("rag_chunks.metadata", 100).expect("valid").text;
     assert!(text.len() < 95_000, "{}", text.len());
 }

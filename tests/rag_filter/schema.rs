@@ -63,7 +63,7 @@ fn the_schema_accepts_valid_filters() {
         assert!(argument(json).is_ok(), "{json}");
     }
     let longest =
-        json!({ "category": "x".repeat(512), "version": vec![1; 100], "$or": vec![json!({ "draft": true }); 48] });
+        json!({ "category": "x".repeat(512), "version": vec![1; 100], "$or": vec![json!({ "draft": true }); 8] });
     assert_eq!(mistakes(&longest.to_string()), [] as [&str; 0]);
     assert!(argument(&longest.to_string()).is_ok());
 }

@@ -3,10 +3,13 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod comparison;
+mod isolation;
 mod model;
 #[path = "../property/random.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
 mod random;
+
+use std::rc::Rc;
 
 use comparison::Comparison;
 use edge_mcp::rag::MemoryStore;
@@ -24,5 +27,41 @@ fn the_store_in_memory_has_the_passages_of_a_model() {
                 comparison.step(&mut random).await;
             }
         });
+    }
+}
+
+fn store() -> Rc<MemoryStore> {
+    Rc::new(MemoryStore::new())
+}
+
+/// R91: the correction of a word does not tell whether others use it.
+#[test]
+fn corrections_do_not_depend_on_the_documents_of_others() {
+    testing::run(async { isolation::corrections(&store()).await });
+}
+
+/// R91: the scores of own passages do not tell how many passages of others contain a word.
+#[test]
+fn scores_do_not_depend_on_the_documents_of_others() {
+    testing::run(async { isolation::scores(&store()).await });
+}
+
+/// R91: the order of own passages does not tell how many passages of others contain a word, or how long these passages are.
+#[test]
+fn the_order_of_passages_does_not_depend_on_the_documents_of_others() {
+    testing::run(async { isolation::order(&store()).await });
+}
+
+/// R85 and R91: connected passages do not tell the links and the sections of others.
+#[test]
+fn connections_do_not_depend_on_the_documents_of_others() {
+    testing::run(async { isolation::connections(&store()).await });
+}
+
+/// R88 and R91: a caller gets the same bytes, whatever other documents are stored.
+#[test]
+fn random_documents_of_others_have_no_effect() {
+    for seed in 0..6 {
+        testing::run(async { isolation::random(&store(), &mut Random::new(seed), 6).await });
     }
 }

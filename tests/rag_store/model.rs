@@ -90,11 +90,6 @@ impl Model {
         self.documents.remove(&(space, name.to_owned())).is_some_and(|document| !document.chunks.is_empty())
     }
 
-    /// The number of all passages.
-    pub(crate) fn count(&self) -> u64 {
-        self.documents.values().map(|document| document.chunks.len() as u64).sum()
-    }
-
     fn visible(&self, space: usize, filter: &Filter) -> impl Iterator<Item = &Document> {
         let of_space = self.documents.iter().filter(move |((of, _), _)| *of == space);
         of_space.map(|(_, document)| document).filter(|document| filter.matches(&document.metadata))

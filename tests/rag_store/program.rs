@@ -5,38 +5,77 @@
 //! The answer is a line with a JSON object: `{"rows": …}` with the rows of each statement, or `{"error": …}`. tests/e2e/passages.test.mjs
 //! answers from D1.
 //!
-//! Usage: `passage_store SEED CHANGES`
+//! With `isolation`, it checks instead that the answers to a caller do not depend on documents that the caller cannot see.
+//!
+//! With `filter`, it searches without a filter, and then with the largest filter of a caller.
+//!
+//! Usage: `passage_store SEED CHANGES`, `passage_store SEED isolation` or `passage_store SEED filter`
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod comparison;
+mod isolation;
 mod model;
 #[path = "../property/random.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
 mod random;
 
 use std::io::{Write, stdin, stdout};
+use std::rc::Rc;
 
 use comparison::{Comparison, Store};
 use edge_mcp::rag::{
-    Database, Document, MemoryStore, Saved, Space, SqlitePassages, Statement, StoreError, StoreFailure,
+    ChunkOptions, Database, Document, Filter, MemoryStore, PassageStore, Query, Saved, Search, Space, SqlitePassages,
+    Statement, StoreError, StoreFailure, chunks,
 };
 use edge_mcp::testing;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use random::Random;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().expect("a number"));
-    let mut random = Random::new(arguments.next().expect("a seed"));
-    let changes = arguments.next().expect("a number of changes");
+    let mut arguments = std::env::args().skip(1);
+    let mut random = Random::new(arguments.next().and_then(|seed| seed.parse().ok()).expect("a seed"));
+    let part = arguments.next().expect("a number of changes, or `isolation`");
     testing::run(async {
+        if part == "isolation" {
+            let store = Rc::new(SqlitePassages::new(Parent));
+            isolation::corrections(&store).await;
+            isolation::scores(&store).await;
+            isolation::order(&store).await;
+            isolation::connections(&store).await;
+            return isolation::random(&store, &mut random, 2).await;
+        }
+        if part == "filter" {
+            return search_with_the_largest_filter(&SqlitePassages::new(Parent)).await;
+        }
         let mut comparison = Comparison::new(vec![Box::new(SqlitePassages::new(Parent)), Box::new(MemoryStore::new())]);
-        for _ in 0..changes {
+        for _ in 0..part.parse().expect("a number of changes") {
             comparison.step(&mut random).await;
         }
     });
+}
+
+/// Saves 12 documents with 10 passages and 20 tags each, and searches a word of all passages twice.
+async fn search_with_the_largest_filter(store: &SqlitePassages<Parent>) {
+    let space = Space { index: "docs".into(), name: "tags".into() };
+    let tags: Vec<_> = (0..20).map(|nth| format!("tag-{nth}")).collect();
+    let text = (0..10).fold(String::new(), |text, nth| text + &format!("# Part {nth}\n\nThe walnut.\n\n"));
+    for nth in 0..12 {
+        let document = Document {
+            name: format!("d{nth}"),
+            metadata: Map::from_iter([("tags".to_owned(), json!(tags))]),
+            chunks: chunks(&text, &ChunkOptions::new()),
+            links: Vec::new(),
+        };
+        assert_eq!(store.save(&space, &document).await.expect("saved").chunks, 10);
+    }
+    let largest = (0..10).map(|nth| Filter::ne("tags", format!("no-tag-{nth}"))).fold(Filter::default(), Filter::and);
+    for filter in [Filter::default(), largest] {
+        let search = Search { space: space.clone(), query: Query::new("walnut"), filter, most: 50 };
+        assert_eq!(store.search(search).await.expect("a search").indexed, 120);
+    }
 }
 
 /// The database of the process that starts this program.
@@ -73,7 +112,8 @@ impl Store for SqlitePassages<Parent> {
     ) -> LocalBoxFuture<'a, ()> {
         async move {
             let mut statements = self.save_statements(space, documents).expect("statements");
-            let failing = Statement { sql: "INSERT INTO rag_size VALUES (NULL)".into(), values: Vec::new() };
+            let failing =
+                Statement { sql: "INSERT INTO rag_spaces (index_name) VALUES (NULL)".into(), values: Vec::new() };
             statements.insert(random.below(statements.len() + 1), failing);
             assert!(self.database().batch(statements).await.is_err());
         }

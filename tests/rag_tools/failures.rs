@@ -114,7 +114,7 @@ fn each_failure_of_the_store_is_an_error() {
     }
 }
 
-/// R10: an index exists while it has passages. A search in another index is a failure, and a search in an empty store finds nothing.
+/// R10: a search in an index without passages is a failure if the space has another index. A search in an empty store finds nothing.
 #[test]
 fn an_unknown_index_is_an_error() {
     let searched = |store: Rc<MemoryStore>, index: &'static str| {

@@ -59,10 +59,10 @@ fn an_invalid_setting_of_the_request_is_in_the_log() {
 /// The filters of the program and of the model together have a limit.
 #[test]
 fn a_filter_that_is_too_large_together_with_the_others_is_an_error() {
-    let of_program = (0..60).fold(Filter::default(), |filter, nth| filter.and(Filter::ne("version", nth)));
+    let of_program = (0..75).fold(Filter::default(), |filter, nth| filter.and(Filter::ne("version", nth)));
     let store = store();
     let endpoint = endpoint_with(None, move || search(&store).within(of_program.clone()).tool());
-    let tests: Vec<_> = (0..30).map(|nth| json!({ "version": nth })).collect();
+    let tests: Vec<_> = (0..10).map(|nth| json!({ "version": nth })).collect();
     let arguments = json!({ "queryText": "tea", "filter": { "$nor": tests } });
     let answer = testing::run(Client::new(&endpoint).call("search", arguments));
     assert!(answer.is_error());

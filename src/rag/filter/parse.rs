@@ -216,7 +216,8 @@ impl Parser<'_> {
             Operator::Contains => Test::Contains(self.scalar(operand, kind)?),
         };
         self.tests = self.tests.saturating_add(1);
-        if self.tests > FILTER_TESTS {
+        // A filter of the program has the limits of a combined filter.
+        if self.fields.is_some() && self.tests > FILTER_TESTS {
             return Err(format!(
                 "the filter must have at most {FILTER_TESTS} tests. Use `$in` for several values of a field."
             ));

@@ -58,8 +58,8 @@ const NUMBER: &str = "IN ('integer', 'real')";
 impl Writer {
     fn expression(&mut self, expression: &Expression) {
         match expression {
-            Expression::All(inner) => self.joined(inner, "AND", "1"),
-            Expression::Any(inner) => self.joined(inner, "OR", "0"),
+            Expression::All(inner) => self.joined(&distinct(inner), "AND", "1"),
+            Expression::Any(inner) => self.joined(&distinct(inner), "OR", "0"),
             Expression::Not(inner) => {
                 self.text.push_str("NOT ");
                 self.expression(inner);
@@ -73,7 +73,7 @@ impl Writer {
 
     /// Writes the expressions with an operator between them. SQLite limits the depth of expressions, and `a OR b OR c` has the depth of
     /// `(a OR b) OR c`. So each half gets its parentheses.
-    fn joined(&mut self, expressions: &[Expression], operator: &str, without: &str) {
+    fn joined(&mut self, expressions: &[&Expression], operator: &str, without: &str) {
         match expressions {
             [] => self.text.push_str(without),
             [one] => self.expression(one),
@@ -163,6 +163,13 @@ impl Writer {
     fn items_of(&self, list: usize, column: &str) -> String {
         format!("(SELECT {column} FROM json_each(?{}, '$[{list}]'))", self.parameter)
     }
+}
+
+/// Returns the expressions without repetitions, because the database would evaluate each of them for each document.
+fn distinct(expressions: &[Expression]) -> Vec<&Expression> {
+    let is_first =
+        |(nth, expression): &(usize, &Expression)| !expressions.iter().take(*nth).any(|other| other == *expression);
+    expressions.iter().enumerate().filter(is_first).map(|(_, expression)| expression).collect()
 }
 
 fn sign(comparison: Comparison) -> &'static str {

@@ -7,24 +7,16 @@ use serde_json::{Map, Value};
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::filter::Filter;
-use crate::rag::order::{descending, ordered};
-use crate::rag::query::{IndexedWord, Query};
+use crate::rag::impact::{impacts, weight};
+use crate::rag::order::ordered;
+use crate::rag::query::{IndexedWord, Query, beginning};
 use crate::rag::rescore::HEADING_SEPARATOR;
-use crate::rag::stem::stem;
 use crate::rag::store::{Document, Edge, Matches, Passage, PassageId, Saved, Search, Space, StoreError};
-use crate::rag::words::{fold, words};
 
 /// The weights of edges: see [`PassageStore::edges`](crate::rag::PassageStore::edges).
 const SAME_SECTION: f64 = 1.0;
 const LINK: f64 = 0.9;
 const SAME_DOCUMENT: f64 = 0.75;
-
-/// The weight of a word in the path of headings. A word in the text has the weight 1.
-const HEADING: f64 = 5.0;
-/// The parameters of `bm25` in FTS5, and the least weight of a word.
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
-const LEAST_WEIGHT: f64 = 1e-6;
 
 /// The documents, by space and name.
 #[derive(Debug, Default)]
@@ -32,12 +24,6 @@ pub(super) struct Corpus {
     spaces: BTreeMap<(String, String), BTreeMap<String, StoredDocument>>,
     /// The last number that a passage got.
     last_id: PassageId,
-    /// For each stem, the number of passages that contain it.
-    vocabulary: BTreeMap<String, u64>,
-    /// The number of passages in all spaces.
-    passages: u64,
-    /// The number of words of all passages.
-    length: f64,
 }
 
 #[derive(Debug)]
@@ -53,10 +39,8 @@ struct StoredPassage {
     hash: String,
     heading: String,
     text: String,
-    /// For each stem, how often it occurs. An occurrence in the headings counts [`HEADING`].
-    occurrences: BTreeMap<String, f64>,
-    /// The number of words.
-    length: f64,
+    /// The stems of the passage with their impacts.
+    impacts: BTreeMap<String, u8>,
 }
 
 /// The document and the position of a passage.
@@ -70,15 +54,7 @@ struct Place<'c> {
 impl StoredPassage {
     fn new(id: PassageId, chunk: &Chunk, hash: String) -> Self {
         let heading = chunk.heading.join(HEADING_SEPARATOR);
-        let mut passage =
-            Self { id, hash, heading, text: chunk.text.clone(), occurrences: BTreeMap::new(), length: 0.0 };
-        for (text, weight) in [(&passage.heading, HEADING), (&passage.text, 1.0)] {
-            for word in words(text).map(fold).filter(|word| !word.is_empty()) {
-                *passage.occurrences.entry(stem(&word)).or_default() += weight;
-                passage.length += 1.0;
-            }
-        }
-        passage
+        Self { id, hash, impacts: impacts(&heading, &chunk.text), heading, text: chunk.text.clone() }
     }
 
     fn passage(&self, place: &Place<'_>) -> Passage {
@@ -112,61 +88,33 @@ impl Corpus {
     pub(super) fn search(&self, search: Search) -> Result<Matches, StoreError> {
         let Search { space, mut query, filter, most } = search;
         filter.check()?;
-        if self.passages > 0 && !self.has_index(&space) {
+        if filter.is_empty() && self.is_unknown_index(&space) {
             return Err(StoreError::unknown_index(&space.index));
         }
-        query.learn(&self.words_of(&query));
-        let weights: Vec<_> = query.stems().map(|stem| (stem, self.weight(stem))).collect();
-        let found: Vec<_> = (self.visible(&space, &filter))
-            .filter_map(|(place, stored)| Some((self.score(&weights, stored)?, place, stored)))
-            .collect();
-        let best_first = ordered(&found, |(score, _, stored)| [descending(*score), stored.id, 0]).into_iter();
-        let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(&place)).collect();
-        Ok(Matches { query, indexed: self.passages, passages })
-    }
-
-    /// Returns whether any space of the index has passages.
-    fn has_index(&self, space: &Space) -> bool {
-        let of_index = self.spaces.iter().filter(|((index, _), _)| *index == space.index);
-        of_index.flat_map(|(_, documents)| documents.values()).any(|document| !document.passages.is_empty())
-    }
-
-    /// Returns the words of the index that are in the query, or that resemble a word of the query that no passage contains.
-    fn words_of(&self, query: &Query) -> Vec<IndexedWord> {
-        let mut found = BTreeMap::new();
-        for asked in query.stems() {
-            if let Some(passages) = self.vocabulary.get(asked) {
-                found.insert(asked, *passages);
-                continue;
-            }
-            let beginning: String = asked.chars().take(2).collect();
-            let similar =
-                self.vocabulary.range(beginning.clone()..).take_while(|(word, _)| word.starts_with(&beginning));
-            found.extend(similar.map(|(word, passages)| (word.as_str(), *passages)));
-        }
-        found.into_iter().map(|(stem, passages)| IndexedWord { stem: stem.to_owned(), passages }).collect()
-    }
-
-    /// The weight of a word in `bm25`.
-    // Rounding does not matter beyond 2^53 passages.
-    #[allow(clippy::cast_precision_loss)]
-    fn weight(&self, stem: &str) -> f64 {
-        let containing = self.vocabulary.get(stem).copied().unwrap_or_default() as f64;
-        let weight = ((self.passages as f64 - containing + 0.5) / (containing + 0.5)).ln();
-        if weight > 0.0 { weight } else { LEAST_WEIGHT }
-    }
-
-    /// Returns the score of a passage, or `None` if it contains none of the words.
-    #[allow(clippy::cast_precision_loss)]
-    fn score(&self, weights: &[(&str, f64)], passage: &StoredPassage) -> Option<f64> {
-        let mean_length = self.length / (self.passages as f64).max(1.0);
-        let half = K1 * (1.0 - B + B * passage.length / mean_length.max(1.0));
-        let of_word = |(stem, weight): &(&str, f64)| {
-            let count = passage.occurrences.get(*stem)?;
-            Some(weight * (count * (K1 + 1.0) / (count + half)))
+        let visible: Vec<_> = self.visible(&space, &filter).collect();
+        query.learn(&words_of(&query, visible.iter().map(|(_, stored)| *stored)));
+        let indexed = u64::try_from(visible.len()).unwrap_or(u64::MAX);
+        let weights: Vec<_> = query.words().iter().map(|word| (&word.stem, weight(word.passages, indexed))).collect();
+        let score = |stored: &StoredPassage| {
+            let of_word = |(stem, weight): &(&String, i64)| {
+                Some(weight.saturating_mul(stored.impacts.get(*stem).copied()?.into()))
+            };
+            weights.iter().filter_map(of_word).reduce(i64::saturating_add)
         };
-        let scores: Vec<f64> = weights.iter().filter_map(of_word).collect();
-        (!scores.is_empty()).then(|| scores.iter().sum())
+        let found: Vec<_> =
+            visible.iter().filter_map(|(place, stored)| Some((score(stored)?, place, stored))).collect();
+        let best_first = ordered(&found, |(score, _, stored)| [score.saturating_neg(), stored.id, 0]).into_iter();
+        let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(place)).collect();
+        Ok(Matches { query, indexed, passages })
+    }
+
+    /// Returns whether the space has no passages in this index, although it has passages in another one.
+    fn is_unknown_index(&self, space: &Space) -> bool {
+        let has_passages =
+            |documents: &BTreeMap<_, StoredDocument>| documents.values().any(|stored| !stored.passages.is_empty());
+        let mut of_space = self.spaces.iter().filter(|((_, name), _)| *name == space.name);
+        !self.spaces.get(&key(space)).is_some_and(has_passages)
+            && of_space.any(|(_, documents)| has_passages(documents))
     }
 
     pub(super) fn passages(
@@ -223,7 +171,8 @@ impl Corpus {
 
     pub(super) fn save(&mut self, space: &Space, document: &Document) -> Result<Saved, StoreError> {
         document.check()?;
-        let stored = self.take(space, &document.name).map_or_else(Vec::new, |stored| stored.passages);
+        let documents = self.spaces.entry(key(space)).or_default();
+        let stored = documents.remove(&document.name).map_or_else(Vec::new, |stored| stored.passages);
         let mut stored: BTreeMap<_, _> = stored.into_iter().map(|passage| (passage.hash.clone(), passage)).collect();
         let mut saved = Saved { chunks: document.chunks.len(), ..Saved::default() };
         let mut passages = Vec::new();
@@ -236,46 +185,38 @@ impl Corpus {
         }
         saved.deleted = stored.len();
         let links = document.targets().map(str::to_owned).collect();
-        self.put(space, &document.name, StoredDocument { metadata: document.metadata.clone(), links, passages });
+        let stored = StoredDocument { metadata: document.metadata.clone(), links, passages };
+        documents.insert(document.name.clone(), stored);
         Ok(saved)
     }
 
     /// Removes a document. Returns whether it had passages.
     pub(super) fn remove(&mut self, space: &Space, document: &str) -> bool {
-        self.take(space, document).is_some_and(|stored| !stored.passages.is_empty())
+        let removed = self.spaces.get_mut(&key(space)).and_then(|documents| documents.remove(document));
+        removed.is_some_and(|stored| !stored.passages.is_empty())
     }
+}
 
-    /// Adds a document to the index.
-    fn put(&mut self, space: &Space, name: &str, document: StoredDocument) {
-        for passage in &document.passages {
-            self.passages = self.passages.saturating_add(1);
-            self.length += passage.length;
-            for stem in passage.occurrences.keys() {
-                let passages = self.vocabulary.entry(stem.clone()).or_default();
-                *passages = passages.saturating_add(1);
-            }
+/// Returns the words of the passages that are in the query, or that begin like a word of the query that no passage contains.
+fn words_of<'c>(query: &Query, passages: impl Iterator<Item = &'c StoredPassage> + Clone) -> Vec<IndexedWord> {
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut add = |stem: &'c str| {
+        let passages = found.entry(stem).or_default();
+        *passages = passages.saturating_add(1);
+    };
+    let is_known = |stem: &str| passages.clone().any(|passage| passage.impacts.contains_key(stem));
+    let known: BTreeSet<_> = query.stems().filter(|stem| is_known(stem)).collect();
+    let unknown = query.correctable().filter(|stem| !known.contains(stem));
+    let beginnings: BTreeSet<&str> = unknown.filter_map(beginning).collect();
+    for passage in passages {
+        known.iter().filter_map(|stem| passage.impacts.get_key_value(*stem)).for_each(|(stem, _)| add(stem));
+        for beginning in &beginnings {
+            let similar = passage.impacts.range((*beginning).to_owned()..).map(|(stem, _)| stem.as_str());
+            let similar = similar.take_while(|stem| stem.starts_with(beginning));
+            similar.filter(|stem| !known.contains(stem)).for_each(&mut add);
         }
-        self.spaces.entry(key(space)).or_default().insert(name.to_owned(), document);
     }
-
-    /// Removes a document from the index.
-    fn take(&mut self, space: &Space, name: &str) -> Option<StoredDocument> {
-        let document = self.spaces.get_mut(&key(space))?.remove(name)?;
-        for passage in &document.passages {
-            self.passages = self.passages.saturating_sub(1);
-            self.length -= passage.length;
-            for stem in passage.occurrences.keys() {
-                let left = self.vocabulary.get_mut(stem).map_or(0, |passages| {
-                    *passages = passages.saturating_sub(1);
-                    *passages
-                });
-                if left == 0 {
-                    self.vocabulary.remove(stem);
-                }
-            }
-        }
-        Some(document)
-    }
+    found.into_iter().map(|(stem, passages)| IndexedWord { stem: stem.to_owned(), passages }).collect()
 }
 
 fn key(space: &Space) -> (String, String) {

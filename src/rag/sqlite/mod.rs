@@ -12,12 +12,12 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::filter::Filter;
-use super::query::{IndexedWord, Query};
+use super::query::{IndexedWord, beginning};
 use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
 use crate::auth::ConfigError;
 use crate::json::number;
-use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
-use rows::{Array, Group, array, groups, passages, read};
+use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
+use rows::{Array, Group, Statistics, array, found, groups, passages, read};
 
 /// The prefix of the tables in the texts of the statements.
 const PREFIX: &str = "rag";
@@ -46,8 +46,7 @@ pub trait Database {
 /// A store in a database with SQLite.
 ///
 /// The store does not create its tables. Copy them from `migrations/0002_passages.sql` of the knowledge base. Several indexes and spaces
-/// share the tables. Statistics on words are those of all passages in the tables, so use a prefix, or a database, for each tenant if the
-/// documents of one tenant must not influence the order of results of another.
+/// share the tables. The results of a search depend only on the documents of its space that match its filter.
 ///
 /// In a Worker, use `edge_mcp::worker::D1Passages`.
 #[derive(Debug)]
@@ -101,33 +100,29 @@ impl<D> SqlitePassages<D> {
     /// Returns the statements that write a group.
     fn write(&self, space: &Space, group: &Group) -> Vec<Statement> {
         let Group { documents, keys, chunks, links, .. } = group;
-        let mut written = Vec::new();
-        let mut write = |sql: &str, values: &[&Array]| {
-            written.push(self.statement(sql, space, values.iter().map(|array| array.json()).collect()));
-        };
-        write(statements::DELETE_CHUNKS, &[documents, keys]);
-        write(statements::MOVE_CHUNKS, &[keys]);
-        write(statements::SET_METADATA, &[documents]);
-        for chunks in chunks {
-            write(statements::INSERT_CHUNKS, &[chunks]);
-        }
-        write(statements::DELETE_LINKS, &[documents, links]);
-        write(statements::INSERT_LINKS, &[links]);
-        written
+        let before = [
+            (statements::INSERT_SPACE, vec![]),
+            (statements::DELETE_DOCUMENTS, vec![documents]),
+            (statements::SAVE_DOCUMENTS, vec![documents]),
+            (statements::DELETE_CHUNKS, vec![documents, keys]),
+            (statements::MOVE_CHUNKS, vec![keys]),
+        ];
+        let chunks = chunks.iter().map(|chunks| (statements::INSERT_CHUNKS, vec![chunks]));
+        let links = [(statements::DELETE_LINKS, vec![documents, links]), (statements::INSERT_LINKS, vec![links])];
+        let all = before.into_iter().chain(chunks).chain(links);
+        all.map(|(sql, values)| self.statement(sql, space, values.into_iter().map(Array::json).collect())).collect()
     }
 
     /// Returns statements that remove a document with all of its passages.
     pub fn remove_statements(&self, space: &Space, document: &str) -> Vec<Statement> {
-        [statements::REMOVE_LINKS, statements::REMOVE_CHUNKS]
-            .map(|sql| self.statement(sql, space, vec![document.to_owned()]))
-            .into()
+        vec![self.statement(statements::REMOVE, space, vec![document.to_owned()])]
     }
 
     /// Returns a statement whose first parameters are the index and the space.
     fn statement(&self, sql: &str, space: &Space, values: Vec<String>) -> Statement {
         let mut all = vec![space.index.to_string(), space.name.clone()];
         all.extend(values);
-        Statement { sql: self.named(sql), values: all }
+        Statement { sql: statements::named(sql, &self.prefix), values: all }
     }
 
     /// Returns a statement with a filter. The values of the filter are its third parameter.
@@ -138,27 +133,31 @@ impl<D> SqlitePassages<D> {
         filter: &Filter,
         values: Vec<String>,
     ) -> Result<Statement, StoreError> {
-        let condition = filter.to_sql("chunk.metadata", 3)?;
+        let condition = filter.to_sql("document.metadata", 3)?;
+        let text = (!filter.is_empty()).then_some(condition.text.as_str());
         let mut all = vec![condition.values];
         all.extend(values);
-        let mut statement = self.statement(sql, space, all);
-        statement.sql = statement.sql.replace("{filter}", &format!("({})", condition.text));
-        Ok(statement)
-    }
-
-    /// Writes the names of the tables into a statement.
-    fn named(&self, sql: &str) -> String {
-        if self.prefix == PREFIX { sql.to_owned() } else { sql.replace("rag_", &format!("{}_", self.prefix)) }
+        Ok(self.statement(&statements::filtered(sql, text), space, all))
     }
 
     fn search_statement(&self, search: &Search) -> Result<Statement, StoreError> {
-        let values = vec![search.query.expression(), search.most.to_string()];
+        let similar = search.query.correctable().map(|stem| (stem, beginning(stem), halves(stem)));
+        let similar = similar.map(|(stem, beginning, (first, last))| [Some(stem), beginning, first, last]);
+        let values = vec![
+            array(search.query.stems()),
+            search.most.to_string(),
+            array(similar),
+            RAG_CORRECTED_WORDS.to_string(),
+            RAG_SIMILAR_WORDS.to_string(),
+        ];
         self.filtered(statements::SEARCH, &search.space, &search.filter, values)
     }
+}
 
-    fn words_statement(&self, query: &Query) -> Statement {
-        Statement { sql: self.named(statements::WORDS), values: vec![array(query.stems())] }
-    }
+/// Returns two parts of a stem, of which a word that differs by one letter, or by the order of two adjacent letters, has at least one.
+fn halves(stem: &str) -> (Option<&str>, Option<&str>) {
+    let half = stem.len() / 2;
+    (stem.get(..half), stem.get(half.saturating_add(1)..))
 }
 
 impl<D: Database> SqlitePassages<D> {
@@ -193,21 +192,19 @@ impl<D: Database> SqlitePassages<D> {
         if search.query.is_empty() {
             return Ok(Matches { query: search.query, indexed: 0, passages: Vec::new() });
         }
-        let index = search.space.index.to_string();
-        let size = Statement { sql: self.named(statements::SIZE), values: vec![index.clone()] };
-        let batch = vec![self.words_statement(&search.query), size, self.search_statement(&search)?];
-        let mut results = self.database.batch(batch).await?.into_iter();
-        let words: Vec<(String, u64)> = read(results.next())?;
-        let words: Vec<_> = words.into_iter().map(|(stem, passages)| IndexedWord { stem, passages }).collect();
-        let (indexed, in_index) = read::<(u64, u8)>(results.next())?.pop().unwrap_or_default();
-        if indexed > 0 && in_index == 0 {
-            return Err(StoreError::unknown_index(&index));
+        let (mut statistics, mut passages) = self.run(&search).await?;
+        if statistics.1 == 1 {
+            return Err(StoreError::unknown_index(&search.space.index));
         }
-        let mut found = results.next();
-        if search.query.learn(&words) {
-            found = self.database.batch(vec![self.search_statement(&search)?]).await?.pop();
+        let word = |(stem, passages)| IndexedWord { stem, passages };
+        if search.query.learn(&statistics.2.into_iter().map(word).collect::<Vec<_>>()) {
+            (statistics, passages) = self.run(&search).await?;
         }
-        Ok(Matches { query: search.query, indexed, passages: passages(found)? })
+        Ok(Matches { query: search.query, indexed: statistics.0, passages })
+    }
+
+    async fn run(&self, search: &Search) -> Result<(Statistics, Vec<Passage>), StoreError> {
+        found(self.database.batch(vec![self.search_statement(search)?]).await?.pop())
     }
 
     async fn find_edges(
@@ -271,7 +268,7 @@ impl<D: Database> PassageStore for SqlitePassages<D> {
 mod tests {
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
-    use crate::rag::{Chunk, ChunkOptions, StoreFailure, chunks};
+    use crate::rag::{Chunk, ChunkOptions, Query, StoreFailure, chunks};
 
     fn store() -> SqlitePassages<()> {
         SqlitePassages::new(())
@@ -300,14 +297,18 @@ mod tests {
     fn statements_select_by_space() {
         let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
         all.extend(store().remove_statements(&space(), "a"));
-        for sql in [statements::PASSAGES, &statements::edges(), statements::COUNT] {
-            all.push(store().filtered(sql, &space(), &Filter::eq("a", 1), Vec::new()).expect("valid"));
+        for filter in [Filter::default(), Filter::eq("a", 1)] {
+            for sql in [statements::SEARCH, statements::PASSAGES, &statements::edges(), statements::COUNT] {
+                let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
+                let is_filtered = statement.sql.contains("json_type(document.metadata");
+                assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql);
+                all.push(statement);
+            }
         }
-        all.push(search());
         for Statement { sql, values } in all {
             assert_eq!(values[..2], ["docs", "tenant"]);
             let selects = sql.contains("index_name = ?1") && sql.contains("space = ?2");
-            assert!(selects || sql.contains("SELECT ?1, ?2, "), "{sql}");
+            assert!(selects || sql.contains("SELECT ?1, ?2"), "{sql}");
             assert!(!sql.contains('{'), "{sql}");
         }
     }
@@ -316,9 +317,20 @@ mod tests {
     #[test]
     fn the_text_of_a_statement_contains_no_value() {
         let Statement { sql, values } = search();
-        assert_eq!(values[2..], [r#"["$.\"a\"",[1.0]]"#, "\"tea\"", "5"]);
-        assert!(sql.contains("json_type(chunk.metadata") || sql.contains("chunk.metadata"), "{sql}");
+        assert_eq!(values[2..], [r#"["$.\"a\"",[1.0]]"#, r#"["tea"]"#, "5", "[]", "4", "1000"]);
+        assert!(sql.contains("json_type(document.metadata"), "{sql}");
         assert!(!sql.contains("tea"), "{sql}");
+    }
+
+    #[test]
+    fn a_similar_word_has_a_half_of_the_misspelled_word() {
+        let (first, last) = halves("templat");
+        let (first, last) = (first.expect("a half"), last.expect("a half"));
+        for similar in
+            ["templt", "tempalt", "tempalat", "templaat", "etmplat", "tmplat", "templas", "xemplat", "temxlat"]
+        {
+            assert!(similar.starts_with(first) || similar.ends_with(last), "{similar}");
+        }
     }
 
     #[test]
@@ -366,8 +378,8 @@ mod tests {
     #[test]
     fn the_tables_have_a_prefix() {
         let store = store().tables("kb").expect("a prefix");
-        let statement = store.statement(statements::REMOVE_LINKS, &space(), Vec::new());
-        assert!(statement.sql.starts_with("DELETE FROM kb_links "), "{}", statement.sql);
+        let statement = store.statement(statements::REMOVE, &space(), Vec::new());
+        assert!(statement.sql.starts_with("DELETE FROM kb_documents "), "{}", statement.sql);
         let long = "a".repeat(32);
         for invalid in ["", "Kb", "1a", "a b", "a\"", "ä", &long] {
             assert!(SqlitePassages::new(()).tables(invalid).is_err(), "{invalid}");

@@ -9,17 +9,18 @@ use crate::json::write;
 use crate::json::{self, JsonLimits};
 use crate::limits::RAG_STATEMENT_BYTES;
 use crate::rag::chunks::chunk::hashed;
+use crate::rag::impact::{IMPACTS, impacts};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::store::{Document, Passage, PassageId, StoreError, StoreFailure};
 
 /// Documents that are written by the same statements. Each array is the value of a parameter.
 #[derive(Default)]
 pub(super) struct Group {
-    /// The documents, as `[name, metadata]`.
+    /// The documents, as `[name, metadata, chunks]`.
     pub(super) documents: Array,
     /// The chunks, as `[name, hash, ordinal]`.
     pub(super) keys: Array,
-    /// The chunks, as `[name, hash, ordinal, heading, text, metadata]`, in several arrays.
+    /// The chunks, as `[name, hash, ordinal, heading, text, words]`, in several arrays.
     pub(super) chunks: Vec<Array>,
     /// The links, as `[name, target]`.
     pub(super) links: Array,
@@ -50,8 +51,7 @@ impl Group {
 
     fn add(&mut self, document: &Document) -> Result<(), StoreError> {
         let name = &document.name;
-        let metadata = serialized(&document.metadata)?;
-        self.documents.push(&(name, &metadata))?;
+        self.documents.push(&(name, &serialized(&document.metadata)?, document.chunks.len()))?;
         for target in document.targets() {
             self.links.push(&(name, target))?;
         }
@@ -62,12 +62,23 @@ impl Group {
             }
             if let Some(last) = self.chunks.last_mut() {
                 let heading = chunk.heading.join(HEADING_SEPARATOR);
-                last.push(&(name, &hash, ordinal, &heading, &chunk.text, &metadata))?;
+                last.push(&(name, &hash, ordinal, &heading, &chunk.text, words(&heading, &chunk.text)))?;
             }
             self.count = self.count.saturating_add(1);
         }
         Ok(())
     }
+}
+
+/// Returns the words of a passage: for each impact a text, in which `·` is before each stem.
+fn words(heading: &str, text: &str) -> Vec<String> {
+    let mut words = vec![String::new(); usize::from(IMPACTS)];
+    for (stem, impact) in impacts(heading, text) {
+        if let Some(words) = words.get_mut(usize::from(impact).saturating_sub(1)) {
+            words.extend([" ·", &stem]);
+        }
+    }
+    words
 }
 
 /// The items of a JSON array.
@@ -108,6 +119,18 @@ pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec
     let rows = rows.ok_or_else(|| unavailable("a batch has too few results"))?;
     let row = |text: String| read_text(text.as_bytes()).ok_or_else(|| unavailable("a row is malformed"));
     rows.into_iter().map(row).collect()
+}
+
+/// What a search reads before its passages: the number of passages that it can find, whether the space has passages only in other indexes,
+/// and the number of passages with each word.
+pub(super) type Statistics = (u64, u8, Vec<(String, u64)>);
+
+/// Reads the rows of a search.
+pub(super) fn found(rows: Option<Vec<String>>) -> Result<(Statistics, Vec<Passage>), StoreError> {
+    let mut rows = rows.unwrap_or_default().into_iter();
+    let first = read(Some(rows.by_ref().take(1).collect()))?.pop();
+    let statistics = first.ok_or_else(|| unavailable("a search has no rows"))?;
+    Ok((statistics, passages(Some(rows.collect()))?))
 }
 
 /// Reads rows that are passages.

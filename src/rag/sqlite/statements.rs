@@ -1,60 +1,111 @@
 //! The statements of the store.
 //!
-//! Every statement selects by the index and the space, which are `?1` and `?2`. A list is one parameter: a JSON array. Every row of a
-//! result has one column, which is a JSON array too.
+//! Every statement selects by the index and the space, which are `?1` and `?2`: `{space}` stands for the number of the space. A list is one
+//! parameter: a JSON array. Every row of a result has one column, which is a JSON array too.
 //!
 //! A statement that changes passages or links first selects their ids by a `CROSS JOIN`, which SQLite executes in the order in which it
 //! is written. Otherwise, SQLite might read the whole space instead of one document.
 
-/// How often each word of a question occurs, and the words of the index that resemble a word that no passage contains: they begin with
-/// the same two characters, and are at most one character longer or shorter. `?1`: the stems of the words. Rows: `[stem, passages]`.
-pub(super) const WORDS: &str = "\
-SELECT json_array(term, doc) AS item FROM rag_words WHERE term IN (SELECT value FROM json_each(?1)) \
-UNION ALL \
-SELECT json_array(near.term, near.doc) FROM json_each(?1) AS asked CROSS JOIN rag_words AS near \
-  ON near.term >= substr(asked.value, 1, 2) AND near.term < substr(asked.value, 1, 2) || char(1114111) \
-WHERE length(asked.value) >= 5 AND length(near.term) BETWEEN length(asked.value) - 1 AND length(asked.value) + 1 \
-  AND NOT EXISTS (SELECT 1 FROM rag_words WHERE term = asked.value) \
-LIMIT 1000";
+/// The number of the space.
+const SPACE: &str = "(SELECT id FROM rag_spaces WHERE index_name = ?1 AND space = ?2)";
 
-/// The number of passages in the tables, and whether the index has any: 0 or 1. `?1`: the index. Rows: `[passages, 0 or 1]`.
-pub(super) const SIZE: &str =
-    "SELECT json_array(passages, EXISTS (SELECT 1 FROM rag_chunks WHERE index_name = ?1)) AS item FROM rag_size";
+/// The documents that match a filter. SQLite evaluates the filter once for each document of the space.
+const VISIBLE: &str = "\
+visible AS MATERIALIZED (\
+  SELECT document.id AS id, document.passages AS passages FROM rag_documents AS document WHERE document.space = {space} AND {filter}\
+), ";
 
-/// The passages that match an expression of FTS5, best first. A word in the headings counts five times as much as a word in the text. The
-/// inner query returns only ids, so that SQLite does not sort texts. `?3`: the values of the filter, `?4`: the expression, `?5`: the most
-/// passages. Rows: passages.
+/// The passages with any of the words, best first, and the words. The text of the statement depends on whether there is a filter, because
+/// a search without a filter does not need to read the documents.
+///
+/// A term of the index consists of the number of the space and a stem, so a search reads only the words of its space. Counts and similar
+/// words come from the documents that match the filter. Nothing else must have an effect on the result, because the caller may be able
+/// to see it. The name of a column of `rag_words` ends with the impact of its words. The inner queries return only ids, so that SQLite does
+/// not sort texts.
+///
+/// `?3`: the values of the filter, `?4`: the stems, `?5`: the most passages, `?6`: the stems that are corrected, as `[stem, first letters,
+/// first half, last half]`, `?7`: the most stems that are corrected, `?8`: the most similar words. Rows: first
+/// `[passages, 0 or 1, [[stem, passages], …]]`, where 1 means that the space has passages only in other indexes, and then the passages.
 pub(super) const SEARCH: &str = "\
-SELECT json_array(passage.id, passage.document, passage.ordinal, passage.heading, passage.text, json(passage.metadata)) AS item FROM (\
-  SELECT rag_chunks_text.rowid AS id, bm25(rag_chunks_text, 5.0, 1.0) AS score \
-  FROM rag_chunks_text CROSS JOIN rag_chunks AS chunk ON chunk.id = rag_chunks_text.rowid \
-  WHERE rag_chunks_text MATCH ?4 AND chunk.index_name = ?1 AND chunk.space = ?2 AND {filter} \
-  ORDER BY score, rag_chunks_text.rowid LIMIT CAST(?5 AS INTEGER)\
-) AS best CROSS JOIN rag_chunks AS passage ON passage.id = best.id ORDER BY best.score, best.id";
+WITH {visible}\
+size AS MATERIALIZED (SELECT ifnull({size}, 0) AS passages), \
+asked AS MATERIALIZED (SELECT value AS stem, {space} || '·' || value AS term FROM json_each(?4)), \
+hits AS (\
+  SELECT asked.stem AS stem, hit.doc AS id, CAST(substr(hit.col, 2) AS INTEGER) AS impact \
+  FROM asked CROSS JOIN rag_hits AS hit ON hit.term = asked.term{join}\
+), \
+known AS MATERIALIZED ({known}), \
+weights AS MATERIALIZED (\
+  SELECT stem, max(1, CAST(round(1000 * ln((size.passages - known.passages + 0.5) / (known.passages + 0.5))) AS INTEGER)) AS weight \
+  FROM known CROSS JOIN size\
+), \
+best AS MATERIALIZED (\
+  SELECT hits.id AS id, sum(weights.weight * hits.impact) AS score FROM hits CROSS JOIN weights ON weights.stem = hits.stem \
+  GROUP BY hits.id ORDER BY score DESC, hits.id LIMIT CAST(?5 AS INTEGER)\
+), \
+unknown AS MATERIALIZED (\
+  SELECT value->>0 AS stem, {space} || '·' || (value->>1) AS beginning, value->>2 AS first_half, value->>3 AS last_half \
+  FROM json_each(?6) WHERE value->>0 NOT IN (SELECT stem FROM known) ORDER BY key LIMIT CAST(?7 AS INTEGER)\
+), \
+near AS MATERIALIZED (\
+  SELECT DISTINCT word.term AS term, substr(word.term, instr(word.term, '·') + 1) AS stem FROM unknown CROSS JOIN rag_vocabulary AS word \
+    ON word.term >= unknown.beginning AND word.term < unknown.beginning || char(1114111) \
+  WHERE length(word.term) - length(unknown.beginning) + 2 BETWEEN length(unknown.stem) - 1 AND length(unknown.stem) + 1 AND (\
+    substr(word.term, instr(word.term, '·') + 1, length(unknown.first_half)) = unknown.first_half \
+    OR substr(word.term, -length(unknown.last_half)) = unknown.last_half\
+  )\
+), \
+similar AS (\
+  SELECT stem, (SELECT count(*) FROM rag_hits AS hit{join} WHERE hit.term = near.term) AS passages FROM near \
+  ORDER BY passages DESC, stem LIMIT CAST(?8 AS INTEGER)\
+) \
+SELECT item FROM (\
+  SELECT 0 AS kind, 0 AS score, 0 AS id, json_array(size.passages, {unknown}, (\
+    SELECT json_group_array(json_array(stem, passages)) FROM (\
+      SELECT * FROM known UNION ALL SELECT * FROM similar WHERE passages > 0\
+    )\
+  )) AS item FROM size \
+  UNION ALL \
+  SELECT 1, -best.score, best.id, \
+    json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) \
+  FROM best CROSS JOIN rag_chunks AS chunk ON chunk.id = best.id CROSS JOIN rag_documents AS document ON document.id = chunk.document\
+) ORDER BY kind, score, id";
+
+/// The words of the question that the space contains. Without a filter, the index has their counts.
+const KNOWN: &str = "\
+SELECT asked.stem AS stem, word.doc AS passages FROM asked CROSS JOIN rag_vocabulary AS word ON word.term = asked.term";
+
+/// Whether the space has passages only in other indexes.
+const UNKNOWN: &str =
+    "size.passages = 0 AND EXISTS (SELECT 1 FROM rag_spaces AS other WHERE other.space = ?2 AND other.passages > 0)";
 
 /// Passages by their ids. `?3`: the values of the filter, `?4`: the ids. Rows: passages, in the order of the ids.
 pub(super) const PASSAGES: &str = "\
-SELECT json_array(chunk.id, chunk.document, chunk.ordinal, chunk.heading, chunk.text, json(chunk.metadata)) AS item \
+SELECT json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) AS item \
 FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.value \
-WHERE chunk.index_name = ?1 AND chunk.space = ?2 AND {filter} ORDER BY asked.key";
+CROSS JOIN rag_documents AS document ON document.id = chunk.document \
+WHERE document.space = {space} AND {filter} ORDER BY asked.key";
 
 /// The edges that begin at a seed, or one edge away from a seed. `?3`: the values of the filter, `?4`: the ids of the seeds, `?5`: the
 /// threshold, `?6`: the most passages around the seeds, `?7`: the most edges. Rows: `[source, target, weight]`.
 ///
-/// `visible` has only passages that match the filter, so edges lead only between such passages.
-pub(super) const EDGES: &str = "\
-WITH visible AS NOT MATERIALIZED (\
-  SELECT id, document, ordinal, heading FROM rag_chunks AS chunk WHERE index_name = ?1 AND space = ?2 AND {filter}\
-), \
+/// Edges lead only between documents that match the filter.
+const EDGES: &str = "\
+WITH {visible}\
 seeds AS MATERIALIZED (\
-  SELECT visible.* FROM (SELECT DISTINCT value AS id FROM json_each(?4)) AS asked CROSS JOIN visible ON visible.id = asked.id\
+  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal, chunk.heading AS heading \
+  FROM (SELECT DISTINCT value AS id FROM json_each(?4)) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.id \
+  CROSS JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space = {space}{is visible}\
 ), \
 first_edges AS MATERIALIZED ({edges from seeds}), \
 around AS (\
   SELECT target AS id FROM first_edges WHERE weight > CAST(?5 AS REAL) AND target NOT IN (SELECT id FROM seeds) \
   GROUP BY target ORDER BY max(weight) DESC, target LIMIT CAST(?6 AS INTEGER)\
 ), \
-near AS MATERIALIZED (SELECT visible.* FROM around CROSS JOIN visible ON visible.id = around.id) \
+near AS MATERIALIZED (\
+  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal, chunk.heading AS heading \
+  FROM around CROSS JOIN rag_chunks AS chunk ON chunk.id = around.id CROSS JOIN rag_documents AS document ON document.id = chunk.document\
+) \
 SELECT json_array(source, target, weight) AS item FROM (\
   SELECT * FROM first_edges UNION ALL SELECT * FROM ({edges from near})\
 ) WHERE weight > CAST(?5 AS REAL) AND source <> target ORDER BY weight DESC, target, source LIMIT CAST(?7 AS INTEGER)";
@@ -63,84 +114,124 @@ SELECT json_array(source, target, weight) AS item FROM (\
 /// document links, and the first passages of documents that link to it.
 const EDGES_FROM: &str = "\
 SELECT source.id AS source, target.id AS target, iif(source.heading = target.heading, 1.0, 0.75) AS weight \
-  FROM origin AS source CROSS JOIN visible AS target \
+  FROM origin AS source CROSS JOIN rag_chunks AS target \
   ON target.document = source.document AND target.ordinal IN (source.ordinal - 1, source.ordinal + 1) \
 UNION ALL \
 SELECT source.id, target.id, 0.9 FROM origin AS source \
-  CROSS JOIN rag_links AS link ON link.index_name = ?1 AND link.space = ?2 AND link.document = source.document \
-  CROSS JOIN visible AS target ON target.document = link.target AND target.ordinal = 0 \
+  CROSS JOIN rag_links AS link ON link.document = source.document \
+  CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = link.target{is visible} \
+  CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = 0 \
   WHERE source.ordinal = 0 \
 UNION ALL \
 SELECT source.id, target.id, 0.9 FROM origin AS source \
-  CROSS JOIN rag_links AS link ON link.index_name = ?1 AND link.space = ?2 AND link.target = source.document \
-  CROSS JOIN visible AS target ON target.document = link.document AND target.ordinal = 0 \
+  CROSS JOIN rag_links AS link ON link.space = {space} AND link.target = source.name \
+  CROSS JOIN rag_documents AS document ON document.id = link.document{is visible} \
+  CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = 0 \
   WHERE source.ordinal = 0";
 
-/// The number of stored chunks of the documents, and how many of them stay. `?3`: the documents, as `[name, metadata]`, `?4`: their new
-/// chunks, as `[name, hash, ordinal]`. Rows: `[stored, kept]`.
+/// The number of stored chunks of the documents, and how many of them stay. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their
+/// new chunks, as `[name, hash, ordinal]`. Rows: `[stored, kept]`.
 pub(super) const COUNT: &str = "\
 SELECT json_array(count(*), count(*) FILTER (\
-  WHERE (chunk.document, chunk.hash) IN (SELECT value->>0, value->>1 FROM json_each(?4))\
+  WHERE (document.name, chunk.hash) IN (SELECT value->>0, value->>1 FROM json_each(?4))\
 )) AS item \
-FROM json_each(?3) AS document CROSS JOIN rag_chunks AS chunk \
-  ON chunk.index_name = ?1 AND chunk.space = ?2 AND chunk.document = document.value->>0";
+FROM json_each(?3) AS new CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
+CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id";
+
+/// Inserts the space if it does not exist.
+pub(super) const INSERT_SPACE: &str = "INSERT OR IGNORE INTO rag_spaces (index_name, space) SELECT ?1, ?2";
+
+/// Deletes the documents that no longer have chunks. `?3` as above.
+pub(super) const DELETE_DOCUMENTS: &str = "\
+DELETE FROM rag_documents WHERE space = {space} AND name IN (SELECT value->>0 FROM json_each(?3) WHERE value->>2 = 0)";
+
+/// Inserts the documents, or sets their metadata and the number of their passages. `?3` as above.
+pub(super) const SAVE_DOCUMENTS: &str = "\
+INSERT INTO rag_documents (space, name, metadata, passages) \
+SELECT {space}, value->>0, value->>1, value->>2 FROM json_each(?3) WHERE value->>2 > 0 \
+ON CONFLICT (space, name) DO UPDATE SET metadata = excluded.metadata, passages = excluded.passages \
+WHERE metadata <> excluded.metadata OR passages <> excluded.passages";
 
 /// Deletes the chunks that the documents no longer have. `?3` and `?4` as above.
 pub(super) const DELETE_CHUNKS: &str = "\
 DELETE FROM rag_chunks WHERE id IN (\
-  SELECT chunk.id FROM json_each(?3) AS document CROSS JOIN rag_chunks AS chunk \
-    ON chunk.index_name = ?1 AND chunk.space = ?2 AND chunk.document = document.value->>0 \
-  WHERE (chunk.document, chunk.hash) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
+  SELECT chunk.id FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
+    ON document.space = {space} AND document.name = new.value->>0 CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id \
+  WHERE (document.name, chunk.hash) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
 )";
 
 /// Moves the stored chunks to their new positions. `?3`: the new chunks, as `[name, hash, ordinal]`.
 pub(super) const MOVE_CHUNKS: &str = "\
 WITH moved AS MATERIALIZED (\
-  SELECT chunk.id AS id, new.value->>2 AS ordinal FROM json_each(?3) AS new CROSS JOIN rag_chunks AS chunk \
-    ON chunk.index_name = ?1 AND chunk.space = ?2 AND chunk.document = new.value->>0 AND chunk.hash = new.value->>1 \
+  SELECT chunk.id AS id, new.value->>2 AS ordinal FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
+    ON document.space = {space} AND document.name = new.value->>0 \
+  CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id AND chunk.hash = new.value->>1 \
   WHERE chunk.ordinal <> new.value->>2\
 ) \
 UPDATE rag_chunks SET ordinal = moved.ordinal FROM moved WHERE rag_chunks.id = moved.id";
 
-/// Sets the metadata of the stored chunks. `?3`: the documents, as `[name, metadata]`.
-pub(super) const SET_METADATA: &str = "\
-WITH changed AS MATERIALIZED (\
-  SELECT chunk.id AS id, document.value->>1 AS metadata FROM json_each(?3) AS document CROSS JOIN rag_chunks AS chunk \
-    ON chunk.index_name = ?1 AND chunk.space = ?2 AND chunk.document = document.value->>0 \
-  WHERE chunk.metadata <> document.value->>1\
-) \
-UPDATE rag_chunks SET metadata = changed.metadata FROM changed WHERE rag_chunks.id = changed.id";
-
-/// Inserts the chunks that are not stored. `?3`: the chunks, as `[name, hash, ordinal, heading, text, metadata]`.
+/// Inserts the chunks that are not stored. `?3`: the chunks, as `[name, hash, ordinal, heading, text, words]`. A trigger adds the words to
+/// the index.
 pub(super) const INSERT_CHUNKS: &str = "\
-INSERT INTO rag_chunks (index_name, space, document, hash, ordinal, heading, text, metadata) \
-SELECT ?1, ?2, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?3) AS new \
-WHERE NOT EXISTS (\
-  SELECT 1 FROM rag_chunks AS chunk \
-  WHERE chunk.index_name = ?1 AND chunk.space = ?2 AND chunk.document = new.value->>0 AND chunk.hash = new.value->>1\
-)";
+INSERT INTO rag_chunks (document, hash, ordinal, heading, text, words) \
+SELECT document.id, new.value->>1, new.value->>2, new.value->>3, new.value->>4, new.value->5 FROM json_each(?3) AS new \
+CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
+WHERE NOT EXISTS (SELECT 1 FROM rag_chunks AS chunk WHERE chunk.document = document.id AND chunk.hash = new.value->>1)";
 
-/// Deletes the links that the documents no longer have. `?3`: the documents, as `[name, metadata]`, `?4`: their links, as `[name, target]`.
+/// Deletes the links that the documents no longer have. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their links, as
+/// `[name, target]`.
 pub(super) const DELETE_LINKS: &str = "\
-DELETE FROM rag_links WHERE id IN (\
-  SELECT link.id FROM json_each(?3) AS document CROSS JOIN rag_links AS link \
-    ON link.index_name = ?1 AND link.space = ?2 AND link.document = document.value->>0 \
-  WHERE (link.document, link.target) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
+DELETE FROM rag_links WHERE (document, target) IN (\
+  SELECT link.document, link.target FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
+    ON document.space = {space} AND document.name = new.value->>0 CROSS JOIN rag_links AS link ON link.document = document.id \
+  WHERE (document.name, link.target) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
 )";
 
 /// Inserts the links that are not stored. `?3`: the links, as `[name, target]`.
 pub(super) const INSERT_LINKS: &str = "\
-INSERT OR IGNORE INTO rag_links (index_name, space, document, target) \
-SELECT ?1, ?2, value->>0, value->>1 FROM json_each(?3)";
+INSERT OR IGNORE INTO rag_links (space, document, target) \
+SELECT document.space, document.id, new.value->>1 FROM json_each(?3) AS new \
+CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0";
 
-/// Deletes all links and all chunks of a document. `?3`: its name. The rows of the second statement are the ids of the chunks.
-pub(super) const REMOVE_LINKS: &str = "DELETE FROM rag_links WHERE index_name = ?1 AND space = ?2 AND document = ?3";
-pub(super) const REMOVE_CHUNKS: &str =
-    "DELETE FROM rag_chunks WHERE index_name = ?1 AND space = ?2 AND document = ?3 RETURNING json_array(id) AS item";
+/// Deletes a document. Triggers delete its chunks, its words and its links. `?3`: its name. Rows: `[id]`.
+pub(super) const REMOVE: &str =
+    "DELETE FROM rag_documents WHERE space = {space} AND name = ?3 RETURNING json_array(id) AS item";
 
-/// Writes the edges from the seeds, and from the passages around them, into [`EDGES`].
+/// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything.
+pub(super) fn filtered(sql: &str, filter: Option<&str>) -> String {
+    let parts = match filter {
+        Some(_) => [
+            ("{visible}", VISIBLE),
+            ("{size}", "(SELECT sum(passages) FROM visible)"),
+            (
+                "{join}",
+                " CROSS JOIN rag_chunks AS chunk ON chunk.id = hit.doc AND +chunk.document IN (SELECT id FROM visible)",
+            ),
+            ("{is visible}", " AND document.id IN (SELECT id FROM visible)"),
+            ("{known}", "SELECT stem, count(*) AS passages FROM hits GROUP BY stem"),
+            ("{unknown}", "0"),
+        ],
+        None => [
+            ("{visible}", ""),
+            ("{size}", "(SELECT passages FROM rag_spaces WHERE index_name = ?1 AND space = ?2)"),
+            ("{join}", ""),
+            ("{is visible}", ""),
+            ("{known}", KNOWN),
+            ("{unknown}", UNKNOWN),
+        ],
+    };
+    let sql = parts.into_iter().fold(sql.to_owned(), |sql, (place, part)| sql.replace(place, part));
+    sql.replace("{filter}", &format!("({})", filter.unwrap_or("1")))
+}
+
+/// Returns the statement for the edges from the seeds, and from the passages around them.
 pub(super) fn edges() -> String {
     ["seeds", "near"].into_iter().fold(EDGES.to_owned(), |sql, origin| {
         sql.replace(&format!("{{edges from {origin}}}"), &EDGES_FROM.replace("origin", origin))
     })
+}
+
+/// Writes the number of the space into a statement, and the prefix of the tables.
+pub(super) fn named(sql: &str, prefix: &str) -> String {
+    sql.replace("{space}", SPACE).replace("rag_", &format!("{prefix}_"))
 }

@@ -1,0 +1,199 @@
+//! Compares the answers to a caller while documents change that the caller cannot see: those of another space, and those that the filter
+//! of the program hides. The answers must stay equal to the last byte, so a caller cannot learn anything about these documents.
+
+use std::rc::Rc;
+
+use edge_mcp::rag::{
+    ChunkOptions, Document, Filter, GraphRagTool, PassageStore, Query, Retrieval, Search, Space, VectorQueryTool,
+    chunks,
+};
+use edge_mcp::testing::{self, Client};
+use edge_mcp::{Endpoint, McpServer};
+use serde_json::{Map, json};
+
+use crate::random::Random;
+
+/// Words of the documents. Some of them differ by one letter.
+const WORDS: &[&str] = &[
+    "northwind",
+    "northwynd",
+    "northwand",
+    "contract",
+    "contrakt",
+    "harbor",
+    "harbour",
+    "lantern",
+    "lamtern",
+    "walnut",
+    "tulips",
+    "zebra",
+];
+
+fn space(name: &str) -> Space {
+    Space { index: "docs".into(), name: name.into() }
+}
+
+fn document(name: &str, text: &str, links: &[&str]) -> Document {
+    let links = links.iter().map(|name| (*name).to_owned()).collect();
+    Document { name: name.into(), metadata: Map::new(), chunks: chunks(text, &ChunkOptions::new()), links }
+}
+
+fn hidden(document: &Document) -> Document {
+    Document { metadata: Map::from_iter([("hidden".to_owned(), json!(true))]), ..document.clone() }
+}
+
+/// Returns the filter of the program.
+fn filter() -> Filter {
+    Filter::ne("hidden", true)
+}
+
+/// Returns an endpoint whose tools search the space `own`.
+fn endpoint<S: PassageStore + 'static>(store: &Rc<S>) -> Endpoint {
+    let store = store.clone();
+    testing::endpoint(move |request| {
+        request.extend(Retrieval::new().space("own"));
+        let search = VectorQueryTool::new("docs", store.clone()).name("search").within(filter()).context(1);
+        let all = VectorQueryTool::new("docs", store.clone()).name("all").per_document(1);
+        let related = GraphRagTool::new("docs", store.clone()).name("related").within(filter());
+        McpServer::builder("docs", "1.0.0").tool(search.tool()).tool(all.tool()).tool(related.tool()).build()
+    })
+}
+
+/// Returns everything that a caller and a handler get for some questions. The tool `all` does not apply the filter.
+async fn answers<S: PassageStore + 'static>(store: &Rc<S>, tools: &[&str], questions: &[&str]) -> String {
+    let endpoint = endpoint(store);
+    let mut answers = String::new();
+    for question in questions {
+        for tool in tools {
+            let answer = Client::new(&endpoint).call(tool, json!({ "queryText": question })).await;
+            // The digits of the tags are random.
+            let mut text = answer.json()["result"].to_string();
+            while let Some(at) = text.find("passage-") {
+                text.replace_range(at..at + "passage-00000000".len(), "passage");
+            }
+            answers.extend([question, ", ", tool, ": ", &text, "\n"]);
+        }
+        let search = Search { space: space("own"), query: Query::new(question), filter: filter(), most: 2 };
+        let passages = store.search(search).await.expect("a search").passages;
+        answers.extend(passages.iter().map(|passage| format!("{}#{} ", passage.document, passage.ordinal)));
+    }
+    answers
+}
+
+/// Saves `own`, and checks that the answers do not change while each list of other documents is stored. Returns the answers.
+async fn unchanged<S: PassageStore + 'static>(
+    store: &Rc<S>,
+    own: &[Document],
+    questions: &[&str],
+    others: impl IntoIterator<Item = Vec<Document>>,
+) -> String {
+    for document in own {
+        store.save(&space("own"), document).await.expect("saved");
+    }
+    let tools = ["search", "related", "all"];
+    let (filtered, all) = (answers(store, &tools[..2], questions).await, answers(store, &tools, questions).await);
+    for others in others {
+        for other in &others {
+            store.save(&space("other"), other).await.expect("saved");
+        }
+        assert_eq!(answers(store, &tools, questions).await, all, "another space has {others:?}");
+        for other in &others {
+            store.save(&space("own"), &hidden(other)).await.expect("saved");
+        }
+        assert_eq!(answers(store, &tools[..2], questions).await, filtered, "the filter hides {others:?}");
+        for other in &others {
+            store.remove(&space("own"), &other.name).await.expect("removed");
+        }
+        // The documents of the other space stay for the next comparison.
+    }
+    for document in own {
+        store.remove(&space("own"), &document.name).await.expect("removed");
+    }
+    filtered
+}
+
+/// R91: the correction of a word does not tell whether others use it.
+pub(crate) async fn corrections<S: PassageStore + 'static>(store: &Rc<S>) {
+    let own = [document("d0", "# Bait\n\nnorthwynd here", &[]), document("d1", "# Filler\n\nother text entirely", &[])];
+    let texts = ["northwind", "northwand northwand", "northwend", "nothing", "northwynd"];
+    let others = texts.map(|word| vec![document("d3", &format!("# Plan\n\nWe buy {word} next month."), &[])]);
+    let answers = unchanged(store, &own, &["northwind", "northwinds contract"], others).await;
+    assert!(answers.contains("northwynd here"), "the question is corrected by a word of the own documents: {answers}");
+}
+
+/// R91: the scores of own passages do not tell how many passages of others contain a word.
+pub(crate) async fn scores<S: PassageStore + 'static>(store: &Rc<S>) {
+    let own = [document("d0", "# Bait\n\nnorthwind and something", &[]), document("d1", "# Other\n\nzebra text", &[])];
+    let others = [1, 2, 5, 9].map(|count| {
+        (3..12)
+            .map(|nth| {
+                let text = if nth - 3 < count { "northwind contract" } else { "other contract" };
+                document(&format!("d{nth}"), &format!("# V\n\n{text}"), &[])
+            })
+            .collect()
+    });
+    let answers = unchanged(store, &own, &["northwind zebra contract"], others).await;
+    assert!(answers.contains("\"score\":0."), "{answers}");
+}
+
+/// R91: the order of own passages does not tell how many passages of others contain a word, or how long these passages are.
+pub(crate) async fn order<S: PassageStore + 'static>(store: &Rc<S>) {
+    let filler = "plain words ".repeat(40);
+    let own = [
+        document("d0", "# One\n\nlantern and more", &[]),
+        document("d1", "# Two\n\nharbor and more", &[]),
+        document("d2", &format!("# Three\n\nlantern harbor {filler}"), &[]),
+    ];
+    let texts = [("lantern", 1), ("harbor", 1), ("lantern harbor", 1), ("harbor", 200), ("unrelated", 500)];
+    let others = texts.map(|(words, times)| {
+        (3..12)
+            .map(|nth| document(&format!("d{nth}"), &format!("# V\n\n{}", format!("{words} ").repeat(times)), &[]))
+            .collect()
+    });
+    let answers = unchanged(store, &own, &["lantern harbor", "harbor lantern words"], others).await;
+    assert!(answers.contains("d0#1") && answers.contains("d1#1"), "{answers}");
+}
+
+/// R85, R91: connected passages do not tell the links and the sections of others.
+pub(crate) async fn connections<S: PassageStore + 'static>(store: &Rc<S>) {
+    let own = [
+        document("d0", "# Tulips\n\nThe tulips.\n\n## More\n\nText about roses.", &["d1", "d3", "d4"]),
+        document("d1", "# Walnut\n\nThe walnut.", &["d5"]),
+        document("d2", "# Lantern\n\nThe lantern.", &["d3"]),
+    ];
+    let others = [
+        vec![document("d3", "# Hub\n\nThe tulips and the lantern.", &["d0", "d1", "d2"])],
+        vec![
+            document("d3", "# Tulips\n\nThe tulips.", &["d4"]),
+            document("d4", "# Walnut\n\nText.", &["d0", "d2", "d3"]),
+        ],
+        (3..12).map(|nth| document(&format!("d{nth}"), "# A\n\nText.\n\n# B\n\nText.", &["d0", "d1", "d2"])).collect(),
+    ];
+    let answers = unchanged(store, &own, &["tulips", "walnut lantern"], others).await;
+    assert!(answers.contains("\"retrieval\":\"graph\"") && answers.contains("roses"), "{answers}");
+}
+
+/// R91: random documents of others have no effect.
+pub(crate) async fn random<S: PassageStore + 'static>(store: &Rc<S>, random: &mut Random, rounds: usize) {
+    let text = |random: &mut Random| {
+        let mut text = String::new();
+        for _ in 0..=random.below(3) {
+            let words: Vec<_> = (0..=random.below(12)).map(|_| random.one(WORDS)).collect();
+            text.extend(["# ", random.one(WORDS), "\n\n", &words.join(" "), "\n\n"]);
+        }
+        text
+    };
+    let some = |random: &mut Random, names: std::ops::Range<usize>| -> Vec<Document> {
+        names
+            .map(|nth| {
+                let links = [0; 3].map(|_| format!("d{}", random.below(12)));
+                document(&format!("d{nth}"), &text(random), &links.each_ref().map(String::as_str))
+            })
+            .collect()
+    };
+    let own = some(random, 0..3);
+    let others: Vec<_> = (0..rounds).map(|_| some(random, 3..12)).collect();
+    let mut questions: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+    questions.extend((0..4).map(|_| [0; 3].map(|_| random.one(WORDS)).join(" ")));
+    unchanged(store, &own, &questions.iter().map(String::as_str).collect::<Vec<_>>(), others).await;
+}
