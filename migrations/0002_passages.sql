@@ -17,8 +17,8 @@ CREATE TABLE rag_documents (
   id INTEGER PRIMARY KEY,
   space INTEGER NOT NULL,
   name TEXT NOT NULL REFERENCES documents (slug) ON DELETE CASCADE,
-  -- A JSON object.
-  metadata TEXT NOT NULL,
+  -- A JSON object in the binary form of SQLite (JSONB), which a filter reads in about half the time.
+  metadata BLOB NOT NULL,
   -- The number of passages.
   passages INTEGER NOT NULL,
   UNIQUE (space, name)

@@ -23,7 +23,8 @@ pub struct SqlCondition {
 }
 
 impl Filter {
-    /// Returns the condition under which a row matches. `column` is the column with the metadata, as a JSON object in text form.
+    /// Returns the condition under which a row matches. `column` is the column with the metadata, as a JSON object in the text form
+    /// or the binary form of SQLite.
     /// `parameter` is the number of the parameter that the caller binds to [`SqlCondition::values`].
     ///
     /// # Errors

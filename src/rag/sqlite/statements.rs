@@ -148,7 +148,7 @@ DELETE FROM rag_documents WHERE space = {space} AND name IN (SELECT value->>0 FR
 /// Inserts the documents, or sets their metadata and the number of their passages. `?3` as above.
 pub(super) const SAVE_DOCUMENTS: &str = "\
 INSERT INTO rag_documents (space, name, metadata, passages) \
-SELECT {space}, value->>0, value->>1, value->>2 FROM json_each(?3) WHERE value->>2 > 0 \
+SELECT {space}, value->>0, jsonb(value->>1), value->>2 FROM json_each(?3) WHERE value->>2 > 0 \
 ON CONFLICT (space, name) DO UPDATE SET metadata = excluded.metadata, passages = excluded.passages \
 WHERE metadata <> excluded.metadata OR passages <> excluded.passages";
 
